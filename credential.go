@@ -1,0 +1,56 @@
+package landfall
+
+import "time"
+
+// Organisation is a supplier's or integrator's team that calls the API.
+type Organisation struct {
+	Name      string
+	Disabled  bool
+	CreatedAt time.Time
+}
+
+// Role says what an API key's holder may do.
+type Role string
+
+// The roles.
+const (
+	Importer Role = "importer" // reads and writes
+	Viewer   Role = "viewer"   // reads
+)
+
+// APIKey is an organisation's credential. The secret is shown once, when it is
+// made; only its hash is kept.
+type APIKey struct {
+	ID           string // public part, safe to show and to log
+	Organisation string
+	Role         Role
+	SecretHash   [32]byte
+	CreatedAt    time.Time
+	ExpiresAt    time.Time // zero: never
+	RevokedAt    time.Time // zero: not revoked
+}
+
+// TokenUse says what a service token is good for.
+type TokenUse string
+
+// The two uses of a service token.
+const (
+	AccessToken  TokenUse = "access"
+	RefreshToken TokenUse = "refresh"
+)
+
+// ServiceToken is a short-lived credential obtained with an API key.
+type ServiceToken struct {
+	Hash      [32]byte // SHA-256 of the token's text
+	Use       TokenUse
+	KeyID     string
+	ExpiresAt time.Time
+	SpentAt   time.Time // refresh tokens are good once; zero: unspent
+}
+
+// Principal is who is asking: the answer to a good token.
+type Principal struct {
+	Organisation string
+	KeyID        string
+	Role         Role
+}

@@ -1,0 +1,87 @@
+package landfall
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"landfall/internal/rules"
+)
+
+// Kind says what sort of failure an Error is; the edge turns it into a status.
+type Kind uint8
+
+// The kinds of failure. Every kind has exactly one HTTP status.
+const (
+	Internal         Kind = iota // a fault of ours; the cause is logged, never shown
+	Invalid                      // refused input or a business rule
+	Unauthenticated              // no token, or a bad one
+	Forbidden                    // a good token without the right to do this
+	NotFound                     // no such thing, or not for this caller
+	MethodNotAllowed             // the path exists, the method does not
+	TooLarge                     // the body is over the limit
+	UnsupportedMedia             // the body is not what we read
+	TooMany                      // over a limit now; come back after RetryAfter
+	Unavailable                  // the database is away or we are shutting down
+)
+
+// Violation is one thing wrong with a request: a stable code, the dotted path
+// of the offending input, and a sentence for a person.
+type Violation = rules.Violation
+
+// Member is an extra member of an error body, where the contract asks for one.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// Error is the one error type a user can see.
+type Error struct {
+	Kind       Kind
+	Code       string
+	Detail     string
+	Violations []Violation
+	Members    []Member
+	RetryAfter time.Duration // set with TooMany and Unavailable
+	Cause      error         // for the log only
+}
+
+// Error describes the failure for a log line; it holds no offending values.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %v", e.Code, e.Cause)
+	}
+	return e.Code + ": " + e.Detail
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is compares by code, so that a sentinel matches every error of its code.
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error)
+	return ok && other.Code == e.Code
+}
+
+// Refuse is the ordinary refusal: a 400 with a code and a sentence.
+func Refuse(code, detail string) *Error {
+	return &Error{Kind: Invalid, Code: code, Detail: detail}
+}
+
+// What a store answers besides its results. They are not shown to users: the
+// use case that asked knows what the absence of a row means.
+var (
+	// ErrNotFound means the row asked for does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrExists means a row with that name exists already.
+	ErrExists = errors.New("already exists")
+	// ErrUnavailable means the database cannot be reached or refuses work for
+	// now; the same request may succeed later.
+	ErrUnavailable = errors.New("database unavailable")
+	// ErrUnknownOutcome means a commit was sent and its answer lost, and
+	// looking it up failed too. It must never be shown as a refusal.
+	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")
+	// ErrFenced means a claim was lost to its lease: somebody else may hold
+	// the process now, and nothing may be written on its behalf.
+	ErrFenced = errors.New("claim lost")
+)

@@ -1,0 +1,41 @@
+package landfall
+
+import "time"
+
+// EventType names what happened, as the event's receivers read it.
+type EventType string
+
+// The events, each written in the transaction of the fact it tells.
+const (
+	EventImportCompleted       EventType = "account_import.completed"
+	EventImportFailed          EventType = "account_import.failed"
+	EventDryRunCompleted       EventType = "account_import.dry_run_completed"
+	EventDryRunFailed          EventType = "account_import.dry_run_failed"
+	EventSkipped               EventType = "account_import.skipped"
+	EventUnskipped             EventType = "account_import.unskipped"
+	EventNotesCreated          EventType = "post_import.notes_created"
+	EventTransactionsCreated   EventType = "post_import.transactions_created"
+	EventStatementsCreated     EventType = "post_import.statements_created"
+	EventInstructionCreated    EventType = "post_import.payment_instruction_created"
+	EventSupplierStatusChanged EventType = "import_supplier.status_changed"
+)
+
+// Event is a fact for the outside world. It holds no personal data beyond the
+// two account numbers.
+type Event struct {
+	Type          EventType
+	Key           Key // External is "" for events about a supplier
+	AccountNumber string
+	At            time.Time
+	Details       map[string]string
+}
+
+// AuditEntry says which operator or machine changed what. It is written in the
+// transaction of the change and holds no personal data.
+type AuditEntry struct {
+	At      time.Time
+	Actor   string // "operator:<login>" or "key:<id>"
+	Action  string // "supplier.set", "key.revoke", …
+	Subject string // the name of the thing changed
+	Detail  string
+}

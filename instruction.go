@@ -1,0 +1,12 @@
+package landfall
+
+import "landfall/internal/calendar"
+
+// Instruction is a payment instruction at a payment vendor.
+type Instruction struct {
+	Vendor       string
+	Reference    string
+	Type         string
+	ValidFromOn  calendar.Day
+	ForSchedules bool
+}

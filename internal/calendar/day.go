@@ -1,0 +1,93 @@
+// Package calendar has the two kinds of time the service speaks: a Day without
+// a zone, and an instant that is always written in UTC seconds.
+package calendar
+
+import (
+	"errors"
+	"time"
+)
+
+// Day is a calendar day without a zone. The zero Day means "not given".
+// Days compare with < through their Number.
+type Day struct{ number int32 } // days since 0000-12-31, so that the zero value is no day
+
+// ErrDay is the answer to a text that is no real calendar day.
+var ErrDay = errors.New("not a calendar day written YYYY-MM-DD")
+
+// ErrInstant is the answer to a text that is no RFC 3339 datetime with a zone.
+var ErrInstant = errors.New("not a datetime with a zone")
+
+// DayOf gives the calendar day of an instant in a zone.
+func DayOf(t time.Time, zone *time.Location) Day {
+	year, month, day := t.In(zone).Date()
+	return Date(year, month, day)
+}
+
+// Date gives the day of a year, month and day that are known to be real.
+func Date(year int, month time.Month, day int) Day {
+	seconds := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
+	return Day{number: int32((seconds - dayZero) / 86400)}
+}
+
+var dayZero = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC).Unix()
+
+// ParseDay reads YYYY-MM-DD and nothing else: years 0001 to 9999, real days.
+func ParseDay(text string) (Day, error) {
+	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
+		return Day{}, ErrDay
+	}
+	year, ok1 := digits(text[0:4])
+	month, ok2 := digits(text[5:7])
+	day, ok3 := digits(text[8:10])
+	if !ok1 || !ok2 || !ok3 || year == 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return Day{}, ErrDay
+	}
+	return Date(year, time.Month(month), day), nil
+}
+
+// IsZero reports whether no day was given.
+func (d Day) IsZero() bool { return d.number == 0 }
+
+// Compare is negative when d is earlier than other, positive when later.
+func (d Day) Compare(other Day) int { return int(d.number) - int(other.number) }
+
+// Before reports whether d is earlier than other.
+func (d Day) Before(other Day) bool { return d.number < other.number }
+
+// After reports whether d is later than other.
+func (d Day) After(other Day) bool { return d.number > other.number }
+
+// AddDays gives the day n days later.
+func (d Day) AddDays(n int) Day { return Day{number: d.number + int32(n)} }
+
+// String writes YYYY-MM-DD, or nothing for the zero Day.
+func (d Day) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return time.Unix(int64(d.number)*86400+dayZero, 0).UTC().Format(time.DateOnly)
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+func digits(text string) (int, bool) {
+	value := 0
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, false
+		}
+		value = value*10 + int(text[i]-'0')
+	}
+	return value, true
+}

@@ -1,0 +1,167 @@
+package landfall
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Store keeps everything. Its comments are promises: each has a case in the
+// suite that every store must pass.
+//
+// All methods answer ErrUnavailable when the database is away, too busy or too
+// slow, and never leak a driver's text. Times that order or expire things come
+// from the database's clock, so that replicas with wrong clocks agree.
+type Store interface {
+	// View runs fn over one consistent snapshot. Nothing can be written.
+	View(ctx context.Context, fn func(View) error) error
+
+	// Update runs fn in one transaction and commits it durably: when Update
+	// returns nil, the effect survives a crash of this program and of the
+	// database. When fn returns an error, nothing of it remains and the same
+	// error comes back. fn may run more than once, so it must have no effect
+	// outside its Tx. A commit whose answer was lost is looked up: nil means it
+	// is there; ErrUnknownOutcome means even that could not be found out.
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// Stage keeps one document durably, or says why not. It decides and writes
+	// in one transaction, which it may share with concurrent calls; no call can
+	// see or undo another's. Staging the same content again changes nothing and
+	// is StagedAgain; other content becomes the next revision, and the earlier
+	// one stays readable. Of many first stagings at once exactly one is
+	// StagedFirst. A supplier set to another status than Ongoing refuses every
+	// Stage that begins after the change was committed.
+	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
+
+	// List streams a supplier's processes in the order of first staging, then
+	// external number by bytes. Memory does not grow with the number of rows;
+	// leaving the loop early ends the query. An unknown supplier is an empty
+	// list: who may ask is the caller's question.
+	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
+
+	// Ping says whether the database answers and can be written to.
+	Ping(ctx context.Context) error
+
+	// Close ends running work and gives back every resource.
+	Close() error
+}
+
+// View is what can be read.
+type View interface {
+	SupplierReader
+	ProcessReader
+	CredentialReader
+	TeamReader
+	RecordReader
+}
+
+// Tx is what can be read and written in one transaction.
+type Tx interface {
+	View
+	SupplierWriter
+	ProcessWriter
+	CredentialWriter
+	TeamWriter
+	RecordWriter
+}
+
+// SupplierReader reads import suppliers.
+type SupplierReader interface {
+	// Supplier gives one by its code, or ErrNotFound.
+	Supplier(ctx context.Context, code string) (Supplier, error)
+	// GrantedSupplier gives one only if the organisation was granted it; no
+	// such supplier and no grant are the same ErrNotFound.
+	GrantedSupplier(ctx context.Context, organisation, code string) (Supplier, error)
+	// Suppliers gives all, by code.
+	Suppliers(ctx context.Context) ([]Supplier, error)
+	// Grantees names the organisations granted a supplier, sorted.
+	Grantees(ctx context.Context, code string) ([]string, error)
+}
+
+// SupplierWriter changes import suppliers.
+type SupplierWriter interface {
+	// CreateSupplier keeps a new one, or ErrExists. CreatedAt is set here.
+	CreateSupplier(ctx context.Context, supplier Supplier) error
+	// SaveSupplier replaces the settings of an existing one, or ErrNotFound.
+	SaveSupplier(ctx context.Context, supplier Supplier) error
+	// Grant lets an organisation use a supplier; again is fine. An absent
+	// supplier or organisation is ErrNotFound.
+	Grant(ctx context.Context, code, organisation string) error
+	// Ungrant takes it back; ErrNotFound when there was no grant.
+	Ungrant(ctx context.Context, code, organisation string) error
+}
+
+// ProcessReader reads account import processes.
+type ProcessReader interface {
+	// Process gives one by its key, or ErrNotFound. A claim whose lease has
+	// ended by the database's clock reads as Staged.
+	Process(ctx context.Context, key Key) (Process, error)
+	// Revisions gives the staging history, oldest first, documents included.
+	Revisions(ctx context.Context, key Key) ([]StagedRevision, error)
+}
+
+// ProcessWriter changes account import processes.
+type ProcessWriter interface {
+	// Skip marks a staged process so that it is neither staged nor created any
+	// more. ErrNotFound when there is none; when it is Imported or Claimed
+	// nothing changes and the state found is returned with ErrExists.
+	Skip(ctx context.Context, key Key, reason string) (ProcessState, error)
+	// Unskip takes the mark away; ErrNotFound when there is no mark.
+	Unskip(ctx context.Context, key Key) error
+}
+
+// CredentialReader reads organisations, keys and tokens.
+type CredentialReader interface {
+	Organisation(ctx context.Context, name string) (Organisation, error)
+	Organisations(ctx context.Context) ([]Organisation, error)
+	// Key gives an API key by its public id, revoked and expired ones too.
+	Key(ctx context.Context, id string) (APIKey, error)
+	// Keys gives the keys of an organisation, or of all with "", oldest first.
+	Keys(ctx context.Context, organisation string) ([]APIKey, error)
+	// Token gives a service token by the hash of its text, spent and expired
+	// ones too, with the key it came from and that key's organisation.
+	Token(ctx context.Context, hash [32]byte) (ServiceToken, APIKey, Organisation, error)
+}
+
+// CredentialWriter changes organisations, keys and tokens.
+type CredentialWriter interface {
+	CreateOrganisation(ctx context.Context, name string) error // or ErrExists
+	SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error
+	CreateKey(ctx context.Context, key APIKey) error // CreatedAt is set here
+	// RevokeKey marks a key; its tokens are worthless from then on. Revoking
+	// again keeps the first time. ErrNotFound when there is no such key.
+	RevokeKey(ctx context.Context, id string) error
+	// ExpireKey brings a key's end forward to an instant (rotation's overlap).
+	ExpireKey(ctx context.Context, id string, at time.Time) error
+	SaveTokens(ctx context.Context, tokens ...ServiceToken) error
+	// SpendToken uses up a refresh token: nil for exactly one caller, and
+	// ErrNotFound for an unknown, expired or spent one.
+	SpendToken(ctx context.Context, hash [32]byte) error
+	// DropExpiredTokens forgets tokens that ended before an instant.
+	DropExpiredTokens(ctx context.Context, before time.Time) (int, error)
+}
+
+// TeamReader reads operations teams.
+type TeamReader interface {
+	Team(ctx context.Context, name string) (Team, error)
+	Teams(ctx context.Context) ([]Team, error)
+}
+
+// TeamWriter changes operations teams.
+type TeamWriter interface {
+	CreateTeam(ctx context.Context, name string) error // or ErrExists
+}
+
+// RecordReader reads what happened.
+type RecordReader interface {
+	// Events gives the events about one process, oldest first.
+	Events(ctx context.Context, key Key) ([]Event, error)
+	// Audit gives the audit entries about one subject, oldest first.
+	Audit(ctx context.Context, subject string) ([]AuditEntry, error)
+}
+
+// RecordWriter writes down what happened, in the transaction that made it so.
+type RecordWriter interface {
+	AppendEvent(ctx context.Context, event Event) error      // At is set here
+	AppendAudit(ctx context.Context, entry AuditEntry) error // At is set here
+}

@@ -1,0 +1,17 @@
+package landfall
+
+import (
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+// Statement is a bill the other supplier issued, kept for reference.
+type Statement struct {
+	ID          string
+	FromOn      calendar.Day
+	ToOn        calendar.Day
+	IssuedOn    calendar.Day
+	Number      string
+	GrossAmount *money.Amount
+	Path        string // of the PDF under the supplier's document root; "" when none
+}
