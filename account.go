@@ -109,3 +109,16 @@ type PaymentSchedule struct {
 	DayOfMonth int
 	Threshold  *money.Amount
 }
+
+// Account is an account of the platform: what a process becomes.
+type Account struct {
+	Number    string // set by the store
+	Key       Key
+	Revision  int // of the staged document it was made from
+	Team      string
+	CreatedAt time.Time // set by the store
+	Data      AccountData
+	Periods   []Period
+	Ledger    []LedgerEntry
+	Balance   money.Amount
+}

@@ -1,0 +1,78 @@
+package landfall
+
+import "time"
+
+// ClaimRequest asks for the sole right to create one account for a while.
+type ClaimRequest struct {
+	Key          Key
+	Team         string
+	Lease        time.Duration
+	ServiceLimit int // claims of the whole service at once; 0 means no limit
+}
+
+// ClaimVerdict says what became of a ClaimRequest.
+type ClaimVerdict uint8
+
+// The verdicts. Only Granted changes anything.
+const (
+	ClaimGranted    ClaimVerdict = iota + 1
+	ClaimNotStaged               // nothing was ever staged under the key
+	ClaimImported                // an account exists
+	ClaimSkipped                 // the operator marked it
+	ClaimTaken                   // somebody else is creating it right now
+	ClaimNoTeam                  // the team does not exist
+	ClaimNoSupplier              // the supplier is not Ongoing, or gone
+	ClaimOverLimit               // too many claims at once, of the supplier or the service
+)
+
+// Claim is the right to create one account until its lease ends by the
+// database's clock. The token fences: nothing is written for a claim whose
+// token is no longer the process's.
+type Claim struct {
+	Key      Key
+	Token    string
+	Team     string
+	Revision int
+	Document []byte // the staged document of that revision
+	Lease    time.Duration
+}
+
+// ClaimOutcome is the answer to one ClaimRequest.
+type ClaimOutcome struct {
+	Verdict       ClaimVerdict
+	Claim         Claim  // with ClaimGranted
+	AccountNumber string // with ClaimImported
+}
+
+// Creation is everything one created account consists of, ready to be written
+// in one transaction.
+type Creation struct {
+	Claim   Claim
+	Account Account
+	DryRun  bool // do all of it, then roll back
+	Mails   []Mail
+}
+
+// CreateVerdict says what became of a Creation.
+type CreateVerdict uint8
+
+// The verdicts. Everything but Created leaves no account.
+const (
+	Created          CreateVerdict = iota + 1
+	CreateRolledBack               // a dry run that would have succeeded
+	CreateFenced                   // the claim was lost; somebody else may hold it
+	CreateNoSupplier               // the supplier stopped being Ongoing meanwhile
+)
+
+// CreateOutcome is the answer to one Creation.
+type CreateOutcome struct {
+	Verdict CreateVerdict
+	Number  string
+	At      time.Time
+}
+
+// Mail is a message to a customer, queued with the fact it tells.
+type Mail struct {
+	Kind string // "account_migrated"
+	To   string
+}
