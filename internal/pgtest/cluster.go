@@ -1,0 +1,217 @@
+package pgtest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Cluster is a running PostgreSQL server with its own data folder.
+type Cluster struct {
+	URL   string // of the administrator
+	leash io.Closer
+	guard *exec.Cmd
+}
+
+// settings keep the promises the service relies on (fsync, synchronous_commit
+// and full_page_writes stay on) and save work nobody looks at.
+var settings = []string{
+	"shared_buffers=96MB", "max_connections=300", "max_wal_size=2GB", "checkpoint_timeout=30min",
+	"wal_level=minimal", "max_wal_senders=0", "jit=off", "autovacuum_naptime=10min",
+}
+
+// guardian runs the server and ends it when its own input ends. The write end
+// of that input is held by the test process alone, so the server outlives
+// neither an ordinary end nor a panic nor a kill -9 of the tests.
+const guardian = `
+bin=$1 dir=$2; shift 2
+"$bin/postgres" -D "$dir/data" "$@" >"$dir/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -INT "$server" 2>/dev/null
+wait "$server"
+rm -rf "$dir"
+`
+
+// Start runs a new cluster; extra settings ("fsync=off") override the usual ones.
+func Start(extra ...string) (*Cluster, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	attributes, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	// Between finding a free port and binding it somebody may take it.
+	for range 3 {
+		var cluster *Cluster
+		if cluster, err = launch(bin, attributes, extra); err == nil {
+			return cluster, nil
+		}
+	}
+	return nil, err
+}
+
+// Stop ends the server and removes its data.
+func (c *Cluster) Stop() error {
+	c.leash.Close()
+	return c.guard.Wait()
+}
+
+// unprivileged chooses whom the server runs as: it refuses to run as root.
+func unprivileged() (*syscall.SysProcAttr, error) {
+	// Its own session keeps an interrupt from the keyboard away from it.
+	attributes := &syscall.SysProcAttr{Setsid: true}
+	if os.Geteuid() != 0 {
+		return attributes, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, errUID := strconv.ParseUint(account.Uid, 10, 32)
+		gid, errGID := strconv.ParseUint(account.Gid, 10, 32)
+		if errUID == nil && errGID == nil {
+			attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+			return attributes, nil
+		}
+	}
+	return nil, errors.New("running as root, and there is no user postgres or nobody to run the server as")
+}
+
+// initialise makes a data folder. Its sort order is deliberately not that of
+// bytes, so that a query that relies on byte order without saying so fails.
+func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password string, err error) {
+	if dir, err = os.MkdirTemp("", "pgtest"); err != nil {
+		return "", "", err
+	}
+	password = rand.Text()
+	secret := filepath.Join(dir, "password")
+	if err = os.WriteFile(secret, []byte(password), 0o600); err != nil {
+		return "", "", err
+	}
+	if owner := attributes.Credential; owner != nil {
+		for _, path := range []string{dir, secret} {
+			if err = os.Chown(path, int(owner.Uid), int(owner.Gid)); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	usual := []string{
+		"-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", secret,
+		"-E", "UTF8", "--locale=C.UTF-8", "--no-sync",
+	}
+	worldly := append([]string{"--locale-provider=icu", "--icu-locale=en-GB"}, usual...)
+	var output []byte
+	for _, arguments := range [][]string{worldly, usual} { // servers before 15 know no provider
+		initdb := exec.Command(filepath.Join(bin, "initdb"), arguments...)
+		initdb.Dir, initdb.SysProcAttr = dir, attributes
+		if output, err = initdb.CombinedOutput(); err == nil {
+			return dir, password, nil
+		}
+	}
+	os.RemoveAll(dir)
+	return "", "", fmt.Errorf("initdb: %w: %s", err, output)
+}
+
+func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Cluster, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	dir, password, err := initialise(bin, attributes)
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{"-c", guardian, "pgtest", bin, dir, "-h", "127.0.0.1", "-p", port, "-k", dir}
+	for _, setting := range append(settings[:len(settings):len(settings)], extra...) {
+		arguments = append(arguments, "-c", setting)
+	}
+	guard := exec.Command("/bin/sh", arguments...)
+	guard.Dir, guard.SysProcAttr = dir, attributes
+	leash, err := guard.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := guard.Start(); err != nil {
+		return nil, err
+	}
+	cluster := &Cluster{
+		URL:   fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable", password, port),
+		leash: leash, guard: guard,
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if err = execute(cluster.URL, "SELECT 1"); err == nil {
+			return cluster, nil
+		}
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			cluster.Stop()
+			return nil, fmt.Errorf("PostgreSQL did not start: %w: %s", err, log)
+		}
+	}
+}
+
+func freePort() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	return port, err
+}
+
+// binaries finds the server's programs, and installs them where that is ours
+// to do: as root on a Debian machine, which is what a build machine is.
+func binaries() (string, error) {
+	if bin, ok := find(); ok {
+		return bin, nil
+	}
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
+		return "", errors.New("PostgreSQL was not found; install it, or set " + Environment + " to the URL of a server to test against")
+	}
+	for _, command := range []string{
+		"update -q",
+		"install -q -y --no-install-recommends postgresql",
+	} {
+		apt := exec.Command("apt-get", append([]string{"-o", "DPkg::Lock::Timeout=300"}, strings.Fields(command)...)...)
+		apt.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if output, err := apt.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("apt-get %s: %w: %s", command, err, output)
+		}
+	}
+	if bin, ok := find(); ok {
+		return bin, nil
+	}
+	return "", errors.New("PostgreSQL was installed but cannot be found")
+}
+
+func find() (string, bool) {
+	// Debian keeps every major in a folder of its own; take the newest.
+	found, newest := "", 0
+	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	for _, candidate := range candidates {
+		bin := filepath.Dir(candidate)
+		if major, err := strconv.Atoi(filepath.Base(filepath.Dir(bin))); err == nil && major > newest {
+			found, newest = bin, major
+		}
+	}
+	if found != "" {
+		return found, true
+	}
+	path, err := exec.LookPath("initdb")
+	return filepath.Dir(path), err == nil
+}

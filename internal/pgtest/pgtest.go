@@ -1,0 +1,89 @@
+// Package pgtest gives tests a real PostgreSQL of their own: a private cluster
+// on a free loopback port, and in it a fresh database for every caller. Only
+// test files import it.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Environment names the variable that holds the administrator's URL of a
+// cluster that is already running, so that many test processes can share one.
+const Environment = "LANDFALL_TEST_POSTGRES"
+
+// shared starts the cluster of this process at the first call. Nobody stops
+// it: it ends by itself when the process does, however that happens.
+var shared = sync.OnceValues(func() (string, error) {
+	if given := os.Getenv(Environment); given != "" {
+		return given, nil
+	}
+	cluster, err := Start()
+	if err != nil {
+		return "", err
+	}
+	return cluster.URL, nil
+})
+
+// URL gives the address of a fresh, empty database, dropped when the test ends.
+func URL(t testing.TB) string {
+	t.Helper()
+	return create(t, "template0")
+}
+
+// Clone gives a fresh copy of a database made by URL or Clone, so that a schema
+// need be built only once. Nobody may be connected to the original meanwhile.
+func Clone(t testing.TB, original string) string {
+	t.Helper()
+	address, err := url.Parse(original)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return create(t, address.Path[1:])
+}
+
+func create(t testing.TB, template string) string {
+	t.Helper()
+	admin, err := shared()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	name := "t" + rand.Text()[:12]
+	if err := execute(admin, fmt.Sprintf(`CREATE DATABASE %q TEMPLATE %q`, name, template)); err != nil {
+		t.Fatalf("pgtest: making a database: %v", err)
+	}
+	t.Cleanup(func() {
+		// FORCE ends connections a failed test left open.
+		if err := execute(admin, fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name)); err != nil {
+			t.Logf("pgtest: dropping a database: %v", err)
+		}
+	})
+	address, err := url.Parse(admin)
+	if err != nil {
+		t.Fatalf("pgtest: %s: %v", Environment, err)
+	}
+	address.Path = "/" + name
+	return address.String()
+}
+
+// execute runs one statement as the administrator, on a connection of its own:
+// databases come and go too rarely to keep one open.
+func execute(admin, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	connection, err := pgx.Connect(ctx, admin)
+	if err != nil {
+		return err
+	}
+	defer connection.Close(ctx)
+	_, err = connection.Exec(ctx, statement)
+	return err
+}

@@ -1,0 +1,98 @@
+package pgtest_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"landfall/internal/pgtest"
+)
+
+// TestMain lets the test binary play the process that dies without a word.
+func TestMain(m *testing.M) {
+	if os.Getenv("PGTEST_VICTIM") != "" {
+		cluster, err := pgtest.Start()
+		if err != nil {
+			panic(err)
+		}
+		os.Stdout.WriteString(cluster.URL + "\n")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	connection, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close(context.Background()) })
+	return connection
+}
+
+func TestFreshDatabases(t *testing.T) {
+	original, other := pgtest.URL(t), pgtest.URL(t)
+	if original == other {
+		t.Fatal("two callers share a database")
+	}
+	connection := connect(t, original)
+	var safe, durable, full, order string
+	const ask = `SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+		current_setting('full_page_writes'), (SELECT string_agg(x, '' ORDER BY x) FROM unnest(ARRAY['B','a']) x)`
+	if err := connection.QueryRow(t.Context(), ask).Scan(&safe, &durable, &full, &order); err != nil {
+		t.Fatal(err)
+	}
+	if safe != "on" || durable != "on" || full != "on" {
+		t.Errorf("fsync %s, synchronous_commit %s, full_page_writes %s: want all on", safe, durable, full)
+	}
+	if order != "aB" {
+		t.Errorf("texts sort as %q: a byte order hides queries that rely on it", order)
+	}
+	if _, err := connection.Exec(t.Context(), "CREATE TABLE kept (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	connection.Close(t.Context())
+	if _, err := connect(t, pgtest.Clone(t, original)).Exec(t.Context(), "SELECT n FROM kept"); err != nil {
+		t.Errorf("the clone lacks the original's table: %v", err)
+	}
+	if _, err := connect(t, other).Exec(t.Context(), "SELECT n FROM kept"); err == nil {
+		t.Error("a fresh database holds another's table")
+	}
+}
+
+func TestServerEndsWithItsProcess(t *testing.T) {
+	victim := exec.Command(os.Args[0])
+	victim.Env = append(os.Environ(), "PGTEST_VICTIM=1")
+	output, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := strings.TrimSpace(line)
+	connect(t, url).Close(t.Context())
+	victim.Process.Kill()
+	victim.Wait()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		connection, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			return
+		}
+		connection.Close(t.Context())
+		if time.Now().After(deadline) {
+			t.Fatal("the server outlived the process that started it")
+		}
+	}
+}
