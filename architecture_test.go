@@ -1,0 +1,216 @@
+package landfall_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors is the plan of the house: a package may import packages of lower
+// floors only. docs/architecture.md explains it.
+var floors = map[string]int{
+	"cmd/landfall": 6, "bench": 6,
+	"internal/app":     5,
+	"internal/httpapi": 4,
+	"internal/intake":  3, "internal/operate": 3, "internal/tokenql": 3,
+	"internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
+	".":              1,
+	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0,
+
+	// Scaffolding: it gives tests a database and imports nothing of ours.
+	"internal/pgtest": 0, "internal/pgtest/cluster": 6,
+}
+
+// neighbours are the only arrows within a floor.
+var neighbours = map[string][]string{
+	"internal/rules":   {"internal/money", "internal/calendar"},
+	"internal/tokenql": {"internal/auth"},
+}
+
+// scaffolding may be imported by tests and by itself.
+var scaffolding = []string{"internal/pgtest", "internal/storetest"}
+
+// landlords says which package a third-party module lives in. Nobody else
+// imports it, so that replacing a module touches one package.
+var landlords = map[string]string{
+	"github.com/go-json-experiment/json":  "internal/rules",
+	"github.com/shopspring/decimal":       "internal/money",
+	"github.com/nyaruka/phonenumbers":     "internal/contract",
+	"golang.org/x/text":                   "internal/contract",
+	"github.com/jackc/pgx/v5":             "internal/sqlstore",
+	"github.com/pressly/goose/v3":         "internal/sqlstore",
+	"modernc.org/sqlite":                  "internal/sqlstore",
+	"golang.org/x/time":                   "internal/auth",
+	"github.com/graph-gophers/graphql-go": "internal/tokenql",
+	"github.com/prometheus/client_golang": "internal/httpapi",
+	"github.com/knadh/koanf":              "internal/app",
+	"github.com/spf13/cobra":              "cmd/landfall",
+	"github.com/spf13/pflag":              "internal/app",
+}
+
+// instruments are modules that only tests use; they may do so anywhere.
+var instruments = []string{
+	"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
+	"go.uber.org/goleak", "pgregory.net/rapid", "github.com/jackc/pgx/v5",
+}
+
+// source is one Go file of the tree. The tree is read here and not asked of
+// the go command, whose answers the test cache would not notice changing.
+type source struct {
+	name      string // slash-separated, from the root of the tree
+	room      string // its package's folder
+	test      bool
+	generated bool
+	lines     int
+	file      *ast.File
+}
+
+func tree(t *testing.T) []source {
+	t.Helper()
+	var sources []source
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if base := entry.Name(); name != "." && (base[0] == '.' || base == "tools" || base == "testdata" || base == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		sources = append(sources, source{
+			name: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+			generated: ast.IsGenerated(file), lines: bytes.Count(text, []byte("\n")), file: file,
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources
+}
+
+func TestEveryPackageHasARow(t *testing.T) {
+	seen := map[string]bool{}
+	for _, source := range tree(t) {
+		if _, ok := floors[source.room]; !ok && !seen[source.room] {
+			t.Errorf("%s has no floor: add it to the plan here and to docs/architecture.md", source.room)
+		}
+		seen[source.room] = true
+	}
+	for room := range floors {
+		if !seen[room] {
+			t.Errorf("%s is in the plan but not in the tree", room)
+		}
+	}
+}
+
+func TestArrowsGoDown(t *testing.T) {
+	for _, source := range tree(t) {
+		for _, imported := range imports(source.file) {
+			room, ours := strings.CutPrefix(imported, "landfall/")
+			if imported == "landfall" {
+				room, ours = ".", true
+			}
+			if ours && !mayImport(source, room) {
+				t.Errorf("%s imports %s, which is not below it", source.name, room)
+			}
+			if !ours && strings.Contains(strings.Split(imported, "/")[0], ".") && !mayRent(source, imported) {
+				t.Errorf("%s imports %s outside its landlord package", source.name, imported)
+			}
+		}
+	}
+}
+
+func mayImport(source source, room string) bool {
+	if slices.Contains(scaffolding, room) {
+		return source.test || strings.HasPrefix(source.room, room)
+	}
+	below := floors[room] < floors[source.room] || slices.Contains(neighbours[source.room], room)
+	// Tests use real neighbours instead of pretended ones.
+	return below || source.test && floors[room] == floors[source.room]
+}
+
+func mayRent(source source, imported string) bool {
+	within := func(module string) bool { return imported == module || strings.HasPrefix(imported, module+"/") }
+	if source.test || slices.Contains(scaffolding, source.room) {
+		if slices.ContainsFunc(instruments, within) {
+			return true
+		}
+	}
+	for module, landlord := range landlords {
+		if within(module) {
+			return source.room == landlord
+		}
+	}
+	return false
+}
+
+// The dictionary knows no wire format, so its nouns carry no tags.
+func TestDictionaryHasNoTags(t *testing.T) {
+	for _, source := range tree(t) {
+		if source.room != "." || source.test {
+			continue
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			if field, ok := node.(*ast.Field); ok && field.Tag != nil {
+				t.Errorf("%s: struct tag %s", source.name, field.Tag.Value)
+			}
+			return true
+		})
+	}
+}
+
+func TestFilesStayReadable(t *testing.T) {
+	for _, source := range tree(t) {
+		if source.lines > 500 && !source.generated {
+			t.Errorf("%s has %d lines; a story that long wants several files", source.name, source.lines)
+		}
+	}
+}
+
+// Money never goes through a binary float, nor does anything near it.
+func TestNoFloatsNearMoney(t *testing.T) {
+	exact := []string{".", "internal/money", "internal/rules", "internal/contract", "internal/sqlstore", "internal/intake"}
+	for _, source := range tree(t) {
+		if source.test || !slices.Contains(exact, source.room) {
+			continue
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			if name, ok := node.(*ast.Ident); ok && (name.Name == "float64" || name.Name == "float32") {
+				t.Errorf("%s uses %s", source.name, name.Name)
+			}
+			return true
+		})
+	}
+}
+
+func imports(file *ast.File) []string {
+	var paths []string
+	for _, spec := range file.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		paths = append(paths, imported)
+	}
+	return paths
+}
