@@ -1,0 +1,81 @@
+package landfall
+
+import (
+	"context"
+	"time"
+)
+
+// The codes of everything that can go wrong with a payment instruction. The
+// last two are for trouble at the vendor: the first of them is worth repeating
+// as is, the second is not.
+const (
+	CodeInstructionNotFound     = "payment_instruction_not_found"
+	CodeInstructionTypeMismatch = "payment_instruction_type_mismatch"
+	CodeInstructionInactive     = "payment_instruction_inactive"
+	CodeVendorUnknown           = "payment_vendor_does_not_exist"
+	CodeVendorRejected          = "payment_vendor_rejected"
+	CodeVendorUnavailable       = "payment_vendor_unavailable"
+	CodeVendorOutOfService      = "payment_vendor_out_of_service"
+)
+
+// The types of payment instruction, spelled as the wire spells them.
+const (
+	Card        = "CARD"
+	DirectDebit = "DIRECT_DEBIT"
+	BPay        = "BPAY"
+	PaymentSlip = "PAYMENT_SLIP"
+	Custom      = "CUSTOM"
+)
+
+// InstructionTypes lists the types in the order people expect them.
+var InstructionTypes = []string{Card, DirectDebit, BPay, PaymentSlip, Custom}
+
+// Vendor is a payment vendor as the operator configured it. It holds no
+// secret: only the name of the environment variable that does.
+type Vendor struct {
+	Code      string            // what payloads say in their vendor field
+	Adapter   string            // stripe, gocardless, json or sandbox
+	BaseURL   string            // "" means the adapter's own
+	SecretEnv string            // environment variable that holds the credential
+	Networks  []string          // private networks it may be reached in, as CIDR; none by default
+	Settings  map[string]string // what else the adapter wants to know
+	CreatedAt time.Time
+}
+
+// InstructionDetails is what a vendor said about an instruction. There is no
+// room in it for a card or bank account number.
+type InstructionDetails struct {
+	Status     string // the vendor's own word
+	Scheme     string // visa, bacs, sepa_debit …; "" when not told
+	LastDigits string // of the card or account, four at most
+	Expiry     string // of a card, YYYY-MM; "" when it has none
+}
+
+// InstructionVerifier asks payment vendors about payment instructions.
+type InstructionVerifier interface {
+	// Verify asks whether an instruction exists at its vendor, is of the type
+	// claimed and can be used, and gives what the vendor said. It never writes
+	// anything at the vendor. It ends within a time limit of its own, usually
+	// 10 seconds, and must not be called inside a database transaction.
+	//
+	// Every failure is an *Error. Those of kind Invalid will fail again in the
+	// same form; those of kind Internal may succeed when repeated as they are.
+	// No secret and no text of the vendor's is in either. Only when ctx was
+	// cancelled by the caller the answer is the context's error.
+	Verify(ctx context.Context, vendor Vendor, instruction Instruction) (InstructionDetails, error)
+}
+
+// RefuseVendor is the answer to a vendor code that the operator never
+// configured.
+func RefuseVendor() *Error {
+	return RefuseInstruction("vendor", CodeVendorUnknown, "This payment vendor is not configured here.")
+}
+
+// RefuseInstruction is a refusal that points at one field of an instruction.
+// Its path starts at the instruction: a caller that found it deeper in a
+// document puts the rest of the path in front.
+func RefuseInstruction(attr, code, detail string) *Error {
+	refusal := Refuse(code, detail)
+	refusal.Violations = []Violation{{Code: code, Attr: attr, Detail: detail}}
+	return refusal
+}
