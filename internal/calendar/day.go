@@ -8,7 +8,6 @@ import (
 )
 
 // Day is a calendar day without a zone. The zero Day means "not given".
-// Days compare with < through their Number.
 type Day struct{ number int32 } // days since 0000-12-31, so that the zero value is no day
 
 // ErrDay is the answer to a text that is no real calendar day.
@@ -44,6 +43,12 @@ func ParseDay(text string) (Day, error) {
 	}
 	return Date(year, time.Month(month), day), nil
 }
+
+// NumberedDay gives back the Day that has a Number.
+func NumberedDay(number int32) Day { return Day{number: number} }
+
+// Number counts days; the zero Day is 0, and a later day has a larger number.
+func (d Day) Number() int32 { return d.number }
 
 // IsZero reports whether no day was given.
 func (d Day) IsZero() bool { return d.number == 0 }

@@ -2,5 +2,54 @@
 // No binary float is anywhere on the way.
 package money
 
+import "strconv"
+
 // Amount is money in minor units (pence), at most 12 digits before the point.
+//
+// Amounts are added with plain +. The largest is below 10^14 minor units, so
+// int64 holds the sum of any 92,000 of them, and no list of a request may be
+// longer than 10,000.
 type Amount int64
+
+// ParseAmount reads a decimal such as "12", "-0.5" or "1.500" exactly. Digits
+// beyond the second decimal must be zeros: money is never rounded in silence.
+func ParseAmount(text string) (Amount, error) {
+	n, err := split(text)
+	if err != nil {
+		return 0, err
+	}
+	if significant(n.fraction) > amountPlaces {
+		return 0, ErrPlaces
+	}
+	value := Amount(0)
+	for i := range len(n.whole) {
+		value = value*10 + Amount(n.whole[i]-'0')
+	}
+	for i := range amountPlaces {
+		value *= 10
+		if i < len(n.fraction) {
+			value += Amount(n.fraction[i] - '0')
+		}
+	}
+	if n.negative {
+		value = -value
+	}
+	return value, nil
+}
+
+// String writes the amount with two decimals. There is no negative zero.
+func (a Amount) String() string { return string(a.Append(nil)) }
+
+// Append writes the amount as String does to the end of dst.
+func (a Amount) Append(dst []byte) []byte {
+	minor := uint64(a)
+	if a < 0 {
+		dst = append(dst, '-')
+		minor = -minor
+	}
+	dst = strconv.AppendUint(dst, minor/100, 10)
+	return append(dst, '.', byte('0'+minor/10%10), byte('0'+minor%10))
+}
+
+// Decimal gives the amount for exact arithmetic with quantities and rates.
+func (a Amount) Decimal() Decimal { return Decimal{text: a.String()} }

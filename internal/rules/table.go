@@ -9,7 +9,9 @@ type Table struct {
 	Doc    string
 	Fields []Field
 
-	index map[string]int
+	index    map[string]int
+	required []int // the fields that must be there
+	typ      Type  // of the object itself
 }
 
 // Field declares one member of an object.
@@ -28,8 +30,24 @@ func NewTable(name, doc string, fields ...Field) *Table {
 			panic("rules: " + name + "." + field.Name + " declared twice")
 		}
 		table.index[field.Name] = i
+		if field.Required {
+			table.required = append(table.required, i)
+		}
 	}
+	table.typ = Object(table)
 	return table
+}
+
+// find gives the index of a field, or -1. Senders mostly keep to the declared
+// order, so the field after the last one is tried before the index.
+func (t *Table) find(name string, guess int) int {
+	if guess < len(t.Fields) && t.Fields[guess].Name == name {
+		return guess
+	}
+	if i, known := t.index[name]; known {
+		return i
+	}
+	return -1
 }
 
 // Need declares a required field, May an optional one.

@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+// boolean accepts true and false, not their names in a string.
+func (r *reader) boolean(node *Node, kind jsontext.Kind) {
+	switch kind {
+	case 't':
+		node.value = 1
+	case 'f':
+		node.value = 0
+	default:
+		r.wrong(node, CodeInvalidType, expected[ShapeBoolean])
+	}
+}
+
+// number reads integers, and money and decimals from a JSON number or a
+// string. The digits are taken as they stand; no float ever holds them.
+func (r *reader) number(node *Node, kind jsontext.Kind) {
+	shape := node.typ.Shape
+	if kind != '0' && (kind != '"' || shape == ShapeInteger) {
+		r.wrong(node, CodeInvalidType, expected[shape])
+		return
+	}
+	switch shape {
+	case ShapeInteger:
+		r.integer(node)
+	case ShapeAmount:
+		amount, err := money.ParseAmount(r.unquote(node))
+		node.value = int64(amount)
+		r.decimal(node, err, "Must have at most 2 decimal places.")
+	case ShapeDecimal:
+		_, err := money.ParseDecimal(r.unquote(node))
+		r.decimal(node, err, "Must have at most 10 decimal places.")
+	}
+}
+
+func (r *reader) integer(node *Node) {
+	value, err := strconv.ParseInt(node.plain(), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		r.wrong(node, CodeInvalidType, expected[ShapeInteger])
+	case err != nil, value < node.typ.Low, value > node.typ.High:
+		r.wrong(node, CodeOutOfRange, "Must be from "+strconv.FormatInt(node.typ.Low, 10)+
+			" to "+strconv.FormatInt(node.typ.High, 10)+".")
+	}
+	node.value = value
+}
+
+func (r *reader) decimal(node *Node, err error, places string) {
+	switch {
+	case err == nil:
+	case errors.Is(err, money.ErrPlaces):
+		r.wrong(node, CodeMaxDecimalPlaces, places)
+	case errors.Is(err, money.ErrRange):
+		r.wrong(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
+	default:
+		r.wrong(node, CodeInvalidDecimal, "Must be a plain decimal number, without an exponent.")
+	}
+}
+
+// time reads dates and datetimes.
+func (r *reader) time(node *Node, kind jsontext.Kind) {
+	if kind != '"' {
+		r.wrong(node, CodeInvalidType, expected[node.typ.Shape])
+		return
+	}
+	text := r.unquote(node)
+	if node.typ.Shape == ShapeDate {
+		day, err := calendar.ParseDay(text)
+		if err != nil {
+			r.wrong(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
+		}
+		node.value = int64(day.Number())
+		return
+	}
+	instant, err := calendar.ParseInstant(text)
+	if err != nil {
+		r.wrong(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
+	}
+	node.value = instant.Unix()
+}

@@ -1,0 +1,285 @@
+package rules
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits bounds what a reader puts up with. Zero values mean the defaults.
+type Limits struct {
+	Depth      int // of nested objects and lists; 32
+	Violations int // listed before too_many_errors; 100
+}
+
+// Read reads one JSON object. What is not well-formed JSON in the strictest
+// sense is the second result, and then there is no document: guessing what a
+// broken body meant is how data gets lost. Everything else that is wrong with
+// the shape is in the document's report. The body may be changed afterwards.
+func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
+	if limits.Depth == 0 {
+		limits.Depth = 32
+	}
+	if limits.Violations == 0 {
+		limits.Violations = 100
+	}
+	doc := &Document{text: string(body), slab: newSlab(len(body))}
+	doc.report.limit = limits.Violations
+	doc.root = doc.slab.node()
+	*doc.root = Node{doc: doc, typ: &t.typ}
+
+	source := sources.Get().(*source)
+	defer source.release()
+	source.buffer = *bytes.NewBuffer(body)
+	source.decoder.Reset(&source.buffer, strict...)
+	r := reader{decoder: &source.decoder, doc: doc, depth: limits.Depth, odd: odd(body)}
+	if fault := r.read(); fault != nil {
+		return nil, fault
+	}
+	return doc, nil
+}
+
+// The reader notices duplicate names itself, in slots it has anyway; the
+// decoder's own way would keep a second copy of every name.
+var strict = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
+
+// source is a decoder and its buffer, used again and again.
+type source struct {
+	decoder jsontext.Decoder
+	buffer  bytes.Buffer
+}
+
+var sources = sync.Pool{New: func() any { return new(source) }}
+
+// release lets go of the body, which may be personal data and large.
+func (s *source) release() {
+	s.buffer = bytes.Buffer{}
+	s.decoder.Reset(&s.buffer)
+	sources.Put(s)
+}
+
+// reader walks the tokens of one body. Its methods answer false when the body
+// turned out to be malformed, with the reason in fault.
+type reader struct {
+	decoder *jsontext.Decoder
+	doc     *Document
+	depth   int  // how many more levels may be opened
+	odd     bool // some string may need a closer look
+	fault   *Violation
+}
+
+func (r *reader) read() *Violation {
+	if fault := r.prologue(); fault != nil {
+		return fault
+	}
+	if !r.object(r.doc.root) {
+		return r.fault
+	}
+	rest := r.doc.text[r.doc.root.end:]
+	if strings.Trim(rest, " \t\r\n") != "" {
+		return &Violation{Code: CodeMalformedJSON, Detail: "Something follows the JSON object."}
+	}
+	return nil
+}
+
+// value reads the value of a field or an item, whatever the body holds there.
+func (r *reader) value(node *Node, required bool) bool {
+	kind := r.decoder.PeekKind()
+	switch shape := node.typ.Shape; {
+	case shape == ShapeAny:
+		return r.any(node)
+	case kind == 'n':
+		return r.null(node, required)
+	case kind == '{' && shape == ShapeObject:
+		return r.object(node)
+	case kind == '[' && shape == ShapeList:
+		return r.list(node)
+	case kind == '{', kind == '[', shape == ShapeObject, shape == ShapeList:
+		if !r.any(node) {
+			return false
+		}
+		r.wrong(node, CodeInvalidType, expected[shape])
+		return true
+	}
+	if !r.scalar(node) {
+		return false
+	}
+	node.state |= isPresent
+	switch node.typ.Shape {
+	case ShapeText:
+		r.text(node, kind)
+	case ShapeBoolean:
+		r.boolean(node, kind)
+	case ShapeDate, ShapeDatetime:
+		r.time(node, kind)
+	default:
+		r.number(node, kind)
+	}
+	return true
+}
+
+// object reads the members of an object, then says what is missing.
+func (r *reader) object(node *Node) bool {
+	if !r.open(node) {
+		return false
+	}
+	table := node.typ.Table
+	node.kids = r.doc.slab.slots(len(table.Fields))
+	var strangers names
+	last := -1
+	for r.decoder.PeekKind() != '}' {
+		name, offset, ok := r.name()
+		if !ok {
+			return false
+		}
+		i := table.find(name, last+1)
+		if i < 0 {
+			if !strangers.add(name) {
+				return r.twice()
+			}
+			if !r.stranger(name, offset) {
+				return false
+			}
+			continue
+		}
+		if node.kids[i] != nil {
+			return r.twice()
+		}
+		last = i
+		member := r.child(node, i, &table.Fields[i].Type)
+		node.kids[i] = member
+		if !r.value(member, table.Fields[i].Required) {
+			return false
+		}
+	}
+	if !r.close(node) {
+		return false
+	}
+	for _, i := range table.required {
+		if node.kids[i] == nil {
+			r.doc.report.shape(finding{offset: node.end, node: node, member: table.Fields[i].Name,
+				code: CodeRequired, detail: detailRequired})
+		}
+	}
+	return true
+}
+
+// list reads the items of a list. Items over the limit are walked for broken
+// JSON but not kept, so a million of them cost no memory.
+func (r *reader) list(node *Node) bool {
+	if !r.open(node) {
+		return false
+	}
+	typ, slab, count := node.typ, &r.doc.slab, 0
+	mark := len(slab.stack)
+	for ; r.decoder.PeekKind() != ']'; count++ {
+		if typ.Max == 0 || count < typ.Max {
+			item := r.child(node, count, typ.Item)
+			slab.stack = append(slab.stack, item)
+			if !r.value(item, true) {
+				return false
+			}
+			continue
+		}
+		if count == typ.Max {
+			r.tooMany(node)
+		}
+		if !r.wild() {
+			return false
+		}
+	}
+	if !r.close(node) {
+		return false
+	}
+	node.kids = slab.slots(len(slab.stack) - mark)
+	copy(node.kids, slab.stack[mark:])
+	slab.stack = slab.stack[:mark]
+	if count < typ.Min {
+		r.wrong(node, CodeBlank, "Must have at least "+counted(typ.Min, "item")+".")
+	}
+	return true
+}
+
+// null is the same as leaving an optional field out. Where a value has to be
+// it is a missing one.
+func (r *reader) null(node *Node, required bool) bool {
+	if !r.scalar(node) {
+		return false
+	}
+	node.state |= isNull
+	if required {
+		r.wrong(node, CodeRequired, detailRequired)
+	}
+	return true
+}
+
+// scalar reads a value that has no parts and notes where it stands.
+func (r *reader) scalar(node *Node) bool {
+	raw, err := r.decoder.ReadValue()
+	if err != nil {
+		return r.broken(err)
+	}
+	node.end = int(r.decoder.InputOffset())
+	node.start = node.end - len(raw)
+	return true
+}
+
+func (r *reader) open(node *Node) bool {
+	if !r.deeper() {
+		return false
+	}
+	node.start = int(r.decoder.InputOffset()) - 1
+	node.end = node.start
+	node.state |= isPresent
+	return true
+}
+
+func (r *reader) close(node *Node) bool {
+	if !r.shallower() {
+		return false
+	}
+	node.end = int(r.decoder.InputOffset())
+	return true
+}
+
+// deeper goes into the object or list that comes next.
+func (r *reader) deeper() bool {
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return r.broken(err)
+	}
+	if r.depth--; r.depth < 0 {
+		return r.malformed("The JSON is nested too deeply.")
+	}
+	return true
+}
+
+// shallower reads the end of an object or list.
+func (r *reader) shallower() bool {
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return r.broken(err)
+	}
+	r.depth++
+	return true
+}
+
+func (r *reader) child(parent *Node, index int, typ *Type) *Node {
+	node := r.doc.slab.node()
+	node.doc, node.parent, node.index, node.typ = r.doc, parent, index, typ
+	return node
+}
+
+// wrong refuses a value for its shape.
+func (r *reader) wrong(node *Node, code, detail string) {
+	node.state |= isBroken
+	r.doc.report.shape(finding{offset: node.start, node: node, code: code, detail: detail})
+}
+
+// tooMany stands where the first item too many does, which keeps the report in
+// document order while it grows.
+func (r *reader) tooMany(node *Node) {
+	node.state |= isBroken
+	r.doc.report.shape(finding{offset: int(r.decoder.InputOffset()), node: node, code: CodeMaxItems,
+		detail: "Must have at most " + counted(node.typ.Max, "item") + "."})
+}

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Report collects what is wrong with a document, errors and warnings apart,
+// and gives each list in document order whatever the order of the checks was.
+type Report struct {
+	limit    int
+	shapes   int // shape violations kept; they arrive in document order
+	errors   []finding
+	warnings []finding
+}
+
+// finding is a violation whose path is not spelled out yet: most of a long
+// list is never shown.
+type finding struct {
+	offset int // where it stands in the document
+	node   *Node
+	member string // below node, "" for the node itself
+	code   string
+	detail string
+}
+
+// Add says that a value is wrong.
+func (r *Report) Add(node *Node, code, detail string) {
+	r.errors = append(r.errors, found(node, "", code, detail))
+}
+
+// AddField says that a member of an object is wrong, which need not be there.
+func (r *Report) AddField(node *Node, field, code, detail string) {
+	r.errors = append(r.errors, found(node, field, code, detail))
+}
+
+// Warn says that a value is doubtful; the document is accepted all the same.
+func (r *Report) Warn(node *Node, code, detail string) {
+	r.warnings = append(r.warnings, found(node, "", code, detail))
+}
+
+// WarnField says that a member of an object is doubtful or missing.
+func (r *Report) WarnField(node *Node, field, code, detail string) {
+	r.warnings = append(r.warnings, found(node, field, code, detail))
+}
+
+// Failed reports whether the document must be refused.
+func (r *Report) Failed() bool { return len(r.errors) > 0 }
+
+// Errors gives what refuses the document, in document order. A list over the
+// limit is cut and ends with too_many_errors.
+func (r *Report) Errors() []Violation { return r.list(r.errors) }
+
+// Warnings gives what is doubtful, in the same manner.
+func (r *Report) Warnings() []Violation { return r.list(r.warnings) }
+
+func (r *Report) list(findings []finding) []Violation {
+	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
+	shown := min(len(findings), r.limit)
+	violations := make([]Violation, 0, shown+1)
+	for _, f := range findings[:shown] {
+		violations = append(violations, Violation{Code: f.code, Attr: f.attr(), Detail: f.detail})
+	}
+	if shown < len(findings) {
+		violations = append(violations, Violation{Code: CodeTooManyErrors,
+			Detail: "There are more problems than are listed. Mend these first."})
+	}
+	return violations
+}
+
+// shape adds a violation found while reading. What comes after the limit could
+// never be shown, so a hostile body cannot make the list long.
+func (r *Report) shape(f finding) {
+	if !r.full() {
+		r.errors = append(r.errors, f)
+		r.shapes++
+	}
+}
+
+func (r *Report) full() bool { return r.shapes > r.limit }
+
+// found places a finding: at the value, or where its object ends when the
+// value is not there.
+func found(node *Node, field, code, detail string) finding {
+	f := finding{offset: node.start, node: node, member: field, code: code, detail: detail}
+	if field == "" {
+		return f
+	}
+	if member := node.Field(field); member != absent {
+		f.offset = member.start
+	} else {
+		f.offset = node.end
+	}
+	return f
+}
+
+func (f finding) attr() string {
+	path := f.node.appendAttr(nil)
+	if f.member != "" {
+		if len(path) > 0 {
+			path = append(path, '.')
+		}
+		path = append(path, f.member...)
+	}
+	return string(path)
+}

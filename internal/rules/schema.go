@@ -1,0 +1,159 @@
+package rules
+
+import "strconv"
+
+// Walk visits every field below a table, depth first and in declared order.
+// Paths are attrs with * for any item: customers.*.landline.
+func (t *Table) Walk(visit func(path string, field Field)) { t.walk("", visit) }
+
+func (t *Table) walk(prefix string, visit func(path string, field Field)) {
+	for _, field := range t.Fields {
+		path := prefix + field.Name
+		visit(path, field)
+		typ := field.Type
+		for typ.Shape == ShapeList {
+			path, typ = path+".*", *typ.Item
+		}
+		if typ.Shape == ShapeObject {
+			typ.Table.walk(path+".", visit)
+		}
+	}
+}
+
+// Schema describes the table as JSON Schema 2020-12, which OpenAPI 3.1 speaks.
+// Nested tables become references, which ref spells. Nothing in it depends on
+// the order of a map, so the same table always gives the same bytes.
+func (t *Table) Schema(ref func(*Table) string) map[string]any {
+	properties := make(map[string]any, len(t.Fields))
+	required := []string{}
+	for _, field := range t.Fields {
+		schema := field.Type.schema(ref)
+		if !field.Required {
+			orNull(schema)
+		}
+		if field.Doc != "" {
+			schema["description"] = joined(field.Doc, schema["description"])
+		}
+		properties[field.Name] = schema
+		if field.Required {
+			required = append(required, field.Name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	if t.Doc != "" {
+		schema["description"] = t.Doc
+	}
+	return schema
+}
+
+// schema describes one value.
+func (typ *Type) schema(ref func(*Table) string) map[string]any {
+	switch typ.Shape {
+	case ShapeText:
+		return typ.textSchema()
+	case ShapeBoolean:
+		return map[string]any{"type": "boolean"}
+	case ShapeInteger:
+		return map[string]any{"type": "integer", "minimum": typ.Low, "maximum": typ.High}
+	case ShapeAmount:
+		return numberSchema(2, "Money")
+	case ShapeDecimal:
+		return numberSchema(10, "Decimal")
+	case ShapeDate:
+		return map[string]any{"type": "string", "format": "date"}
+	case ShapeDatetime:
+		return map[string]any{"type": "string", "format": "date-time"}
+	case ShapeObject:
+		return map[string]any{"$ref": ref(typ.Table)}
+	case ShapeList:
+		return typ.listSchema(ref)
+	}
+	return map[string]any{}
+}
+
+func (typ *Type) textSchema() map[string]any {
+	schema := map[string]any{"type": "string"}
+	if typ.Max > 0 {
+		schema["maxLength"] = typ.Max
+	}
+	if typ.Min > 0 && typ.Choices == nil {
+		schema["minLength"] = typ.Min
+	}
+	if typ.Choices != nil {
+		choices := typ.Choices
+		if typ.Min == 0 && !contains(choices, "") {
+			choices = append([]string{""}, choices...)
+		}
+		schema["enum"] = choices
+	}
+	if format := typ.Format; format != nil {
+		switch {
+		case format.Pattern == "" && typ.Min == 0:
+			// A named format would refuse the empty text that is allowed here.
+			schema["description"] = "Format: " + format.Name + ", or empty."
+		case format.Pattern == "":
+			schema["format"] = format.Name
+		case typ.Min == 0:
+			schema["pattern"] = "^$|" + format.Pattern
+		default:
+			schema["pattern"] = format.Pattern
+		}
+	}
+	return schema
+}
+
+func (typ *Type) listSchema(ref func(*Table) string) map[string]any {
+	schema := map[string]any{"type": "array", "items": typ.Item.schema(ref)}
+	if typ.Min > 0 {
+		schema["minItems"] = typ.Min
+	}
+	if typ.Max > 0 {
+		schema["maxItems"] = typ.Max
+	}
+	return schema
+}
+
+// numberSchema describes an exact decimal. The pattern holds for the string
+// form; JSON Schema has no exact words for the digits of a number.
+func numberSchema(places int, noun string) map[string]any {
+	n := strconv.Itoa(places)
+	return map[string]any{
+		"type":        []string{"number", "string"},
+		"pattern":     `^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,` + n + `}0*)?$`,
+		"description": noun + " with at most 12 digits before the point and " + n + " decimals, as a number or a string, without an exponent.",
+	}
+}
+
+// orNull lets an optional value be null, which means the same as leaving it
+// out.
+func orNull(schema map[string]any) {
+	switch typ := schema["type"].(type) {
+	case string:
+		schema["type"] = []string{typ, "null"}
+	case []string:
+		schema["type"] = append(typ, "null")
+	default:
+		if ref, is := schema["$ref"]; is {
+			delete(schema, "$ref")
+			schema["oneOf"] = []any{map[string]any{"$ref": ref}, map[string]any{"type": "null"}}
+		}
+		return
+	}
+	if choices, closed := schema["enum"].([]string); closed {
+		all := make([]any, 0, len(choices)+1)
+		for _, choice := range choices {
+			all = append(all, choice)
+		}
+		schema["enum"] = append(all, nil)
+	}
+}
+
+func joined(doc string, more any) string {
+	if text, is := more.(string); is {
+		return doc + " " + text
+	}
+	return doc
+}

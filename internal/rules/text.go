@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The sentences more than one rule says.
+const (
+	detailRequired   = "This field is required."
+	detailBlank      = "This field may not be blank."
+	detailCharacters = "Must not contain control characters."
+)
+
+// expected says what a shape asks for.
+var expected = [...]string{
+	ShapeText:     "Must be a string.",
+	ShapeBoolean:  "Must be true or false.",
+	ShapeInteger:  "Must be a whole number, without a fraction or exponent.",
+	ShapeAmount:   "Must be a number, or a decimal number in a string.",
+	ShapeDecimal:  "Must be a number, or a decimal number in a string.",
+	ShapeDate:     "Must be a date in a string, written YYYY-MM-DD.",
+	ShapeDatetime: "Must be a datetime in a string, written YYYY-MM-DDTHH:MM:SSZ.",
+	ShapeObject:   "Must be an object.",
+	ShapeList:     "Must be a list.",
+}
+
+// odd tells from the whole body at once whether any string can have an escape
+// or a control character. Most bodies have none, and then no string is looked
+// at twice. U+0080 to U+009F begin with the byte C2.
+func odd(body []byte) bool {
+	return bytes.IndexByte(body, '\\') >= 0 || bytes.IndexByte(body, 0x7f) >= 0 || bytes.IndexByte(body, 0xc2) >= 0
+}
+
+// text checks a string. One violation is enough for one value: the first.
+func (r *reader) text(node *Node, kind jsontext.Kind) {
+	if kind != '"' {
+		r.wrong(node, CodeInvalidType, expected[ShapeText])
+		return
+	}
+	typ, text := node.typ, r.unquote(node)
+	switch {
+	case r.odd && !clean(text, typ.Multiline):
+		r.wrong(node, CodeInvalidCharacters, detailCharacters)
+	case text == "":
+		if typ.Min > 0 {
+			r.wrong(node, CodeBlank, detailBlank)
+		}
+	case typ.Max > 0 && len(text) > typ.Max && utf8.RuneCountInString(text) > typ.Max:
+		r.wrong(node, CodeMaxLength, "Must have at most "+counted(typ.Max, "character")+".")
+	case typ.Choices != nil && !contains(typ.Choices, text):
+		r.wrong(node, CodeInvalidChoice, "Must be one of: "+strings.Join(typ.Choices, ", ")+".")
+	case typ.Format != nil && !typ.Format.Check(text):
+		r.wrong(node, typ.Format.Code, typ.Format.Detail)
+	}
+}
+
+// unquote gives the text of a string and notes whether it has escapes.
+func (r *reader) unquote(node *Node) string {
+	if r.odd && strings.IndexByte(r.doc.text[node.start:node.end], '\\') >= 0 {
+		node.state |= isEscaped
+	}
+	return node.plain()
+}
+
+// unescape takes the quotes and escapes of a well-formed JSON string away.
+func unescape(raw string) string {
+	text, _ := jsontext.AppendUnquote(nil, raw) // the decoder has checked it
+	return string(text)
+}
+
+// clean reports whether a text is free of control characters. Texts of several
+// lines may have the three that make lines.
+func clean(text string, multiline bool) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\t', c == '\n', c == '\r':
+			if !multiline {
+				return false
+			}
+		case c < 0x20, c == 0x7f:
+			return false
+		case c == 0xc2 && text[i+1] < 0xa0: // U+0080 to U+009F
+			return false
+		}
+	}
+	return true
+}
+
+func contains(choices []string, text string) bool {
+	for _, choice := range choices {
+		if choice == text {
+			return true
+		}
+	}
+	return false
+}
+
+// counted writes "1 item", "2 items".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}

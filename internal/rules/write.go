@@ -1,0 +1,67 @@
+package rules
+
+import "unicode/utf8"
+
+// Answers are written by appending to a byte slice: exact, in a fixed order,
+// and without the cost of reflection.
+
+// AppendName begins a member of an object: a comma unless it is the first one,
+// the name and the colon.
+func AppendName(dst []byte, name string) []byte {
+	return append(AppendString(AppendComma(dst), name), ':')
+}
+
+// AppendComma separates members and items: it writes a comma unless dst ends
+// where an object or list begins.
+func AppendComma(dst []byte) []byte {
+	if last := len(dst) - 1; last < 0 || dst[last] == '{' || dst[last] == '[' {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// AppendText writes a member that is a string.
+func AppendText(dst []byte, name, value string) []byte {
+	return AppendString(AppendName(dst, name), value)
+}
+
+// AppendString writes a JSON string. The characters that mean something in
+// HTML are escaped too, so that an answer shown in a page by mistake does no
+// harm; bytes that are no UTF-8 become U+FFFD.
+func AppendString(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(text); {
+		c, size := rune(text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(text[i:])
+		}
+		if plain(c) && (c != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		dst = appendEscape(append(dst, text[from:i]...), c)
+		i += size
+		from = i
+	}
+	return append(append(dst, text[from:]...), '"')
+}
+
+func plain(c rune) bool {
+	return c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' && c != 0x2028 && c != 0x2029
+}
+
+func appendEscape(dst []byte, c rune) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', byte(c))
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
+}
