@@ -1,0 +1,4 @@
+// Package app puts the program together: it reads the settings, opens the
+// store, wires the rooms to each other, listens, and ends without losing a
+// request.
+package app

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Settings is everything an operator can decide about a running program. The
+// zero value is no use: get one from Load or Defaults.
+type Settings struct {
+	Listen       string
+	OpsListen    string // "" keeps metrics and profiling off
+	Database     string
+	DatabaseWait time.Duration
+	Connections  int
+
+	MaxBody       int64
+	ReadTimeout   time.Duration
+	IdleTimeout   time.Duration
+	StallTimeout  time.Duration
+	ShutdownDelay time.Duration
+	ShutdownGrace time.Duration
+
+	AccessTokenLife  time.Duration
+	RefreshTokenLife time.Duration
+
+	LogFormat string
+	LogLevel  slog.Level
+}
+
+// setting declares one: its name on the command line (upper-cased behind
+// LANDFALL_ in the environment), what it means, and where its value lives.
+type setting struct {
+	name  string
+	usage string
+	bind  func(*Settings) value
+}
+
+// declared lists every setting in the order the help shows them. The second
+// argument of each value is its default, the others are what it may be.
+var declared = []setting{
+	{"listen", "address the API answers on", func(s *Settings) value {
+		return text(&s.Listen, "127.0.0.1:8080", checkAddress)
+	}},
+	{"ops-listen", "address for /metrics and profiling; off when empty", func(s *Settings) value {
+		return text(&s.OpsListen, "", optional(checkAddress))
+	}},
+	{"database", "where everything is kept: sqlite:FILE or postgres://…", func(s *Settings) value {
+		return text(&s.Database, "sqlite:landfall.db", checkDatabase)
+	}},
+	{"database-wait", "how long to wait for the database at the start", func(s *Settings) value {
+		return duration(&s.DatabaseWait, 30*time.Second, 0, time.Hour)
+	}},
+	{"database-connections", "most connections to a PostgreSQL server", func(s *Settings) value {
+		return count(&s.Connections, 16, 2, 500)
+	}},
+	{"max-body", "largest request body", func(s *Settings) value {
+		return size(&s.MaxBody, 10<<20, 1<<10, 1<<30)
+	}},
+	{"read-timeout", "time to send a whole request", func(s *Settings) value {
+		return duration(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
+	}},
+	{"idle-timeout", "time a quiet connection stays open", func(s *Settings) value {
+		return duration(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
+	}},
+	{"stall-timeout", "time a caller may take no byte of an answer before it is cut off", func(s *Settings) value {
+		return duration(&s.StallTimeout, 30*time.Second, time.Second, time.Hour)
+	}},
+	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
+		return duration(&s.ShutdownDelay, time.Second, 0, time.Minute)
+	}},
+	{"shutdown-grace", "time running requests get to finish", func(s *Settings) value {
+		return duration(&s.ShutdownGrace, 25*time.Second, time.Second, time.Hour)
+	}},
+	{"access-token-life", "how long an access token is good", func(s *Settings) value {
+		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)
+	}},
+	{"refresh-token-life", "how long a refresh token is good", func(s *Settings) value {
+		return duration(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
+	}},
+	{"log-format", "how log lines are written: json or text", func(s *Settings) value {
+		return text(&s.LogFormat, "json", choice("json", "text"))
+	}},
+	{"log-level", "the least a log line must matter: debug, info, warn or error", func(s *Settings) value {
+		return level(&s.LogLevel, slog.LevelInfo)
+	}},
+}
+
+const day = 24 * time.Hour
+
+// Defaults gives the settings nobody changed.
+func Defaults() Settings {
+	var settings Settings
+	for _, declared := range declared {
+		declared.bind(&settings).reset()
+	}
+	return settings
+}
+
+func optional(check func(string) error) func(string) error {
+	return func(text string) error {
+		if text == "" {
+			return nil
+		}
+		return check(text)
+	}
+}
+
+func choice(allowed ...string) func(string) error {
+	return func(text string) error {
+		for _, one := range allowed {
+			if text == one {
+				return nil
+			}
+		}
+		return fmt.Errorf("want %s", strings.Join(allowed, " or "))
+	}
+}
+
+func checkAddress(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("want an address such as 127.0.0.1:8080")
+	}
+	return nil
+}
+
+// checkDatabase never repeats the value: it may hold a password.
+func checkDatabase(text string) error {
+	if file, ok := strings.CutPrefix(text, "sqlite:"); ok && file != "" {
+		return nil
+	}
+	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
+		if address, err := url.Parse(text); err == nil && address.Host != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("want sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME")
+}

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// value is one setting's place, able to read and write its text.
+type value interface {
+	set(text string) error
+	text() string
+	kind() string // shown in the help behind the flag's name
+	reset()       // to the default
+}
+
+// place is the one implementation: a target, its default, how it is read and
+// how it is written.
+type place[T any] struct {
+	target   *T
+	standard T
+	named    string
+	parse    func(string) (T, error)
+	format   func(T) string
+}
+
+func (p place[T]) set(text string) error {
+	parsed, err := p.parse(text)
+	if err == nil {
+		*p.target = parsed
+	}
+	return err
+}
+
+func (p place[T]) text() string { return p.format(*p.target) }
+func (p place[T]) kind() string { return p.named }
+func (p place[T]) reset()       { *p.target = p.standard }
+
+func text(target *string, standard string, check func(string) error) value {
+	return place[string]{target, standard, "text",
+		func(text string) (string, error) { return text, check(text) },
+		func(text string) string { return text }}
+}
+
+func duration(target *time.Duration, standard, low, high time.Duration) value {
+	return place[time.Duration]{target, standard, "duration",
+		func(text string) (time.Duration, error) {
+			parsed, err := ParseDuration(text)
+			if err != nil || parsed < low || parsed > high {
+				return 0, fmt.Errorf("want a duration from %s to %s", formatDuration(low), formatDuration(high))
+			}
+			return parsed, nil
+		}, formatDuration}
+}
+
+func count(target *int, standard, low, high int) value {
+	return place[int]{target, standard, "number",
+		func(text string) (int, error) {
+			parsed, err := strconv.Atoi(text)
+			if err != nil || parsed < low || parsed > high {
+				return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
+			}
+			return parsed, nil
+		}, strconv.Itoa}
+}
+
+func size(target *int64, standard, low, high int64) value {
+	return place[int64]{target, standard, "size",
+		func(text string) (int64, error) {
+			parsed, err := parseSize(text)
+			if err != nil || parsed < low || parsed > high {
+				return 0, fmt.Errorf("want a size from %s to %s", formatSize(low), formatSize(high))
+			}
+			return parsed, nil
+		}, formatSize}
+}
+
+func level(target *slog.Level, standard slog.Level) value {
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}
+	return place[slog.Level]{target, standard, "level",
+		func(text string) (slog.Level, error) {
+			parsed, ok := levels[text]
+			if !ok {
+				return 0, fmt.Errorf("want debug, info, warn or error")
+			}
+			return parsed, nil
+		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}
+}
+
+// ParseDuration reads what time.ParseDuration reads, and days: 90d.
+func ParseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		number, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(number) * day, err
+	}
+	return time.ParseDuration(text)
+}
+
+func formatDuration(length time.Duration) string {
+	if length >= day && length%day == 0 {
+		return strconv.Itoa(int(length/day)) + "d"
+	}
+	written := length.String() // 2m0s, 1h0m0s
+	if strings.HasSuffix(written, "m0s") {
+		written = strings.TrimSuffix(written, "0s")
+	}
+	if strings.HasSuffix(written, "h0m") {
+		written = strings.TrimSuffix(written, "0m")
+	}
+	return written
+}
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
+
+func parseSize(text string) (int64, error) {
+	for _, unit := range units {
+		if digits, ok := strings.CutSuffix(text, unit.name); ok {
+			number, err := strconv.ParseInt(digits, 10, 32)
+			return number * unit.bytes, err
+		}
+	}
+	return 0, strconv.ErrSyntax
+}
+
+func formatSize(bytes int64) string {
+	for _, unit := range units {
+		if bytes%unit.bytes == 0 && bytes >= unit.bytes {
+			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
+		}
+	}
+	return "0"
+}
+
+// Mask hides the password of a URL, in the place before the host and among
+// the parameters, so that the rest can be shown and logged.
+func Mask(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return text
+	}
+	// The last @ ends the user part: passwords may hold one unescaped.
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		user, _, _ := strings.Cut(rest[:at], ":")
+		rest = user + ":***" + rest[at:]
+	}
+	if place, parameters, ok := strings.Cut(rest, "?"); ok {
+		pairs := strings.Split(parameters, "&")
+		for i, pair := range pairs {
+			if name, _, _ := strings.Cut(pair, "="); strings.Contains(strings.ToLower(name), "password") {
+				pairs[i] = name + "=***"
+			}
+		}
+		rest = place + "?" + strings.Join(pairs, "&")
+	}
+	return scheme + "://" + rest
+}
