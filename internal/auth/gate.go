@@ -1,0 +1,119 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"landfall"
+)
+
+// longestHeader is far above the longest header a client of ours would send.
+const longestHeader = 256
+
+// Gate settings that nobody has a reason to change: how long an answer may be
+// reused, how many are remembered, and how long one question may take.
+const (
+	cacheLife     = 50 * time.Millisecond
+	cacheSize     = 4096
+	lookupTimeout = 5 * time.Second
+)
+
+// Gate tells who shows a token. It is safe for concurrent use.
+type Gate struct {
+	store landfall.Store
+	clock func() time.Time
+	cache *cache
+}
+
+// NewGate gives a gate over a store; a nil clock means time.Now.
+func NewGate(store landfall.Store, clock func() time.Time) *Gate {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Gate{store: store, clock: clock, cache: newCache(cacheLife, cacheSize)}
+}
+
+// Identify names the holder of the token in the values of the Authorization
+// header. It fails with a *landfall.Error: not_authenticated when nothing was
+// shown, authentication_failed for everything that is not a living token, and
+// service_unavailable when the database cannot be asked.
+//
+// Answers are reused for 50 ms, counted from before the database was asked, so
+// a revoked key is refused by every replica long before anybody could notice.
+func (g *Gate) Identify(ctx context.Context, header []string) (landfall.Principal, error) {
+	text, err := bearer(header)
+	if err != nil {
+		return landfall.Principal{}, err
+	}
+	now := g.clock()
+	hash := digest(text)
+	found, err := g.cache.get(ctx, hash, now, func(ctx context.Context) (pass, error) {
+		return g.look(ctx, hash)
+	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return landfall.Principal{}, refused()
+	}
+	if err != nil {
+		return landfall.Principal{}, storeFault("looking up a service token", err)
+	}
+	if !before(now, found.until) {
+		return landfall.Principal{}, refused()
+	}
+	return found.principal, nil
+}
+
+// bearer takes the token out of the header's values. The scheme's name is
+// compared without regard to case, as HTTP asks for.
+func bearer(header []string) (string, error) {
+	if len(header) == 0 || len(header) == 1 && strings.Trim(header[0], " \t") == "" {
+		return "", missing()
+	}
+	if len(header) > 1 || len(header[0]) > longestHeader {
+		return "", refused()
+	}
+	text := strings.Trim(header[0], " \t")
+	if scheme, rest, found := strings.Cut(text, " "); found {
+		switch strings.ToLower(scheme) {
+		case "token", "bearer", "jwt":
+			text = strings.TrimLeft(rest, " ")
+		default:
+			return "", refused()
+		}
+	}
+	if !isToken(landfall.AccessToken, text) {
+		return "", refused()
+	}
+	return text, nil
+}
+
+// pass is what a living token stands for, and until when.
+type pass struct {
+	principal landfall.Principal
+	until     time.Time // zero: no end
+}
+
+// look asks the store about a token; one that is good for nothing is
+// ErrNotFound. The ends are left to the caller's clock.
+func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
+	var found pass
+	err := g.store.View(ctx, func(view landfall.View) error {
+		token, key, organisation, err := view.Token(ctx, hash)
+		if err != nil {
+			return err
+		}
+		if token.Use != landfall.AccessToken || !key.RevokedAt.IsZero() || organisation.Disabled {
+			return landfall.ErrNotFound
+		}
+		found = pass{
+			principal: landfall.Principal{Organisation: key.Organisation, KeyID: key.ID, Role: key.Role},
+			until:     token.ExpiresAt,
+		}
+		if !key.ExpiresAt.IsZero() && key.ExpiresAt.Before(found.until) {
+			found.until = key.ExpiresAt
+		}
+		return nil
+	})
+	return found, err
+}

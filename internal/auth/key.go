@@ -1,0 +1,61 @@
+package auth
+
+import (
+	"strings"
+	"time"
+
+	"landfall"
+)
+
+// The parts of a key's text, lf_<id>_<secret><check>. The check characters let
+// a mistyped key be told apart without asking the database; they are no secret.
+const (
+	keyPrefix   = "lf_"
+	keyIDLength = 10
+	checkLength = 4
+)
+
+// NewKey makes a key for an organisation. The text is the only copy of the
+// secret there will ever be; a zero expiry means that the key does not expire.
+func NewKey(organisation string, role landfall.Role, expires time.Time) (landfall.APIKey, Secret) {
+	id := random(keyIDLength)
+	body := keyPrefix + id + "_" + random(secretLength)
+	text := body + check(body)
+	return landfall.APIKey{
+		ID: id, Organisation: organisation, Role: role,
+		SecretHash: digest(text), ExpiresAt: expires,
+	}, Secret{text}
+}
+
+// parseKey gives the public id of a key's text, or false when the text cannot
+// be a key of ours.
+func parseKey(text string) (id string, ok bool) {
+	const length = len(keyPrefix) + keyIDLength + 1 + secretLength + checkLength
+	if len(text) != length || !strings.HasPrefix(text, keyPrefix) {
+		return "", false
+	}
+	id, rest, found := strings.Cut(text[len(keyPrefix):], "_")
+	if !found || len(id) != keyIDLength || !plain(id) || !plain(rest) {
+		return "", false
+	}
+	body := text[:length-checkLength]
+	return id, text[length-checkLength:] == check(body)
+}
+
+// check gives the check characters of a key's text.
+func check(body string) string {
+	sum := digest(body)
+	letters := make([]byte, checkLength)
+	for i := range letters {
+		letters[i] = alphabet[sum[i]&31]
+	}
+	return string(letters)
+}
+
+// alive reports whether a key may be used at an instant.
+func alive(key landfall.APIKey, organisation landfall.Organisation, now time.Time) bool {
+	return key.RevokedAt.IsZero() && !organisation.Disabled && before(now, key.ExpiresAt)
+}
+
+// before reports whether an end is still to come; the zero end never comes.
+func before(now, end time.Time) bool { return end.IsZero() || now.Before(end) }

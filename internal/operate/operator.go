@@ -1,0 +1,107 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"landfall"
+)
+
+// Options are what an Operator needs besides the store.
+type Options struct {
+	Actor string           // who is changing things: "operator:<login>"
+	Rules []string         // codes of the rules whose severity may be set
+	Clock func() time.Time // nil: time.Now
+}
+
+// Operator runs the operator's verbs on behalf of one actor.
+type Operator struct {
+	store landfall.Store
+	actor string
+	rules []string
+	clock func() time.Time
+}
+
+// New gives an operator over a store.
+func New(store landfall.Store, options Options) *Operator {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	rules := slices.Clone(options.Rules)
+	slices.Sort(rules)
+	return &Operator{store: store, actor: options.Actor, rules: rules, clock: options.Clock}
+}
+
+// change runs a change and keeps its audit entry in the same transaction.
+func (o *Operator) change(ctx context.Context, action, subject string, fn func(landfall.Tx) (detail string, err error)) error {
+	err := o.store.Update(ctx, func(tx landfall.Tx) error {
+		detail, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, landfall.AuditEntry{
+			Actor: o.actor, Action: action, Subject: subject, Detail: detail,
+		})
+	})
+	return storeFault(action, err)
+}
+
+// view reads in one snapshot.
+func (o *Operator) view(ctx context.Context, doing string, fn func(landfall.View) error) error {
+	return storeFault(doing, o.store.View(ctx, fn))
+}
+
+// storeFault turns the store's own failures into errors a person can read and
+// leaves refusals as they are.
+func storeFault(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, landfall.ErrUnavailable):
+		return &landfall.Error{
+			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
+			Detail:     "The database cannot be reached or is too busy. Nothing was changed; try again.",
+			RetryAfter: time.Second, Cause: fmt.Errorf("%s: %w", doing, err),
+		}
+	case errors.Is(err, landfall.ErrUnknownOutcome):
+		return &landfall.Error{
+			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
+			Detail:     "The database went away during the change. Look whether it took effect before trying again.",
+			RetryAfter: time.Second, Cause: fmt.Errorf("%s: %w", doing, err),
+		}
+	}
+	var known *landfall.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// invalid refuses an input of the operator's. The attr names the argument.
+func invalid(attr, code, detail string, args ...any) *landfall.Error {
+	detail = fmt.Sprintf(detail, args...)
+	refusal := landfall.Refuse(landfall.CodeValidationFailed, detail)
+	refusal.Violations = []landfall.Violation{{Code: code, Attr: attr, Detail: detail}}
+	return refusal
+}
+
+// taken says that a name is in use already.
+func taken(detail string, args ...any) *landfall.Error {
+	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(detail, args...))
+}
+
+// absent says that a named thing does not exist and where to look for it.
+func absent(code, detail string, args ...any) *landfall.Error {
+	return &landfall.Error{Kind: landfall.NotFound, Code: code, Detail: fmt.Sprintf(detail, args...)}
+}
+
+// because replaces one of the store's sentinels by a refusal.
+func because(err, sentinel error, refusal *landfall.Error) error {
+	if errors.Is(err, sentinel) {
+		return refusal
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package operate
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // the zones must be known on hosts without a zone database
+
+	"landfall"
+	"landfall/internal/rules"
+)
+
+var codeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+
+// checkCode refuses a supplier code that could not be written in a path.
+func checkCode(code string) error {
+	if !codeForm.MatchString(code) {
+		return invalid("code", rules.CodeInvalidCharacters,
+			"A supplier code has 1 to 32 letters, digits, '_', '.' or '-' and begins with a letter or digit.")
+	}
+	return nil
+}
+
+// apply puts a change into a supplier, or refuses it whole. It lists the
+// settings that are different now, for the audit.
+func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]string, error) {
+	next := *supplier
+	next.Severities = maps.Clone(supplier.Severities)
+	if next.Severities == nil {
+		next.Severities = map[string]landfall.Severity{}
+	}
+	put(&next.Name, change.Name)
+	put(&next.Status, change.Status)
+	put(&next.DocumentRoot, change.DocumentRoot)
+	put(&next.Currency, change.Currency)
+	put(&next.Region, change.Region)
+	put(&next.TimeZone, change.TimeZone)
+	put(&next.ConcurrencyLimit, change.ConcurrencyLimit)
+	put(&next.VerifyDocuments, change.VerifyDocuments)
+	put(&next.SendCustomerEmails, change.SendCustomerEmails)
+	for code, severity := range change.Severities {
+		if err := o.checkRule(code, severity); err != nil {
+			return nil, err
+		}
+		if next.Severities[code] = severity; severity == "" {
+			delete(next.Severities, code)
+		}
+	}
+	if err := checkSupplier(next); err != nil {
+		return nil, err
+	}
+	changed := differences(settings(*supplier), settings(next))
+	*supplier = next
+	return changed, nil
+}
+
+// put sets a value that was given.
+func put[V any](target *V, given *V) {
+	if given != nil {
+		*target = *given
+	}
+}
+
+// differences lists what two descriptions of a supplier do not share: a
+// setting that changed with its new value, a rule that went back to its default.
+func differences(before, after []string) []string {
+	var changed []string
+	for _, part := range after {
+		if !slices.Contains(before, part) {
+			changed = append(changed, part)
+		}
+	}
+	for _, part := range before {
+		name, _, _ := strings.Cut(part, "=")
+		if !slices.ContainsFunc(after, func(other string) bool { return strings.HasPrefix(other, name+"=") }) {
+			changed = append(changed, name+"=default")
+		}
+	}
+	return changed
+}
+
+// checkSupplier refuses settings that the rest of the service could not use.
+func checkSupplier(s landfall.Supplier) error {
+	if err := checkLine("name", "The name", s.Name, longestName); err != nil {
+		return err
+	}
+	if !slices.Contains(landfall.SupplierStatuses, s.Status) {
+		return invalid("status", rules.CodeInvalidChoice,
+			"Status %q is not known; use one of %s.", string(s.Status), join(landfall.SupplierStatuses))
+	}
+	if err := checkRoot(s.DocumentRoot); err != nil {
+		return err
+	}
+	if !isCurrency(s.Currency) {
+		return invalid("currency", rules.CodeInvalidChoice,
+			"Currency %q is not an ISO 4217 code such as GBP or EUR, in capital letters.", s.Currency)
+	}
+	if !isRegion(s.Region) {
+		return invalid("region", rules.CodeInvalidChoice,
+			"Region %q is not an ISO 3166 code such as GB or DE, in capital letters.", s.Region)
+	}
+	// The empty name and "Local" load, but mean something else on every host.
+	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "" || s.TimeZone == "Local" {
+		return invalid("time_zone", rules.CodeInvalidChoice,
+			"Time zone %q is not known; use a name of the IANA database such as Europe/London.", s.TimeZone)
+	}
+	if s.ConcurrencyLimit < 0 {
+		return invalid("concurrency_limit", rules.CodeOutOfRange,
+			"The concurrency limit must be 0 (none) or more, not %d.", s.ConcurrencyLimit)
+	}
+	return nil
+}
+
+// checkRoot refuses a document root that could lead out of the bucket or that
+// no path could be joined to. One slash at either end is allowed.
+func checkRoot(root string) error {
+	const code = "invalid_path"
+	if root == "" {
+		return nil
+	}
+	if err := checkLine("document_root", "The document root", root, longestRoot); err != nil {
+		return err
+	}
+	if strings.ContainsAny(root, `\:%`) {
+		return invalid("document_root", code,
+			"The document root is a folder inside the service's bucket, such as imports/acme/; '\\', ':' and '%%' are not allowed.")
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(root, "/"), "/")
+	for segment := range strings.SplitSeq(inner, "/") {
+		if (segment == "" && inner != "") || segment == "." || segment == ".." {
+			return invalid("document_root", code, "The document root must not have empty, '.' or '..' parts.")
+		}
+	}
+	return nil
+}
+
+var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
+
+// checkRule refuses a rule nobody knows and a severity that means nothing.
+func (o *Operator) checkRule(code string, severity landfall.Severity) error {
+	if _, known := slices.BinarySearch(o.rules, code); !known {
+		hint := "See them all with: rules"
+		if words := near(code, o.rules); len(words) > 0 {
+			hint = fmt.Sprintf("Did you mean %s? See them all with: rules", strings.Join(words, ", "))
+		}
+		return invalid("rule", rules.CodeInvalidChoice,
+			"There is no rule %q whose severity could be set. %s", code, hint)
+	}
+	if severity != "" && !slices.Contains(severities, severity) {
+		return invalid("rule", rules.CodeInvalidChoice,
+			"Severity %q of rule %s is not known; use one of %s.", string(severity), code, join(severities))
+	}
+	return nil
+}
+
+// join lists words of any string type for a sentence.
+func join[S ~string](words []S) string {
+	plain := make([]string, len(words))
+	for i, word := range words {
+		plain[i] = string(word)
+	}
+	return strings.Join(plain, ", ")
+}

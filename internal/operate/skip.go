@@ -1,0 +1,68 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"landfall"
+)
+
+// Skip marks an account import process so that the account is neither staged
+// nor created any more. The reason is shown to everybody who looks at the
+// process and kept in the audit: it is no place for personal data.
+func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) error {
+	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+		return err
+	}
+	return o.change(ctx, "account.skip", subject(key), func(tx landfall.Tx) (string, error) {
+		state, err := tx.Skip(ctx, key, reason)
+		if errors.Is(err, landfall.ErrExists) {
+			return "", notSkippable(state)
+		}
+		if err != nil {
+			return "", because(err, landfall.ErrNotFound, noProcess(key))
+		}
+		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventSkipped, Key: key})
+	})
+}
+
+// Unskip takes the mark away, so that the account can be staged and created
+// again. A reason may be given for the audit.
+func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) error {
+	if reason != "" {
+		if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+			return err
+		}
+	}
+	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Process(ctx, key); err != nil {
+			return "", because(err, landfall.ErrNotFound, noProcess(key))
+		}
+		if err := tx.Unskip(ctx, key); err != nil {
+			return "", because(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
+				"The account is not marked as skipped, so there is no mark to take away."))
+		}
+		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventUnskipped, Key: key})
+	})
+}
+
+// notSkippable says why a process in some state cannot be marked.
+func notSkippable(state landfall.ProcessState) *landfall.Error {
+	switch state {
+	case landfall.Imported:
+		return landfall.Refuse(landfall.CodeAlreadyImported,
+			"The account was imported already; it is too late to skip it.")
+	case landfall.Claimed:
+		return landfall.Refuse(landfall.CodeImportInProgress,
+			"The account is being created right now. Try again when that attempt has ended.")
+	}
+	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
+}
+
+func noProcess(key landfall.Key) *landfall.Error {
+	return absent(landfall.CodeProcessUnknown,
+		"Nothing was staged for account %q of import supplier %q. Check both for typing errors.", key.External, key.Supplier)
+}
+
+// subject names a process in the audit.
+func subject(key landfall.Key) string { return key.Supplier + "/" + key.External }

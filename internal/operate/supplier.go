@@ -1,0 +1,159 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"landfall"
+)
+
+// SupplierChange is what an operator sets about a supplier. A nil field leaves
+// the setting as it is.
+type SupplierChange struct {
+	Name               *string
+	Status             *landfall.SupplierStatus
+	DocumentRoot       *string
+	Currency           *string
+	Region             *string
+	TimeZone           *string
+	ConcurrencyLimit   *int
+	VerifyDocuments    *bool
+	SendCustomerEmails *bool
+	// Severities holds the rules to set; the others keep their severity. An
+	// empty severity takes a rule back to the rule book's default.
+	Severities map[string]landfall.Severity
+}
+
+// SupplierFacts is everything an operator sees about a supplier.
+type SupplierFacts struct {
+	landfall.Supplier
+	Grantees []string // names of the organisations that may use it
+}
+
+// CreateSupplier makes a supplier with the defaults and the given settings.
+func (o *Operator) CreateSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
+	if err := checkCode(code); err != nil {
+		return landfall.Supplier{}, err
+	}
+	supplier := landfall.NewSupplier(code)
+	if _, err := o.apply(&supplier, change); err != nil {
+		return landfall.Supplier{}, err
+	}
+	err := o.change(ctx, "supplier.create", code, func(tx landfall.Tx) (string, error) {
+		err := tx.CreateSupplier(ctx, supplier)
+		return strings.Join(settings(supplier), ", "), because(err, landfall.ErrExists,
+			taken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
+	})
+	return supplier, err
+}
+
+// SetSupplier changes settings of a supplier and gives what they are now. A
+// change of status is told to the outside world as an event.
+func (o *Operator) SetSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
+	var supplier landfall.Supplier
+	err := o.change(ctx, "supplier.set", code, func(tx landfall.Tx) (string, error) {
+		var err error
+		supplier, err = tx.Supplier(ctx, code)
+		if err != nil {
+			return "", because(err, landfall.ErrNotFound, noSupplier(code))
+		}
+		before := supplier.Status
+		changed, err := o.apply(&supplier, change)
+		if err != nil {
+			return "", err
+		}
+		if err := tx.SaveSupplier(ctx, supplier); err != nil {
+			return "", err
+		}
+		if before != supplier.Status {
+			err = tx.AppendEvent(ctx, landfall.Event{
+				Type: landfall.EventSupplierStatusChanged, Key: landfall.Key{Supplier: code},
+				Details: map[string]string{"from": string(before), "to": string(supplier.Status)},
+			})
+		}
+		return strings.Join(changed, ", "), err
+	})
+	if err != nil {
+		return landfall.Supplier{}, err
+	}
+	return supplier, nil
+}
+
+// ShowSupplier gives a supplier and who may use it.
+func (o *Operator) ShowSupplier(ctx context.Context, code string) (SupplierFacts, error) {
+	var facts SupplierFacts
+	err := o.view(ctx, "supplier.show", func(view landfall.View) error {
+		var err error
+		if facts.Supplier, err = view.Supplier(ctx, code); err != nil {
+			return because(err, landfall.ErrNotFound, noSupplier(code))
+		}
+		facts.Grantees, err = view.Grantees(ctx, code)
+		return err
+	})
+	return facts, err
+}
+
+// Suppliers gives all suppliers, by code.
+func (o *Operator) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
+	var suppliers []landfall.Supplier
+	err := o.view(ctx, "supplier.list", func(view landfall.View) error {
+		var err error
+		suppliers, err = view.Suppliers(ctx)
+		return err
+	})
+	return suppliers, err
+}
+
+// Grant lets an organisation use a supplier; granting again changes nothing.
+func (o *Operator) Grant(ctx context.Context, code, organisation string) error {
+	return o.change(ctx, "supplier.grant", code, func(tx landfall.Tx) (string, error) {
+		if err := bothExist(ctx, tx, code, organisation); err != nil {
+			return "", err
+		}
+		return "to " + organisation, tx.Grant(ctx, code, organisation)
+	})
+}
+
+// Revoke takes a grant back.
+func (o *Operator) Revoke(ctx context.Context, code, organisation string) error {
+	return o.change(ctx, "supplier.revoke", code, func(tx landfall.Tx) (string, error) {
+		if err := bothExist(ctx, tx, code, organisation); err != nil {
+			return "", err
+		}
+		err := tx.Ungrant(ctx, code, organisation)
+		return "from " + organisation, because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound,
+			"Organisation %q was not granted the import supplier %q, so there is nothing to take back.", organisation, code))
+	})
+}
+
+// bothExist tells the two sides of a grant apart when one of them is missing.
+func bothExist(ctx context.Context, view landfall.View, code, organisation string) error {
+	if _, err := view.Supplier(ctx, code); err != nil {
+		return because(err, landfall.ErrNotFound, noSupplier(code))
+	}
+	_, err := view.Organisation(ctx, organisation)
+	return because(err, landfall.ErrNotFound, noOrganisation(organisation))
+}
+
+func noSupplier(code string) *landfall.Error {
+	return absent(landfall.CodeSupplierUnknown,
+		"There is no import supplier %q. See which there are with: supplier list", code)
+}
+
+// settings describes a supplier setting by setting for the audit.
+func settings(s landfall.Supplier) []string {
+	parts := []string{
+		fmt.Sprintf("name=%q", s.Name), "status=" + string(s.Status), fmt.Sprintf("document_root=%q", s.DocumentRoot),
+		"currency=" + s.Currency, "region=" + s.Region, "time_zone=" + s.TimeZone,
+		fmt.Sprintf("concurrency_limit=%d", s.ConcurrencyLimit),
+		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
+		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
+	}
+	for _, code := range slices.Sorted(maps.Keys(s.Severities)) {
+		parts = append(parts, fmt.Sprintf("rule %s=%s", code, s.Severities[code]))
+	}
+	return parts
+}
