@@ -1,0 +1,54 @@
+# Everything a developer types. `make help` explains itself.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+export CGO_ENABLED ?= 0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BUILD := go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+TOOL := go tool -modfile=tools/go.mod
+# One private PostgreSQL for all test processes of a run.
+CLUSTER := go run ./internal/pgtest/cluster
+
+.PHONY: help demo build test check lint generate verify bench soak vuln clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/landfall, one static binary
+	@mkdir -p bin
+	$(BUILD) -o bin/landfall ./cmd/landfall
+
+demo: build ## build and run a throw-away server that tells you what to type
+	@bin/landfall serve --demo
+
+test: ## run every test on SQLite and PostgreSQL (installs PostgreSQL when it is missing)
+	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -timeout 9m ./... && echo "all tests passed in $$((SECONDS - start)) s"
+
+check: verify lint test ## what a change must pass
+
+lint: ## run the pinned linters
+	@$(TOOL) golangci-lint run ./...
+
+generate: ## write the generated files again
+	@go generate ./...
+
+verify: ## fail when a generated file is not what the code says
+	@before=$$(mktemp); trap 'rm -f "$$before"' EXIT; \
+	git ls-files -z | xargs -0 sha256sum 2>/dev/null >"$$before" || true; \
+	$(MAKE) generate; \
+	git ls-files -z | xargs -0 sha256sum 2>/dev/null | diff "$$before" - \
+		|| { echo "generated files were stale: they are written again now, commit them" >&2; exit 1; }
+
+bench: ## measure ratios against bare programs on this machine
+	@$(CLUSTER) go run ./bench
+
+soak: ## run the tests again and again in random order, with the race detector
+	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
+
+vuln: ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
+	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
+
+clean: ## remove what was built
+	@rm -rf bin
