@@ -22,7 +22,7 @@ var floors = map[string]int{
 	"internal/app":     5,
 	"internal/httpapi": 4,
 	"internal/intake":  3, "internal/operate": 3, "internal/tokenql": 3,
-	"internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
+	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
 	".":              1,
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0,
 

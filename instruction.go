@@ -9,4 +9,5 @@ type Instruction struct {
 	Type         string
 	ValidFromOn  calendar.Day
 	ForSchedules bool
+	Details      InstructionDetails // what the vendor said
 }

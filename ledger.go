@@ -37,14 +37,14 @@ type Period struct {
 // Open reports whether transactions can still go onto the period.
 func (p Period) Open() bool { return p.ToOn.IsZero() }
 
-// Nearest gives the day inside an open period that is nearest to a day, today
-// being its last.
+// Nearest gives the day inside an open period that is nearest to a day. Today
+// is the period's last day, or its first when it opens only tomorrow.
 func (p Period) Nearest(day, today calendar.Day) calendar.Day {
 	switch {
+	case day.Before(p.FromOn) || today.Before(p.FromOn):
+		return p.FromOn
 	case day.After(today):
 		return today
-	case day.Before(p.FromOn):
-		return p.FromOn
 	}
 	return day
 }

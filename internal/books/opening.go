@@ -1,0 +1,69 @@
+// Package books decides what goes into an account's books: how they open, which
+// notes and statements are already there, which day a transaction falls on. It is
+// all plain functions of what is known, so that the same decision is taken when an
+// account is created and when something is posted onto it later.
+package books
+
+import (
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+// Open gives a new account its ledger and statement periods.
+//
+// The opening balance is what the other supplier says it transfers, and when
+// he does not say, what follows from his last statement and the transactions
+// since. Whatever part of it no transaction explains becomes one opening entry,
+// so that it can be seen and asked about.
+func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []landfall.LedgerEntry, money.Amount) {
+	historical, current := sum(data.HistoricalTransactions), sum(data.CurrentTransactions)
+	opening := historical + current
+	switch {
+	case data.TransferBalance != nil:
+		opening = *data.TransferBalance
+	case data.LastStatementBalance != nil:
+		opening = *data.LastStatementBalance + current
+	}
+
+	closedOn := lastClosedDay(data)
+	book := &ledger{}
+	if unexplained := opening - historical - current; unexplained != 0 {
+		on := closedOn
+		if on.IsZero() {
+			on = today
+		}
+		book.enter(landfall.LedgerEntry{
+			Kind: landfall.OpeningEntry, Closed: !closedOn.IsZero(), Signed: unexplained,
+			Transaction: landfall.Transaction{On: on},
+		})
+	}
+	book.enterAll(data.HistoricalTransactions, true)
+	closing := book.balance
+	book.enterAll(data.CurrentTransactions, false)
+
+	if closedOn.IsZero() {
+		return []landfall.Period{{FromOn: today}}, book.entries, book.balance
+	}
+	return []landfall.Period{
+		{ToOn: closedOn, Balance: closing},
+		{FromOn: closedOn.AddDays(1)},
+	}, book.entries, book.balance
+}
+
+// lastClosedDay is the last day of the closed opening statement, zero when the
+// other supplier never billed: then the books open on the day of creation.
+func lastClosedDay(data landfall.AccountData) calendar.Day {
+	if !data.LastStatementClosingOn.IsZero() {
+		return data.LastStatementClosingOn
+	}
+	return data.LastBilledToOn
+}
+
+func sum(transactions []landfall.Transaction) money.Amount {
+	var total money.Amount
+	for _, transaction := range transactions {
+		total += transaction.Signed()
+	}
+	return total
+}
