@@ -1,0 +1,164 @@
+// Package payvendor asks payment vendors about payment instructions: does this
+// one exist, of what type is it, can it be used? One adapter per vendor speaks
+// the vendor's language; the Desk around them holds what all have in common:
+// time limits, repetition, circuit breakers, and a network that cannot be
+// talked into dialling private addresses.
+package payvendor
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"landfall"
+)
+
+// Options are the Desk's limits; zero values mean the defaults.
+type Options struct {
+	TimeLimit         time.Duration // of one Verify, repetitions included; 10 seconds
+	Tries             int           // of one Verify at most; 3
+	PauseFor          time.Duration // how long an open breaker spares the vendor; 30 seconds
+	OutOfServiceAfter time.Duration // trouble this long is persistent; 5 minutes
+
+	// Alarm, when set, is told once when a vendor begins to refuse our
+	// credentials or configuration and once when its breaker opens: nobody
+	// but the operator can mend that. It must not block.
+	Alarm func(vendor string, cause error)
+}
+
+// Desk verifies payment instructions at every configured vendor. It is safe
+// for use by many goroutines.
+type Desk struct {
+	options Options
+	lookup  func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	roots   *x509.CertPool // nil: the host's
+
+	mu    sync.Mutex
+	lines map[string]*line
+}
+
+var _ landfall.InstructionVerifier = (*Desk)(nil)
+
+// NewDesk makes a Desk. Close gives its idle connections back.
+func NewDesk(options Options) *Desk {
+	if options.TimeLimit <= 0 {
+		options.TimeLimit = 10 * time.Second
+	}
+	if options.Tries <= 0 {
+		options.Tries = 3
+	}
+	if options.PauseFor <= 0 {
+		options.PauseFor = 30 * time.Second
+	}
+	if options.OutOfServiceAfter <= 0 {
+		options.OutOfServiceAfter = 5 * time.Minute
+	}
+	if options.Alarm == nil {
+		options.Alarm = func(string, error) {}
+	}
+	dialer := &net.Dialer{Timeout: connectLimit, KeepAlive: 30 * time.Second}
+	return &Desk{
+		options: options,
+		lookup:  net.DefaultResolver.LookupNetIP,
+		dial:    dialer.DialContext,
+		lines:   map[string]*line{},
+	}
+}
+
+// Verify implements landfall.InstructionVerifier.
+func (d *Desk) Verify(ctx context.Context, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	line, err := d.line(vendor)
+	if err != nil {
+		d.options.Alarm(vendor.Code, err)
+		return landfall.InstructionDetails{}, rejected(err)
+	}
+	if !sound(instruction.Reference) {
+		return landfall.InstructionDetails{}, missing()
+	}
+	answer, err := line.ask(ctx, instruction.Reference)
+	switch {
+	case err != nil:
+		return landfall.InstructionDetails{}, line.explain(err)
+	case !slices.Contains(answer.types, instruction.Type):
+		return landfall.InstructionDetails{}, landfall.RefuseInstruction("type", landfall.CodeInstructionTypeMismatch,
+			"The payment vendor has this instruction under another type.")
+	case !answer.active:
+		return landfall.InstructionDetails{}, landfall.RefuseInstruction("reference", landfall.CodeInstructionInactive,
+			"The payment vendor has this instruction, but it can no longer be used.")
+	}
+	return answer.details, nil
+}
+
+// Close gives idle connections back. Calls under way end by themselves.
+func (d *Desk) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for code, line := range d.lines {
+		line.client.CloseIdleConnections()
+		delete(d.lines, code)
+	}
+}
+
+// line gives the line to a vendor. A vendor that the operator configured anew
+// gets a new one, with a closed breaker and fresh connections.
+func (d *Desk) line(vendor landfall.Vendor) (*line, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.lines[vendor.Code]; ok {
+		if reflect.DeepEqual(known.vendor, vendor) {
+			return known, nil
+		}
+		known.client.CloseIdleConnections()
+		delete(d.lines, vendor.Code)
+	}
+	design, err := read(vendor)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := secretOf(vendor)
+	if err != nil {
+		return nil, err
+	}
+	client := d.client(design.networks)
+	line := newLine(vendor, d.options, client, design.build(client, secret))
+	d.lines[vendor.Code] = line
+	return line, nil
+}
+
+// secretOf reads a vendor's credential from the environment. Its errors name
+// the variable and never what is in it.
+func secretOf(vendor landfall.Vendor) (string, error) {
+	if vendor.SecretEnv == "" {
+		return "", nil
+	}
+	secret := strings.TrimSpace(os.Getenv(vendor.SecretEnv))
+	if secret == "" {
+		return "", errors.New("environment variable " + vendor.SecretEnv + " is not set")
+	}
+	for _, char := range []byte(secret) {
+		if char <= ' ' || char > '~' {
+			return "", errors.New("environment variable " + vendor.SecretEnv + " holds characters that no header can carry")
+		}
+	}
+	return secret, nil
+}
+
+// sound reports whether a reference can be sent as one path segment. Dots
+// alone would be taken for a step up by a proxy on the way, however escaped.
+func sound(reference string) bool {
+	if reference == "" || len(reference) > 512 || !utf8.ValidString(reference) || strings.Trim(reference, ".") == "" {
+		return false
+	}
+	return !strings.ContainsFunc(reference, unicode.IsControl)
+}
