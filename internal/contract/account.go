@@ -1,0 +1,86 @@
+package contract
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"landfall"
+	"landfall/internal/rules"
+)
+
+// Account is an account object that was read: well-formed JSON, though not
+// necessarily right. Check says what is wrong with it.
+type Account struct {
+	body     []byte
+	document *rules.Document
+}
+
+// ReadAccount reads the body of validate and stage. Its only error is a
+// *landfall.Error for bytes that are no strict JSON object; everything else is
+// told by Check, all at once. The body must not be changed afterwards.
+func ReadAccount(body []byte) (*Account, error) {
+	document, err := read(accountTable, body)
+	if err != nil {
+		return nil, err
+	}
+	return &Account{body: body, document: document}, nil
+}
+
+// Key gives the account's key as far as it could be read.
+func (a *Account) Key() landfall.Key { return keyOf(a.document.Root(), "import_supplier") }
+
+// Body gives the bytes that were sent.
+func (a *Account) Body() []byte { return a.body }
+
+// Hash is the content hash: SHA-256 of the bytes as they were sent. The
+// document is kept in its own spelling, so two spellings are two contents; a
+// hash of some canonical form would drop the newer one in silence.
+func (a *Account) Hash() [32]byte { return sha256.Sum256(a.body) }
+
+// Check applies every rule that needs only the payload and the supplier's
+// settings. A nil supplier is one this caller does not know, which is one more
+// violation; the other rules then use the default settings. Check is meant to
+// be called once.
+func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
+	root := a.document.Root()
+	c := newChecker(a.document, supplier, now)
+	c.knownSupplier(root, supplier)
+	c.account(root)
+	return c.verdict(landfall.CodeAccountFailedValidation, "The account data is not valid.")
+}
+
+// Verdict is what the rules say about a request.
+type Verdict struct {
+	Errors   []landfall.Violation // refuse it
+	Warnings []landfall.Violation // accept it, and tell
+
+	code, detail string
+}
+
+// Err gives the refusal, or nil when there are no errors.
+func (v Verdict) Err() *landfall.Error {
+	if len(v.Errors) == 0 {
+		return nil
+	}
+	return &landfall.Error{Kind: landfall.Invalid, Code: v.code, Detail: v.detail, Violations: v.Errors}
+}
+
+// read reads a body against a table with the service's limits.
+func read(table *rules.Table, body []byte) (*rules.Document, error) {
+	document, fault := table.Read(body, rules.Limits{})
+	if fault == nil {
+		return document, nil
+	}
+	refusal := landfall.Refuse(fault.Code, fault.Detail)
+	if fault.Attr != "" {
+		refusal.Violations = []landfall.Violation{*fault}
+	}
+	return nil, refusal
+}
+
+func keyOf(root *rules.Node, supplierField string) landfall.Key {
+	return landfall.Key{
+		Supplier: root.Field(supplierField).Text(),
+		External: root.Field("external_account_number").Text(),
+	}
+}

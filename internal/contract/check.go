@@ -1,0 +1,169 @@
+package contract
+
+import (
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/rules"
+)
+
+// checker applies the rule book to one document. Its rules look only at values
+// whose shape is right, so that one mistake is reported once.
+type checker struct {
+	report   *rules.Report
+	supplier landfall.Supplier // or one with the default settings
+	known    bool              // whether the settings are the supplier's own
+	now      time.Time
+	today    calendar.Day // in the supplier's zone
+}
+
+// defaults are the settings of a supplier that is not known.
+var defaults = landfall.NewSupplier("")
+
+func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.Time) *checker {
+	c := &checker{report: document.Report(), supplier: defaults, known: supplier != nil, now: now}
+	if c.known {
+		c.supplier = *supplier
+	}
+	c.today = calendar.DayOf(now, zone(c.supplier))
+	return c
+}
+
+// verdict closes the check.
+func (c *checker) verdict(code, detail string) Verdict {
+	verdict := Verdict{code: code, detail: detail}
+	if c.report.Failed() {
+		verdict.Errors = c.report.Errors()
+	}
+	verdict.Warnings = c.report.Warnings()
+	return verdict
+}
+
+// severity gives what a broken rule does to this supplier's requests.
+func (c *checker) severity(code string) landfall.Severity {
+	if override, set := c.supplier.Severities[code]; set {
+		return override
+	}
+	return ruleIndex[code].Severity
+}
+
+// broken says that a value breaks a rule.
+func (c *checker) broken(code string, node *rules.Node) {
+	switch c.severity(code) {
+	case landfall.SeverityError:
+		c.report.Add(node, code, ruleIndex[code].Meaning)
+	case landfall.SeverityWarning:
+		c.report.Warn(node, code, ruleIndex[code].Meaning)
+	}
+}
+
+// brokenField says the same of a member that need not be there.
+func (c *checker) brokenField(code string, node *rules.Node, field string) {
+	switch c.severity(code) {
+	case landfall.SeverityError:
+		c.report.AddField(node, field, code, ruleIndex[code].Meaning)
+	case landfall.SeverityWarning:
+		c.report.WarnField(node, field, code, ruleIndex[code].Meaning)
+	}
+}
+
+func (c *checker) knownSupplier(root *rules.Node, supplier *landfall.Supplier) {
+	if code := root.Field("import_supplier"); supplier == nil && code.Valid() {
+		c.report.Add(code, landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
+	}
+}
+
+// period wants a first day that is not after the last.
+func (c *checker) period(n *rules.Node, from, to string) {
+	start, end := n.Field(from), n.Field(to)
+	if start.Valid() && end.Valid() && start.Day().After(end.Day()) {
+		c.broken(CodeStartAfterEnd, start)
+	}
+}
+
+func (c *checker) notInFuture(day *rules.Node) {
+	if day.Valid() && day.Day().After(c.today) {
+		c.broken(CodeDateInFuture, day)
+	}
+}
+
+// phone asks whether a number that is spelled well is possible at all. That
+// depends on the supplier's region, which the tables do not know.
+func (c *checker) phone(number *rules.Node) {
+	text := number.Text()
+	switch {
+	case text == "":
+	case !possiblePhone(text, c.supplier.Region):
+		c.report.Add(number, CodeInvalidPhoneNumber, "This is not a possible phone number. Write numbers of other countries with + and the country code.")
+	case c.severity(CodePhoneNotAssigned) != landfall.SeverityOff && !assignedPhone(text, c.supplier.Region):
+		c.broken(CodePhoneNotAssigned, number)
+	}
+}
+
+func (c *checker) email(address *rules.Node) {
+	if text := address.Text(); text != "" && testEmail(text) {
+		c.broken(CodeTestEmail, address)
+	}
+}
+
+// path refuses the empty path, which the table lets pass so that it gets the
+// same code as every other bad path.
+func (c *checker) path(path *rules.Node) {
+	if path.Valid() && path.Text() == "" {
+		c.report.Add(path, CodeInvalidPath, detailPath)
+	}
+}
+
+func (c *checker) postcode(node *rules.Node, country string) {
+	if text := node.Text(); text != "" && country == "GB" && !britishPostcode(text) {
+		c.broken(CodeInvalidPostcode, node)
+	}
+}
+
+// unique wants the texts of a field to differ within a list.
+func (c *checker) unique(code string, list *rules.Node, field string) {
+	var known seen
+	for _, item := range list.Items() {
+		c.firstTime(&known, code, item.Field(field))
+	}
+}
+
+func (c *checker) firstTime(known *seen, code string, node *rules.Node) {
+	if node.Valid() && !known.add(node.Text()) {
+		c.broken(code, node)
+	}
+}
+
+// seen is a set of texts that needs no map while it is small, as most are.
+type seen struct {
+	few  []string
+	many map[string]bool
+}
+
+// add reports whether the text is new.
+func (s *seen) add(text string) bool {
+	if s.many != nil {
+		known := s.many[text]
+		s.many[text] = true
+		return !known
+	}
+	for _, other := range s.few {
+		if other == text {
+			return false
+		}
+	}
+	s.few = append(s.few, text)
+	if len(s.few) == 16 {
+		s.many = setOfTexts(s.few)
+	}
+	return true
+}
+
+func setOfTexts(texts []string) map[string]bool {
+	set := make(map[string]bool, 2*len(texts))
+	for _, text := range texts {
+		set[text] = true
+	}
+	return set
+}

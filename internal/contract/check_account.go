@@ -1,0 +1,203 @@
+package contract
+
+import (
+	"strings"
+
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+	"landfall/internal/rules"
+)
+
+// account applies every rule that looks across the fields of an account.
+func (c *checker) account(root *rules.Node) {
+	c.occupier(root)
+	c.accountKind(root)
+	c.billing(root)
+	c.dates(root)
+	c.metadata(root)
+	c.consents(root)
+	c.references(root)
+	c.supplyAddresses(root.Field("supply_addresses"))
+	c.books(root)
+	c.statements(root.Field("statements"))
+	c.notes(root.Field("notes"))
+	c.paymentSchedules(root.Field("payment_schedules"))
+}
+
+func (c *checker) occupier(root *rules.Node) {
+	customers, unknown := root.Field("customers"), root.Field("unknown_occupier")
+	if !customers.Valid() || unknown.Present() && !unknown.Valid() {
+		return
+	}
+	switch some := len(customers.Items()) > 0; {
+	case !some && !unknown.Bool():
+		c.broken(CodeCustomersRequired, customers)
+	case some && unknown.Bool():
+		c.broken(CodeCustomerWithUnknownOccupier, customers)
+	}
+}
+
+// accountKind applies the rules that depend on the account's type, and those
+// of its customers.
+func (c *checker) accountKind(root *rules.Node) {
+	given := root.Field("account_type")
+	domestic := !given.Present() || given.Text() == "DOMESTIC"
+	if domestic {
+		for _, name := range []string{"business_type", "company_number"} {
+			if field := root.Field(name); field.Text() != "" {
+				c.broken(CodeBusinessFields, field)
+			}
+		}
+	}
+	for _, customer := range root.Field("customers").Items() {
+		c.customer(customer, domestic)
+	}
+}
+
+func (c *checker) customer(n *rules.Node, domestic bool) {
+	if !n.Valid() {
+		return
+	}
+	name := n.Field("family_name")
+	if domestic && (!name.Present() || name.Valid() && strings.TrimSpace(name.Text()) == "") {
+		c.brokenField(CodeFamilyNameRequired, n, "family_name")
+	}
+	c.email(n.Field("email"))
+	for _, address := range n.Field("contact_emails").Items() {
+		c.email(address)
+	}
+	c.phone(n.Field("mobile"))
+	c.phone(n.Field("landline"))
+	for _, alternative := range n.Field("alternative_phone_numbers").Items() {
+		c.phone(alternative.Field("phone_number"))
+	}
+	c.notInFuture(n.Field("date_of_birth"))
+	c.consents(n)
+	c.metadata(n)
+}
+
+func (c *checker) billing(root *rules.Node) {
+	currency := root.Field("currency")
+	if c.known && currency.Valid() && currency.Text() != c.supplier.Currency {
+		c.broken(CodeCurrencyMismatch, currency)
+	}
+	c.email(root.Field("billing_email"))
+	c.address(root, "billing", CodeBillingAddressTwice)
+}
+
+// address looks at an address that may be given in either of two styles.
+func (c *checker) address(n *rules.Node, prefix, twice string) {
+	postcode, structured := n.Field(prefix+"_postcode"), n.Field(prefix+"_address")
+	c.postcode(postcode, c.supplier.Region)
+	if !structured.Valid() {
+		return
+	}
+	c.postcode(structured.Field("postal_code"), structured.Field("country").Text())
+	free := postcode.Text() != ""
+	for _, name := range addressLines[prefix] {
+		free = free || n.Field(name).Text() != ""
+	}
+	if free {
+		c.broken(twice, structured)
+	}
+}
+
+func (c *checker) dates(root *rules.Node) {
+	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
+	c.notInFuture(root.Field("date_of_sale"))
+	c.notInFuture(closing)
+	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
+		c.broken(CodeIssuedBeforeClosing, issued)
+	}
+}
+
+func (c *checker) metadata(n *rules.Node) { c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key") }
+
+func (c *checker) consents(n *rules.Node) {
+	list := n.Field("consents")
+	c.unique(CodeDuplicateConsents, list, "type")
+	for _, consent := range list.Items() {
+		if signed := consent.Field("signed_at"); signed.Valid() && signed.Instant().After(c.now) {
+			c.broken(CodeDateInFuture, signed)
+		}
+	}
+}
+
+func (c *checker) references(root *rules.Node) {
+	var known seen
+	for _, reference := range root.Field("references").Items() {
+		namespace, value := reference.Field("namespace"), reference.Field("value")
+		// Neither text can hold a control character, so the pair is unmistakable.
+		if namespace.Valid() && value.Valid() && !known.add(namespace.Text()+"\x00"+value.Text()) {
+			c.broken(CodeDuplicateReferences, reference)
+		}
+	}
+}
+
+// books applies the rules about transactions, closed days and balances.
+func (c *checker) books(root *rules.Node) {
+	historical := root.Field("historical_statement_transactions")
+	current := root.Field("current_statement_transactions")
+	var known seen
+	c.transactions(historical, &known)
+	c.transactions(current, &known)
+
+	closing, billedTo := root.Field("last_statement_closing_date"), root.Field("last_billed_to_date")
+	if len(historical.Items()) > 0 && !closing.Present() && !billedTo.Present() {
+		c.broken(CodeHistoricalWithoutClosing, historical)
+	}
+	c.closedDay(historical, current, lastClosed(closing, billedTo))
+
+	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
+	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
+		c.broken(CodeHistoricalBalance, last)
+	}
+	if sum, sound := signedSum(current); sound && last.Valid() && transfer.Valid() && last.Amount()+sum != transfer.Amount() {
+		c.broken(CodeTransferBalance, transfer)
+	}
+	if last.Valid() && last.Amount() != 0 && !closing.Present() {
+		c.broken(CodeBalanceWithoutClosing, last)
+	}
+}
+
+// closedDay keeps historical transactions before the end of the last closed
+// statement and current ones after it, when that day is known.
+func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day) {
+	if closed.IsZero() {
+		return
+	}
+	for _, transaction := range historical.Items() {
+		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().After(closed) {
+			c.broken(CodeHistoricalAfterClosing, on)
+		}
+	}
+	for _, transaction := range current.Items() {
+		if on := transaction.Field("transaction_date"); on.Valid() && !on.Day().After(closed) {
+			c.broken(CodeCurrentBeforeOpening, on)
+		}
+	}
+}
+
+// lastClosed is the day before the open statement period, zero when it is not
+// known or was given in a form that cannot be read.
+func lastClosed(closing, billedTo *rules.Node) calendar.Day {
+	if closing.Present() {
+		return closing.Day()
+	}
+	return billedTo.Day()
+}
+
+// signedSum adds transactions up as they move the balance. It is sound only
+// when every one of them could be read.
+func signedSum(list *rules.Node) (sum money.Amount, sound bool) {
+	if list.Present() && !list.Valid() {
+		return 0, false
+	}
+	for _, transaction := range list.Items() {
+		if !transaction.Field("amount").Valid() || !transaction.Field("type").Valid() {
+			return 0, false
+		}
+		sum += signed(transaction)
+	}
+	return sum, true
+}

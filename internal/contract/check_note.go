@@ -1,0 +1,43 @@
+package contract
+
+import (
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/rules"
+)
+
+func (c *checker) notes(list *rules.Node) {
+	for _, note := range list.Items() {
+		if !note.Valid() {
+			continue
+		}
+		body, paths := note.Field("body"), note.Field("document_paths")
+		unread := body.Present() && !body.Valid() || paths.Present() && !paths.Valid()
+		if !unread && body.Text() == "" && len(paths.Items()) == 0 {
+			c.brokenField(CodeNoteEmpty, note, "body")
+		}
+		for _, item := range paths.Items() {
+			c.path(item.Field("document_path"))
+		}
+		// Without a creation time there is nothing to compare with: a rule that
+		// depended on the hour would let a document pass today and fail tomorrow.
+		created, unpin := note.Field("created_at"), note.Field("unpin_at")
+		if created.Valid() && unpin.Valid() && unpin.Instant().Before(created.Instant()) {
+			c.broken(CodeNoteUnpin, unpin)
+		}
+	}
+}
+
+// zones remembers the time zones of suppliers: loading one reads a file.
+var zones sync.Map
+
+func zone(supplier landfall.Supplier) *time.Location {
+	if known, ok := zones.Load(supplier.TimeZone); ok {
+		return known.(*time.Location)
+	}
+	location := supplier.Location()
+	zones.Store(supplier.TimeZone, location)
+	return location
+}

@@ -1,0 +1,99 @@
+package contract
+
+import (
+	"strings"
+	"unicode"
+)
+
+// ValidPath reports whether a text is a document path that cannot leave the
+// supplier's document root, however the object store or a file system behind
+// it reads it. One leading slash is allowed and means nothing. The rules hold
+// for the path as sent and for everything that percent-decoding makes of it.
+func ValidPath(text string) bool {
+	if len(text) > maxPathBytes {
+		return false
+	}
+	for {
+		if !plainPath(text) {
+			return false
+		}
+		decoded := percentDecoded(text)
+		if decoded == text {
+			return true
+		}
+		text = decoded
+	}
+}
+
+func plainPath(text string) bool {
+	text = strings.TrimPrefix(text, "/")
+	if hasScheme(text) || strings.HasPrefix(text, "~") {
+		return false
+	}
+	for _, r := range text {
+		if r == '\\' || r == '＼' || r == '／' || r == unicode.ReplacementChar || invisible(r) {
+			return false
+		}
+	}
+	for segment := range strings.SplitSeq(text, "/") {
+		if !plainSegment(segment) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainSegment refuses empty segments and those that end in a dot: . and .. of
+// course, and what some file systems shorten to them or to another name. Dots
+// of other scripts count as dots, since some stores fold them.
+func plainSegment(segment string) bool {
+	trimmed := strings.TrimSpace(segment)
+	if trimmed == "" {
+		return false
+	}
+	for _, dot := range []string{".", "．", "․", "‥", "…", "﹒", "。", "｡"} {
+		if strings.HasSuffix(trimmed, dot) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasScheme is true of s3:, file:, C: and the like before the first slash.
+func hasScheme(text string) bool {
+	head, _, found := strings.Cut(text, ":")
+	if !found || head == "" || !(head[0] >= 'a' && head[0] <= 'z' || head[0] >= 'A' && head[0] <= 'Z') {
+		return false
+	}
+	return spelled(head, "+.-")
+}
+
+// percentDecoded replaces every well-formed %XX once and leaves other per cent
+// signs alone.
+func percentDecoded(text string) string {
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	decoded := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) && hex(text[i+1]) >= 0 && hex(text[i+2]) >= 0 {
+			decoded = append(decoded, byte(hex(text[i+1])<<4|hex(text[i+2])))
+			i += 2
+			continue
+		}
+		decoded = append(decoded, text[i])
+	}
+	return string(decoded)
+}
+
+func hex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

@@ -1,0 +1,113 @@
+package contract
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+const phoneSpelling = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international. Extensions belong into metadata."
+
+// Warm loads the phone library's tables, which takes a few milliseconds, so
+// that the first request need not wait for it.
+func Warm() { possibleSlow("+442079460000", "GB") }
+
+// spelledAsPhone reports whether a text is written like a number that can be
+// dialled. Letters, tel: forms, extensions and digits of other scripts, all of
+// which the library would take, are refused: what is kept must mean the same
+// to every system that reads it later.
+func spelledAsPhone(text string) bool {
+	digits := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '+' && i == 0:
+		case c == ' ', c == '(', c == ')', c == '.', c == '/', c == '-':
+		default:
+			return false
+		}
+	}
+	return digits > 0
+}
+
+// possiblePhone reports whether a number is possible in a region or, with a
+// plus, anywhere: the library's "possible number". The library is the most
+// expensive part of checking an account, so plain British numbers are decided
+// here and the answers for all others are remembered.
+func possiblePhone(text, region string) bool {
+	if region == "GB" && plainBritish(text) {
+		return true
+	}
+	return phoneMemory.ask(text, region)
+}
+
+// plainBritish accepts +44 or 0 and ten digits of which the first is no zero,
+// with single spaces between them. Every such number has a possible length,
+// which a test proves against the library.
+func plainBritish(text string) bool {
+	rest := text
+	switch {
+	case len(text) > 3 && text[:3] == "+44":
+		rest = text[3:]
+		if rest[0] == ' ' {
+			rest = rest[1:]
+		}
+	case len(text) > 1 && text[0] == '0':
+		rest = text[1:]
+	default:
+		return false
+	}
+	if rest == "" || rest[0] < '1' || rest[0] > '9' {
+		return false
+	}
+	digits := 0
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == ' ' && i < len(rest)-1 && rest[i+1] != ' ':
+		default:
+			return false
+		}
+	}
+	return digits == 10
+}
+
+func possibleSlow(text, region string) bool {
+	number, err := phonenumbers.Parse(text, region)
+	return err == nil && phonenumbers.IsPossibleNumber(number)
+}
+
+// assignedPhone reports whether a number lies in a range that is in use.
+func assignedPhone(text, region string) bool {
+	number, err := phonenumbers.Parse(text, region)
+	return err == nil && phonenumbers.IsValidNumber(number)
+}
+
+// memory remembers answers of the phone library in a fixed number of places;
+// a newer answer takes the place of an older one. It needs no lock.
+type memory struct {
+	seed   maphash.Seed
+	places [4096]atomic.Pointer[remembered]
+}
+
+type remembered struct {
+	text, region string
+	possible     bool
+}
+
+var phoneMemory = &memory{seed: maphash.MakeSeed()}
+
+func (m *memory) ask(text, region string) bool {
+	place := &m.places[maphash.String(m.seed, text)%uint64(len(m.places))]
+	if known := place.Load(); known != nil && known.text == text && known.region == region {
+		return known.possible
+	}
+	// The text is a cut of a request body, which must not be kept alive.
+	answer := &remembered{text: strings.Clone(text), region: region, possible: possibleSlow(text, region)}
+	place.Store(answer)
+	return answer.possible
+}

@@ -1,0 +1,57 @@
+package contract
+
+import "strings"
+
+// britishPostcode reports whether a text has the form of a British postcode,
+// upper or lower case, with one space or none before the last three
+// characters. Overseas territories' codes count as British.
+func britishPostcode(text string) bool {
+	text = strings.ToUpper(text)
+	if len(text) < 5 {
+		return false
+	}
+	outward, inward := text[:len(text)-3], text[len(text)-3:]
+	outward = strings.TrimSuffix(outward, " ")
+	if !isDigit(inward[0]) || !inwardLetter(inward[1]) || !inwardLetter(inward[2]) {
+		return false
+	}
+	switch outward {
+	case "GIR":
+		return inward == "0AA"
+	case "ASCN", "BBND", "BIQQ", "FIQQ", "PCRN", "SIQQ", "STHL", "TDCU", "TKCA":
+		return inward == "1ZZ"
+	}
+	return outwardForm(outward)
+}
+
+// outwardForm accepts A9, A99, A9A, AA9, AA99 and AA9A with the letters Royal
+// Mail uses in each position.
+func outwardForm(outward string) bool {
+	if len(outward) < 2 || !letterExcept(outward[0], "QVX") {
+		return false
+	}
+	area := 1
+	if letterExcept(outward[1], "IJZ") {
+		area = 2
+	}
+	district := outward[area:]
+	switch len(district) {
+	case 1:
+		return isDigit(district[0])
+	case 2:
+		last := "ABCDEFGHJKPSTUW"
+		if area == 2 {
+			last = "ABEHMNPRVWXY"
+		}
+		return isDigit(district[0]) && (isDigit(district[1]) || strings.IndexByte(last, district[1]) >= 0)
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func inwardLetter(c byte) bool { return letterExcept(c, "CIKMOV") }
+
+func letterExcept(c byte, excluded string) bool {
+	return c >= 'A' && c <= 'Z' && strings.IndexByte(excluded, c) < 0
+}
