@@ -9,12 +9,12 @@ import (
 // cut to whole seconds. A datetime without a zone is ambiguous by hours, so it
 // is refused rather than guessed.
 func ParseInstant(text string) (time.Time, error) {
-	// time.Parse accepts a comma as the decimal mark and a lower-case "t" or
-	// "z" nowhere in RFC 3339's strict profile; say no to what we do not write.
-	if len(text) < 20 || len(text) > 40 || text[10] != 'T' || strings.ContainsAny(text, ",z") {
+	// time.Parse is more lenient than RFC 3339: it takes a comma as the decimal
+	// mark, an hour of one digit, and zones such as +24:00 and +02:60.
+	if len(text) < 20 || len(text) > 40 || text[10] != 'T' || text[13] != ':' || text[16] != ':' || strings.ContainsAny(text, ",z") {
 		return time.Time{}, ErrInstant
 	}
-	if _, err := ParseDay(text[:10]); err != nil {
+	if _, err := ParseDay(text[:10]); err != nil || !isZone(text) {
 		return time.Time{}, ErrInstant
 	}
 	t, err := time.Parse(time.RFC3339, text)
@@ -30,3 +30,14 @@ func ParseInstant(text string) (time.Time, error) {
 
 // FormatInstant writes an instant the one way the service writes them.
 func FormatInstant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// isZone reports whether a text ends in Z or in a real offset such as -09:30.
+func isZone(text string) bool {
+	if text[len(text)-1] == 'Z' {
+		return true
+	}
+	offset := text[len(text)-6:]
+	hours, ok1 := digits(offset[1:3])
+	minutes, ok2 := digits(offset[4:])
+	return ok1 && ok2 && hours <= 23 && minutes <= 59
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,8 @@ const nameLimit = 200
 func (r *reader) prologue() *Violation {
 	text, detail := r.doc.text, ""
 	switch kind := r.decoder.PeekKind(); {
+	case len(text) > math.MaxInt32: // offsets are 32 bits wide
+		detail = "The body is too large."
 	case strings.HasPrefix(text, "\ufeff"):
 		detail = "The body begins with a byte order mark. Send plain UTF-8."
 	case strings.Trim(text, " \t\r\n") == "":
@@ -61,7 +64,7 @@ func (r *reader) malformed(detail string) bool {
 func (r *reader) twice() bool { return r.malformed("This field is given twice.") }
 
 // astray reports something no node stands for, at what was read last.
-func (r *reader) astray(offset int, code, detail string) {
+func (r *reader) astray(offset int32, code, detail string) {
 	if !r.doc.report.full() {
 		r.doc.report.shape(finding{offset: offset, node: absent, member: dotted(r.decoder.StackPointer()),
 			code: code, detail: detail})

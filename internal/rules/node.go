@@ -33,8 +33,8 @@ type Node struct {
 	typ        *Type
 	kids       []*Node // of an object by the index of the field, of a list by item
 	value      int64   // of a number, a boolean, a date or a datetime
-	start, end int     // of the value's JSON in the text
-	index      int     // of the field in the parent's table, or of the item
+	start, end int32   // of the value's JSON in the text
+	index      int32   // of the field in the parent's table, or of the item
 	state      state
 }
 

@@ -107,12 +107,14 @@ func (r *reader) value(node *Node, required bool) bool {
 		return false
 	}
 	node.state |= isPresent
-	switch node.typ.Shape {
-	case ShapeText:
+	switch shape := node.typ.Shape; {
+	case shape == ShapeText:
 		r.text(node, kind)
-	case ShapeBoolean:
+	case r.odd && hasNUL(node.Raw()):
+		r.wrong(node, CodeInvalidCharacters, detailCharacters)
+	case shape == ShapeBoolean:
 		r.boolean(node, kind)
-	case ShapeDate, ShapeDatetime:
+	case shape == ShapeDate, shape == ShapeDatetime:
 		r.time(node, kind)
 	default:
 		r.number(node, kind)
@@ -221,8 +223,8 @@ func (r *reader) scalar(node *Node) bool {
 	if err != nil {
 		return r.broken(err)
 	}
-	node.end = int(r.decoder.InputOffset())
-	node.start = node.end - len(raw)
+	node.end = r.offset()
+	node.start = node.end - int32(len(raw))
 	return true
 }
 
@@ -230,7 +232,7 @@ func (r *reader) open(node *Node) bool {
 	if !r.deeper() {
 		return false
 	}
-	node.start = int(r.decoder.InputOffset()) - 1
+	node.start = r.offset() - 1
 	node.end = node.start
 	node.state |= isPresent
 	return true
@@ -240,9 +242,11 @@ func (r *reader) close(node *Node) bool {
 	if !r.shallower() {
 		return false
 	}
-	node.end = int(r.decoder.InputOffset())
+	node.end = r.offset()
 	return true
 }
+
+func (r *reader) offset() int32 { return int32(r.decoder.InputOffset()) }
 
 // deeper goes into the object or list that comes next.
 func (r *reader) deeper() bool {
@@ -266,7 +270,7 @@ func (r *reader) shallower() bool {
 
 func (r *reader) child(parent *Node, index int, typ *Type) *Node {
 	node := r.doc.slab.node()
-	node.doc, node.parent, node.index, node.typ = r.doc, parent, index, typ
+	node.doc, node.parent, node.index, node.typ = r.doc, parent, int32(index), typ
 	return node
 }
 
@@ -280,6 +284,6 @@ func (r *reader) wrong(node *Node, code, detail string) {
 // document order while it grows.
 func (r *reader) tooMany(node *Node) {
 	node.state |= isBroken
-	r.doc.report.shape(finding{offset: int(r.decoder.InputOffset()), node: node, code: CodeMaxItems,
+	r.doc.report.shape(finding{offset: r.offset(), node: node, code: CodeMaxItems,
 		detail: "Must have at most " + counted(node.typ.Max, "item") + "."})
 }

@@ -17,7 +17,7 @@ type Report struct {
 // finding is a violation whose path is not spelled out yet: most of a long
 // list is never shown.
 type finding struct {
-	offset int // where it stands in the document
+	offset int32 // where it stands in the document
 	node   *Node
 	member string // below node, "" for the node itself
 	code   string

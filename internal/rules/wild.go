@@ -9,13 +9,17 @@ func (r *reader) any(node *Node) bool {
 	node.state |= isPresent
 	kind := r.decoder.PeekKind()
 	if kind != '{' && kind != '[' {
-		return r.scalar(node) && r.nul(node.start, node.end)
+		if !r.scalar(node) {
+			return false
+		}
+		r.nul(node.start, node.end)
+		return true
 	}
-	before := int(r.decoder.InputOffset())
+	before := r.offset()
 	if !r.wild() {
 		return false
 	}
-	node.end = int(r.decoder.InputOffset())
+	node.end = r.offset()
 	// Only a colon or a comma and white space can stand before the value.
 	for node.start = before; strings.IndexByte(" \t\r\n:,", r.doc.text[node.start]) >= 0; {
 		node.start++
@@ -37,8 +41,9 @@ func (r *reader) wild() bool {
 	if err != nil {
 		return r.broken(err)
 	}
-	end := int(r.decoder.InputOffset())
-	return r.nul(end-len(raw), end)
+	end := r.offset()
+	r.nul(end-int32(len(raw)), end)
+	return true
 }
 
 func (r *reader) wildObject() bool {
@@ -76,7 +81,7 @@ func (r *reader) wildList() bool {
 }
 
 // stranger refuses a member that the table does not have.
-func (r *reader) stranger(name string, offset int) bool {
+func (r *reader) stranger(name string, offset int32) bool {
 	if r.odd && !clean(name, false) {
 		r.astray(offset, CodeInvalidCharacters, detailCharacters)
 	} else {
@@ -86,13 +91,13 @@ func (r *reader) stranger(name string, offset int) bool {
 }
 
 // name reads the name of a member and tells where it stands.
-func (r *reader) name() (name string, offset int, ok bool) {
+func (r *reader) name() (name string, offset int32, ok bool) {
 	raw, err := r.decoder.ReadValue()
 	if err != nil {
 		return "", 0, r.broken(err)
 	}
-	end := int(r.decoder.InputOffset())
-	offset = end - len(raw)
+	end := r.offset()
+	offset = end - int32(len(raw))
 	quoted := r.doc.text[offset:end]
 	if r.odd && strings.IndexByte(quoted, '\\') >= 0 {
 		return unescape(quoted), offset, true
@@ -100,14 +105,17 @@ func (r *reader) name() (name string, offset int, ok bool) {
 	return quoted[1 : len(quoted)-1], offset, true
 }
 
-// nul refuses U+0000 in a string that has no other rule: databases and the
-// programs behind them cut texts there. It can only come as an escape.
-func (r *reader) nul(start, end int) bool {
-	if raw := r.doc.text[start:end]; r.odd && raw[0] == '"' && strings.Contains(raw, `\u0000`) &&
-		strings.IndexByte(unescape(raw), 0) >= 0 {
+// nul refuses U+0000 in a value that has no other rule.
+func (r *reader) nul(start, end int32) {
+	if r.odd && hasNUL(r.doc.text[start:end]) {
 		r.astray(start, CodeInvalidCharacters, detailCharacters)
 	}
-	return true
+}
+
+// hasNUL finds U+0000 in a JSON string, where databases and the programs
+// behind them would cut the text. It can only come as an escape.
+func hasNUL(raw string) bool {
+	return raw[0] == '"' && strings.Contains(raw, `\u0000`) && strings.IndexByte(unescape(raw), 0) >= 0
 }
 
 // names remembers the names of an object to notice one that comes twice.

@@ -1,0 +1,89 @@
+package calendar
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseDay(t *testing.T) {
+	for text, real := range map[string]bool{
+		"2024-02-29": true, "2023-02-29": false, "2000-02-29": true, "1900-02-29": false, "0001-01-01": true, "9999-12-31": true,
+		"0000-01-01": false, "2024-13-01": false, "2024-00-10": false, "2024-04-31": false, "2024-01-00": false, "2024-1-1": false,
+		"2024/01/01": false, "24-01-01": false, "2024-01-01T": false, " 2024-01-01": false, "": false, "２０２４": false, "2024-01-0a": false, "-024-01-01": false,
+	} {
+		day, err := ParseDay(text)
+		if (err == nil) != real || real && day.String() != text || real == day.IsZero() {
+			t.Errorf("%s: got %s and %v", text, day, err)
+		}
+	}
+}
+
+// Every day from the first to the last has the number after the day before and
+// comes back as it was written.
+func TestDaysFollowEachOther(t *testing.T) {
+	day, _ := ParseDay("0001-01-01")
+	for want := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); want.Year() < 10000; want = want.AddDate(0, 0, 1) {
+		if day != Date(want.Date()) || day != NumberedDay(day.Number()) {
+			t.Fatalf("%s is not %s", day, want)
+		}
+		if next := day.AddDays(1); !day.Before(next) || !next.After(day) || day.Compare(next) >= 0 || next.AddDays(-1) != day {
+			t.Fatalf("%s and the day after it are in the wrong order", day)
+		}
+		day = day.AddDays(1)
+	}
+}
+
+func TestDayOfIsTheZones(t *testing.T) {
+	zone := time.FixedZone("east", 2*3600)
+	if got := DayOf(time.Date(2024, 2, 28, 23, 0, 0, 0, time.UTC), zone); got.String() != "2024-02-29" {
+		t.Error(got)
+	}
+}
+
+func TestZeroDay(t *testing.T) {
+	if zero := (Day{}); !zero.IsZero() || zero.String() != "" || !zero.Before(Date(1, 1, 1)) {
+		t.Error("the zero Day is a day")
+	}
+}
+
+func TestParseInstant(t *testing.T) {
+	for text, want := range map[string]string{
+		"2024-02-29T10:11:12Z": "2024-02-29T10:11:12Z", "2024-02-29T23:59:59+02:00": "2024-02-29T21:59:59Z", "2024-02-29T23:59:59-00:30": "2024-03-01T00:29:59Z",
+		"2024-02-29T10:11:12.999999999Z": "2024-02-29T10:11:12Z", "1969-12-31T23:59:59.5Z": "1969-12-31T23:59:59Z", "0001-01-01T00:00:00Z": "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z": "9999-12-31T23:59:59Z",
+		"2024-02-29T10:11:12": "", "2024-02-29 10:11:12Z": "", "2024-02-29": "", "2024-02-29T10:11Z": "", "2024-02-29T24:00:00Z": "", "2024-02-29T23:59:60Z": "",
+		"2023-02-29T10:11:12Z": "", "2024-02-29T10:11:12+24:00": "", "2024-02-29T10:11:12+02:60": "", "2024-02-29T10:11:12+0200": "", "2024-02-29t10:11:12z": "", "2024-02-29T10:11:12z": "",
+		"2024-02-29T10:11:12,5Z": "", "2024-02-29T1:11:12Z": "", "2024-02-29T10:11:12.Z": "", "0001-01-01T00:00:00+01:00": "", "9999-12-31T23:59:59-01:00": "", "": "", "now": "",
+		"2024-02-29T10:11:12Europe/London": "", "2024-02-29T10:11:12ZZ": "", "2024-02-29T10:1x:12Z": "", "2024-02-29T1:11:12.5Z": "", "2024-02-29T10:11:2.55Z": "",
+	} {
+		got, err := ParseInstant(text)
+		if (err == nil) != (want != "") || err == nil && FormatInstant(got) != want {
+			t.Errorf("%s: got %s and %v, want %s", text, FormatInstant(got), err, want)
+		}
+	}
+}
+
+func FuzzParseInstant(f *testing.F) {
+	f.Add("2024-02-29T10:11:12Z")
+	f.Add("2024-02-29T23:59:59.25+02:00")
+	f.Fuzz(func(t *testing.T, text string) {
+		instant, err := ParseInstant(text)
+		if err != nil {
+			return
+		}
+		written := FormatInstant(instant)
+		if again, err := ParseInstant(written); err != nil || !again.Equal(instant) || len(written) != 20 {
+			t.Fatalf("%q was written %q, which reads as %v (%v)", text, written, again, err)
+		}
+	})
+}
+
+func FuzzParseDay(f *testing.F) {
+	f.Add("2024-02-29")
+	f.Fuzz(func(t *testing.T, text string) {
+		day, err := ParseDay(text)
+		_, lenient := time.Parse(time.DateOnly, text)
+		if err == nil && (lenient != nil || day.String() != text) {
+			t.Fatalf("%q was read as %s", text, day)
+		}
+	})
+}
