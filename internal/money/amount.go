@@ -2,7 +2,11 @@
 // No binary float is anywhere on the way.
 package money
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/shopspring/decimal"
+)
 
 // Amount is money in minor units (pence), at most 12 digits before the point.
 //
@@ -52,4 +56,4 @@ func (a Amount) Append(dst []byte) []byte {
 }
 
 // Decimal gives the amount for exact arithmetic with quantities and rates.
-func (a Amount) Decimal() Decimal { return Decimal{text: a.String()} }
+func (a Amount) Decimal() Decimal { return exact(decimal.New(int64(a), -amountPlaces)) }

@@ -8,7 +8,10 @@ import (
 
 // Decimal is an exact quantity or rate that keeps its digits as they were
 // sent: 1.50 stays 1.50. The zero Decimal is 0.
-type Decimal struct{ text string }
+type Decimal struct {
+	text   string          // as sent; "" for a result
+	result decimal.Decimal // of arithmetic
+}
 
 // ParseDecimal reads a decimal of at most 12 digits before the point and 10
 // after it, not counting zeros at the end.
@@ -26,7 +29,7 @@ func ParseDecimal(text string) (Decimal, error) {
 // String gives the digits as they were sent.
 func (d Decimal) String() string {
 	if d.text == "" {
-		return "0"
+		return d.result.String()
 	}
 	return d.text
 }
@@ -66,13 +69,13 @@ func (d Decimal) Near(other Decimal, tolerance Amount) bool {
 
 var largest = decimal.NewFromInt(math.MaxInt64)
 
-// value is only ever asked of texts that passed split or came from exact, so
-// the parser cannot fail and cannot be made to work for long.
+// value gives the number behind the digits. They passed split, so the parser
+// cannot fail and cannot be made to work for long.
 func (d Decimal) value() decimal.Decimal {
 	if d.text == "" {
-		return decimal.Decimal{}
+		return d.result
 	}
 	return decimal.RequireFromString(d.text)
 }
 
-func exact(value decimal.Decimal) Decimal { return Decimal{text: value.String()} }
+func exact(value decimal.Decimal) Decimal { return Decimal{result: value} }

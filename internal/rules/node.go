@@ -14,7 +14,6 @@ type Document struct {
 	text   string // the whole body; nodes are cuts of it
 	root   *Node
 	report Report
-	slab   slab
 }
 
 // Root gives the outermost object.
@@ -77,10 +76,10 @@ func (n *Node) Present() bool { return n.state&isPresent != 0 }
 // for. It speaks of the value itself, not of the members of an object or list.
 func (n *Node) Valid() bool { return n.state&(isPresent|isBroken) == isPresent }
 
-// Text gives a text, and the text of a date, datetime, amount or decimal as it
-// was sent.
+// Text gives a text, and any other single value in the words it was sent in.
+// Objects, lists and any-JSON values have only Raw.
 func (n *Node) Text() string {
-	if !n.Valid() || n.typ.Shape == ShapeObject || n.typ.Shape == ShapeList {
+	if !n.Valid() || n.typ.Shape >= ShapeObject {
 		return ""
 	}
 	return n.plain()

@@ -25,16 +25,14 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	if limits.Violations == 0 {
 		limits.Violations = 100
 	}
-	doc := &Document{text: string(body), slab: newSlab(len(body))}
-	doc.report.limit = limits.Violations
-	doc.root = doc.slab.node()
-	*doc.root = Node{doc: doc, typ: &t.typ}
-
 	source := sources.Get().(*source)
 	defer source.release()
 	source.buffer = *bytes.NewBuffer(body)
 	source.decoder.Reset(&source.buffer, strict...)
-	r := reader{decoder: &source.decoder, doc: doc, depth: limits.Depth, odd: odd(body)}
+
+	doc := &Document{text: string(body), report: Report{limit: limits.Violations}}
+	r := reader{decoder: &source.decoder, doc: doc, slab: newSlab(len(body)), depth: limits.Depth, odd: odd(body)}
+	doc.root = r.child(nil, 0, &t.typ)
 	if fault := r.read(); fault != nil {
 		return nil, fault
 	}
@@ -65,6 +63,7 @@ func (s *source) release() {
 type reader struct {
 	decoder *jsontext.Decoder
 	doc     *Document
+	slab    slab
 	depth   int  // how many more levels may be opened
 	odd     bool // some string may need a closer look
 	fault   *Violation
@@ -82,208 +81,4 @@ func (r *reader) read() *Violation {
 		return &Violation{Code: CodeMalformedJSON, Detail: "Something follows the JSON object."}
 	}
 	return nil
-}
-
-// value reads the value of a field or an item, whatever the body holds there.
-func (r *reader) value(node *Node, required bool) bool {
-	kind := r.decoder.PeekKind()
-	switch shape := node.typ.Shape; {
-	case shape == ShapeAny:
-		return r.any(node)
-	case kind == 'n':
-		return r.null(node, required)
-	case kind == '{' && shape == ShapeObject:
-		return r.object(node)
-	case kind == '[' && shape == ShapeList:
-		return r.list(node)
-	case kind == '{', kind == '[', shape == ShapeObject, shape == ShapeList:
-		if !r.any(node) {
-			return false
-		}
-		r.wrong(node, CodeInvalidType, expected[shape])
-		return true
-	}
-	if !r.scalar(node) {
-		return false
-	}
-	node.state |= isPresent
-	switch shape := node.typ.Shape; {
-	case shape == ShapeText:
-		r.text(node, kind)
-	case r.odd && hasNUL(node.Raw()):
-		r.wrong(node, CodeInvalidCharacters, detailCharacters)
-	case shape == ShapeBoolean:
-		r.boolean(node, kind)
-	case shape == ShapeDate, shape == ShapeDatetime:
-		r.time(node, kind)
-	default:
-		r.number(node, kind)
-	}
-	return true
-}
-
-// object reads the members of an object, then says what is missing.
-func (r *reader) object(node *Node) bool {
-	if !r.open(node) {
-		return false
-	}
-	table := node.typ.Table
-	node.kids = r.doc.slab.slots(len(table.Fields))
-	var strangers names
-	last := -1
-	for r.decoder.PeekKind() != '}' {
-		name, offset, ok := r.name()
-		if !ok {
-			return false
-		}
-		i := table.find(name, last+1)
-		if i < 0 {
-			if !strangers.add(name) {
-				return r.twice()
-			}
-			if !r.stranger(name, offset) {
-				return false
-			}
-			continue
-		}
-		if node.kids[i] != nil {
-			return r.twice()
-		}
-		last = i
-		member := r.child(node, i, &table.Fields[i].Type)
-		node.kids[i] = member
-		if !r.value(member, table.Fields[i].Required) {
-			return false
-		}
-	}
-	if !r.close(node) {
-		return false
-	}
-	for _, i := range table.required {
-		if node.kids[i] == nil {
-			r.doc.report.shape(finding{offset: node.end, node: node, member: table.Fields[i].Name,
-				code: CodeRequired, detail: detailRequired})
-		}
-	}
-	return true
-}
-
-// list reads the items of a list. Items over the limit are walked for broken
-// JSON but not kept, so a million of them cost no memory.
-func (r *reader) list(node *Node) bool {
-	if !r.open(node) {
-		return false
-	}
-	typ, slab, count := node.typ, &r.doc.slab, 0
-	mark := len(slab.stack)
-	for ; r.decoder.PeekKind() != ']'; count++ {
-		if typ.Max == 0 || count < typ.Max {
-			item := r.child(node, count, typ.Item)
-			slab.stack = append(slab.stack, item)
-			if !r.value(item, true) {
-				return false
-			}
-			continue
-		}
-		if count == typ.Max {
-			r.tooMany(node)
-		}
-		if !r.wild() {
-			return false
-		}
-	}
-	if !r.close(node) {
-		return false
-	}
-	node.kids = slab.slots(len(slab.stack) - mark)
-	copy(node.kids, slab.stack[mark:])
-	slab.stack = slab.stack[:mark]
-	if count < typ.Min {
-		r.wrong(node, CodeBlank, "Must have at least "+counted(typ.Min, "item")+".")
-	}
-	return true
-}
-
-// null is the same as leaving an optional field out. Where a value has to be
-// it is a missing one.
-func (r *reader) null(node *Node, required bool) bool {
-	if !r.scalar(node) {
-		return false
-	}
-	node.state |= isNull
-	if required {
-		r.wrong(node, CodeRequired, detailRequired)
-	}
-	return true
-}
-
-// scalar reads a value that has no parts and notes where it stands.
-func (r *reader) scalar(node *Node) bool {
-	raw, err := r.decoder.ReadValue()
-	if err != nil {
-		return r.broken(err)
-	}
-	node.end = r.offset()
-	node.start = node.end - int32(len(raw))
-	return true
-}
-
-func (r *reader) open(node *Node) bool {
-	if !r.deeper() {
-		return false
-	}
-	node.start = r.offset() - 1
-	node.end = node.start
-	node.state |= isPresent
-	return true
-}
-
-func (r *reader) close(node *Node) bool {
-	if !r.shallower() {
-		return false
-	}
-	node.end = r.offset()
-	return true
-}
-
-func (r *reader) offset() int32 { return int32(r.decoder.InputOffset()) }
-
-// deeper goes into the object or list that comes next.
-func (r *reader) deeper() bool {
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return r.broken(err)
-	}
-	if r.depth--; r.depth < 0 {
-		return r.malformed("The JSON is nested too deeply.")
-	}
-	return true
-}
-
-// shallower reads the end of an object or list.
-func (r *reader) shallower() bool {
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return r.broken(err)
-	}
-	r.depth++
-	return true
-}
-
-func (r *reader) child(parent *Node, index int, typ *Type) *Node {
-	node := r.doc.slab.node()
-	node.doc, node.parent, node.index, node.typ = r.doc, parent, int32(index), typ
-	return node
-}
-
-// wrong refuses a value for its shape.
-func (r *reader) wrong(node *Node, code, detail string) {
-	node.state |= isBroken
-	r.doc.report.shape(finding{offset: node.start, node: node, code: code, detail: detail})
-}
-
-// tooMany stands where the first item too many does, which keeps the report in
-// document order while it grows.
-func (r *reader) tooMany(node *Node) {
-	node.state |= isBroken
-	r.doc.report.shape(finding{offset: r.offset(), node: node, code: CodeMaxItems,
-		detail: "Must have at most " + counted(node.typ.Max, "item") + "."})
 }

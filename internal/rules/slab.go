@@ -11,8 +11,7 @@ type slab struct {
 
 // newSlab expects about one value per 24 bytes of JSON.
 func newSlab(size int) slab {
-	nodes := min(size/24+8, 4096)
-	return slab{nodes: make([]Node, 0, nodes)}
+	return slab{nodes: make([]Node, 0, min(size/24+8, 4096)), stack: make([]*Node, 0, 16)}
 }
 
 func (s *slab) node() *Node {

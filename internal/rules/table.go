@@ -68,7 +68,7 @@ const (
 	ShapeDecimal  // up to ten decimals, number or string
 	ShapeDate     // YYYY-MM-DD
 	ShapeDatetime // RFC 3339 with a zone
-	ShapeObject
+	ShapeObject   // this one and those after it may have parts
 	ShapeList
 	ShapeAny // any JSON, kept untouched
 )
