@@ -66,6 +66,9 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
 		return tx.SaveTokens(ctx, tokens...)
 	})
+	if errors.Is(err, landfall.ErrNotFound) { // the key went away in between
+		return Grant{}, i.refuse(source, id, now)
+	}
 	if err != nil {
 		return Grant{}, storeFault("keeping service tokens", err)
 	}

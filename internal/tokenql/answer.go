@@ -1,6 +1,7 @@
 package tokenql
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -56,7 +57,7 @@ type reply struct {
 	Data       json.RawMessage `json:"data,omitempty"`
 }
 
-// refusal makes a problem an answer.
+// reply makes a problem an answer.
 func (p *problem) reply() reply {
 	return reply{status: p.status, Errors: []fault{newFault(p.code, p.message)}}
 }
@@ -75,13 +76,15 @@ func (h *handler) render(response *graphql.Response, modern bool) (answer reply,
 		if errors.As(found.ResolverError, &known) {
 			answer.retryAfter = max(answer.retryAfter, known.RetryAfter)
 		}
-		if status >= http.StatusInternalServerError {
+		if found.ResolverError == nil {
+			answer.Data = nil // nothing was resolved: the request itself is wrong
+		} else if status >= http.StatusInternalServerError {
 			cause = found.ResolverError
 		}
 	}
 	if answer.status != http.StatusOK {
 		answer.Data = nil // a status other than 2xx must not come with data
-	} else if response.Data == nil && modern {
+	} else if answer.Data == nil && modern {
 		answer.status = http.StatusBadRequest
 	}
 	return answer, cause
@@ -95,6 +98,8 @@ func (h *handler) explain(found *gqlerrors.QueryError) (fault, int) {
 		return newFault(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
 	case err != nil:
 		return explainKind(kindOf(err))
+	case errors.Is(found, context.Canceled), errors.Is(found, context.DeadlineExceeded):
+		return explainKind(landfall.Unavailable)
 	case errors.Is(found, gqlerrors.ErrSyntax):
 		return newFault(codeParseFailed, "The document has a syntax error here."), http.StatusOK
 	case found.Rule != "":

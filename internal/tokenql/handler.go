@@ -39,14 +39,15 @@ func New(issuer Issuer, options Options) http.Handler {
 	if options.Introspection {
 		limit = wide
 	}
-	schema := graphql.MustParseSchema(schemaText, root{issuer},
+	schema := graphql.MustParseSchema(schemaText, &root{issuer},
 		graphql.UseStringDescriptions(),
 		graphql.RestrictIntrospection(func(context.Context) bool { return options.Introspection }),
 		graphql.MaxQueryLength(limit.length),
 		graphql.MaxDepth(limit.depth),
 		graphql.MaxParallelism(1),
 		graphql.OverlapValidationLimit(limit.tokens),
-		graphql.Logger(silent{}),
+		graphql.Logger(panics{}),
+		graphql.PanicHandler(panics{}),
 	)
 	return &handler{schema: schema, options: options, bounds: limit}
 }

@@ -34,9 +34,14 @@ func unreadable() []*gqlerrors.QueryError {
 	return []*gqlerrors.QueryError{{Message: "unreadable", Err: fmt.Errorf("unreadable document: %w", gqlerrors.ErrSyntax)}}
 }
 
-// silent takes the library's own log lines: a resolver's panic comes back as
-// an error and is logged once, by the handler.
-type silent struct{}
+// panics takes the panics of resolvers: each becomes an error that the handler
+// logs once, instead of a line of the library's own and a message to the client.
+type panics struct{}
 
-// LogPanic does nothing.
-func (silent) LogPanic(context.Context, any) {}
+// LogPanic leaves the logging to the handler.
+func (panics) LogPanic(context.Context, any) {}
+
+// MakePanicError makes a panic an error of ours.
+func (panics) MakePanicError(_ context.Context, value any) *gqlerrors.QueryError {
+	return &gqlerrors.QueryError{Message: "panic", ResolverError: fmt.Errorf("panic in a resolver: %v", value)}
+}

@@ -1,7 +1,6 @@
 package tokenql
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -101,15 +100,15 @@ func decode(body []byte) (question, *problem) {
 		operation: doc.Root().Field("operationName").Text(),
 	}
 	for _, name := range []string{"variables", "extensions"} {
-		raw := []byte(doc.Root().Field(name).Raw())
-		if len(raw) == 0 {
+		raw := doc.Root().Field(name).Raw()
+		if raw == "" || raw == "null" {
 			continue
 		}
-		if !bytes.HasPrefix(raw, []byte("{")) {
+		if !strings.HasPrefix(raw, "{") {
 			return question{}, badRequest("The request's member " + name + " must be an object.")
 		}
 		if name == "variables" {
-			if err := json.Unmarshal(raw, &asked.variables); err != nil {
+			if err := json.Unmarshal([]byte(raw), &asked.variables); err != nil {
 				return question{}, badRequest("The request's variables cannot be used.")
 			}
 		}

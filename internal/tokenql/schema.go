@@ -55,7 +55,7 @@ type Issuer interface {
 type root struct{ issuer Issuer }
 
 // Service names the service.
-func (r root) Service() string { return "landfall" }
+func (r *root) Service() string { return "landfall" }
 
 // credential is the mutation's input.
 type credential struct {
@@ -70,7 +70,7 @@ type credential struct {
 var errInput = errors.New("exactly one of apiKey and refreshToken must be given")
 
 // ObtainServiceToken serves both spellings of the mutation.
-func (r root) ObtainServiceToken(ctx context.Context, given credential) (*serviceToken, error) {
+func (r *root) ObtainServiceToken(ctx context.Context, given credential) (*serviceToken, error) {
 	visit, _ := ctx.Value(visitKey{}).(*visit)
 	if visit == nil || visit.served.Swap(true) {
 		return nil, errors.New("a second token was asked for in one request")

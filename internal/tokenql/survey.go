@@ -49,7 +49,7 @@ func survey(text string, limit bounds) (outline, string) {
 		return found, "The document is too long."
 	}
 	scan := newScanner(text)
-	depth, header, previous := 0, false, ""
+	depth, header, previous, counted := 0, false, "", false
 	for count := 1; ; count++ {
 		token := nextToken(scan)
 		if token == "" {
@@ -81,10 +81,12 @@ func survey(text string, limit bounds) (outline, string) {
 			found.operations[len(found.operations)-1].name = token
 		case depth > 0 && previous != "$" && strings.EqualFold(token, "obtainServiceToken"):
 			found.mints++
-		case token == ":" && strings.EqualFold(previous, "obtainServiceToken"):
+			previous, counted = token, true
+			continue
+		case token == ":" && counted:
 			found.mints-- // it was an alias, not the field
 		}
-		previous = token
+		previous, counted = token, false
 	}
 }
 
