@@ -111,7 +111,9 @@ func (c *checker) dates(root *rules.Node) {
 	}
 }
 
-func (c *checker) metadata(n *rules.Node) { c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key") }
+func (c *checker) metadata(n *rules.Node) {
+	c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key")
+}
 
 func (c *checker) consents(n *rules.Node) {
 	list := n.Field("consents")

@@ -14,7 +14,7 @@ import (
 func (c *checker) transactions(list *rules.Node, known *seen) {
 	for _, transaction := range list.Items() {
 		if known != nil {
-			c.firstTime(known, CodeDuplicateTransactions, transaction.Field("transaction_id"))
+			c.firstTime(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
 		}
 		c.transactionType(transaction)
 		c.items(transaction)

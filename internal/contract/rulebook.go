@@ -34,7 +34,6 @@ const (
 	CodeHistoricalWithoutClosing    = "historical_transactions_without_closing_date"
 	CodeHistoricalAfterClosing      = "historical_transaction_after_closing_date"
 	CodeCurrentBeforeOpening        = "current_transaction_before_opening_date"
-	CodeDuplicateTransactions       = "duplicate_transaction_ids"
 	CodeDuplicateStatements         = "duplicate_statement_ids"
 	CodeHistoricalBalance           = "historical_balance_mismatch"
 	CodeTransferBalance             = "transfer_balance_mismatch"
@@ -84,7 +83,7 @@ var ruleBook = []Rule{
 	{CodeHistoricalWithoutClosing, refuses, "historical_statement_transactions", "Historical transactions need a last statement closing date or a last billed to date."},
 	{CodeHistoricalAfterClosing, refuses, "historical_statement_transactions.*.transaction_date", "A historical transaction is later than the last closed day."},
 	{CodeCurrentBeforeOpening, refuses, "current_statement_transactions.*.transaction_date", "A current transaction is earlier than the first day of the open statement period."},
-	{CodeDuplicateTransactions, refuses, "transaction_id of a transaction", "The same transaction identifier is given twice."},
+	{landfall.CodeDuplicateTransactions, refuses, "transaction_id of a transaction", "The same transaction identifier is given twice."},
 	{CodeDuplicateStatements, refuses, "statements.*.statement_id", "The same statement identifier is given twice."},
 	{CodeHistoricalBalance, refuses, "last_statement_balance", "The historical transactions do not add up to the last statement balance."},
 	{CodeTransferBalance, refuses, "transfer_balance", "The last statement balance and the current transactions do not add up to the transfer balance."},

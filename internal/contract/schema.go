@@ -1,0 +1,45 @@
+package contract
+
+import (
+	"maps"
+	"slices"
+
+	"landfall/internal/rules"
+)
+
+// requestTables are the bodies of the POST endpoints.
+var requestTables = []*rules.Table{
+	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable,
+}
+
+// Schemas describes every body that comes in, and every object inside it, as
+// JSON Schema by name, for the components of an OpenAPI 3.1 document.
+func Schemas() map[string]any {
+	schemas := make(map[string]any)
+	for _, table := range requestTables {
+		for _, each := range reachable(table) {
+			schemas[each.Name] = each.Schema(func(nested *rules.Table) string {
+				return "#/components/schemas/" + nested.Name
+			})
+		}
+	}
+	return schemas
+}
+
+// SchemaNames gives the names of Schemas in a stable order.
+func SchemaNames() []string { return slices.Sorted(maps.Keys(Schemas())) }
+
+// reachable gives a table and all tables below it, each once, outermost first.
+func reachable(table *rules.Table) []*rules.Table {
+	found := []*rules.Table{table}
+	table.Walk(func(_ string, field rules.Field) {
+		typ := &field.Type
+		for typ.Shape == rules.ShapeList {
+			typ = typ.Item
+		}
+		if typ.Shape == rules.ShapeObject && !slices.Contains(found, typ.Table) {
+			found = append(found, typ.Table)
+		}
+	})
+	return found
+}
