@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// finish writes down what became of a request, after putting out a panic. It
+// must be deferred directly, or there is nothing to recover.
+func (a *API) finish(x *exchange) {
+	if fault := recover(); fault != nil {
+		a.fence(x, fault)
+	}
+	a.metrics.inFlight.Dec()
+	took := time.Since(x.started)
+	a.metrics.observe(x, took)
+	a.logAccess(x, took)
+	if x.aborted {
+		// The server cuts the connection, so that a client cannot take half an
+		// answer for a whole one.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// logAccess writes one line per request. Neither path nor query is in it: they
+// carry account numbers.
+func (a *API) logAccess(x *exchange, took time.Duration) {
+	level := slog.LevelInfo
+	if x.route != nil && x.route.access == open && x.status < http.StatusBadRequest {
+		level = slog.LevelDebug // health checks and the reference page
+	}
+	if !a.Logger.Enabled(x.ctx, level) {
+		return
+	}
+	fields := [10]slog.Attr{
+		slog.String("request_id", x.id),
+		slog.String("method", x.method()),
+		slog.String("route", x.template()),
+		slog.Int("status", x.status),
+		slog.Int64("bytes", x.bytes),
+		slog.Duration("duration", took),
+	}
+	count := 6
+	if x.who.KeyID != "" {
+		fields[count] = slog.String("key", x.who.KeyID)
+		fields[count+1] = slog.String("organisation", x.who.Organisation)
+		count += 2
+	}
+	if x.aborted {
+		fields[count] = slog.Bool("aborted", true)
+		count++
+	}
+	a.Logger.LogAttrs(x.ctx, level, "request", fields[:count]...)
+}
+
+// template names the route for logs and metrics, so that neither personal data
+// nor an unbounded number of names gets into them.
+func (x *exchange) template() string {
+	if x.route == nil {
+		return "unmatched"
+	}
+	return x.route.path
+}
+
+// method names the method, when it is one that the route knows.
+func (x *exchange) method() string {
+	if x.route == nil {
+		return "other"
+	}
+	return x.route.method
+}

@@ -1,0 +1,227 @@
+// Package httpapi is the REST edge: one route table that drives routing, the
+// OpenAPI document and the metrics, and around it everything a request meets
+// on its way in and out. It decodes, calls a verb of intake, and renders.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/intake"
+)
+
+// The limits that hold unless Options says otherwise.
+const (
+	DefaultBodyLimit      = 10 << 20
+	DefaultRequestTimeout = 30 * time.Second
+)
+
+// Gate tells who is asking from the Authorization header fields of a request.
+type Gate interface {
+	Identify(ctx context.Context, header []string) (landfall.Principal, error)
+}
+
+// Options is what the edge needs from the rest of the program.
+type Options struct {
+	Desk           *intake.Desk
+	Gate           Gate
+	Token          http.Handler // answers the token mutation
+	Logger         *slog.Logger
+	BodyLimit      int64
+	RequestTimeout time.Duration
+	Ready          func(ctx context.Context) error // nil: always
+	Draining       func() bool                     // nil: never
+	Version        string
+	Registry       *prometheus.Registry // nil: a new one
+}
+
+// API is the handler of the main listener.
+type API struct {
+	Options
+	tree     node
+	metrics  *metrics
+	ready    readiness
+	document func() []byte // the reference, written when first asked for
+}
+
+// New builds the edge.
+func New(options Options) *API {
+	if options.BodyLimit == 0 {
+		options.BodyLimit = DefaultBodyLimit
+	}
+	if options.RequestTimeout == 0 {
+		options.RequestTimeout = DefaultRequestTimeout
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Draining == nil {
+		options.Draining = func() bool { return false }
+	}
+	if options.Registry == nil {
+		options.Registry = prometheus.NewRegistry()
+	}
+	api := &API{Options: options, metrics: newMetrics(options.Registry, options.Version),
+		document: sync.OnceValue(OpenAPI)}
+	api.ready.check = options.Ready
+	for _, r := range routes() {
+		api.tree.grow(r.path, r)
+	}
+	return api
+}
+
+// Header values that never change are shared by all responses.
+var (
+	nosniff    = []string{"nosniff"}
+	noStore    = []string{"no-store"}
+	closed     = []string{"close"}
+	typeJSON   = []string{"application/json"}
+	tokenAsked = []string{"Token"}
+)
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{
+		ResponseWriter: w, request: r, started: time.Now(),
+		id: requestID(r.Header["X-Request-Id"]), ctx: r.Context(),
+	}
+	a.metrics.inFlight.Inc()
+	defer a.finish(x)
+
+	header := w.Header()
+	header["X-Request-Id"] = []string{x.id}
+	header["X-Content-Type-Options"] = nosniff
+	header["Cache-Control"] = noStore
+	// A request framed by chunks may hide another one behind conflicting
+	// lengths; ending the connection with the answer makes that worthless.
+	if len(r.TransferEncoding) > 0 || a.Draining() {
+		header["Connection"] = closed
+	}
+	if err := a.serve(x); err != nil {
+		a.fail(x, err)
+	}
+}
+
+// serve takes a request through the checks in the order the contract gives
+// them: who has no token learns nothing but whether the path exists.
+func (a *API) serve(x *exchange) error {
+	x.path, x.query = target(x.request)
+	found := a.tree.find(x.path)
+	if len(found.routes) == 0 {
+		return errNoRoute
+	}
+	x.params = found.params
+	if x.route = choose(found.routes, x.request.Method); x.route == nil {
+		x.Header().Set("Allow", allowed(found.routes))
+		return errMethod
+	}
+	if found.unended {
+		return x.addSlash()
+	}
+	if err := a.admit(x); err != nil {
+		return err
+	}
+	if x.route.body {
+		if err := checkMedia(x.request.Header); err != nil {
+			return err
+		}
+	}
+	if x.query != "" && x.route.access != open && len(x.route.doc.query) == 0 {
+		if err := contract.ReadQuery(x.query).Err(); err != nil {
+			return err
+		}
+	}
+	if !x.route.streams {
+		ctx, cancel := context.WithTimeout(x.ctx, a.RequestTimeout)
+		defer cancel()
+		x.ctx = ctx
+	}
+	return x.route.handle(a, x)
+}
+
+// admit finds out who is asking and whether they may.
+func (a *API) admit(x *exchange) error {
+	if x.route.access == open {
+		return nil
+	}
+	who, err := a.Gate.Identify(x.ctx, x.request.Header["Authorization"])
+	if err != nil {
+		return err
+	}
+	x.who = who
+	if x.route.access == write && who.Role != landfall.Importer {
+		return errRole
+	}
+	return nil
+}
+
+// addSlash sends a client to the same path with the slash it forgot. Method
+// and body are kept by this status, and the host is the client's own.
+func (x *exchange) addSlash() error {
+	location := printable(x.path) + "/"
+	if x.query != "" {
+		location += "?" + printable(x.query)
+	}
+	x.Header().Set("Location", location)
+	x.Header().Set("Content-Length", "0")
+	x.WriteHeader(http.StatusPermanentRedirect)
+	return nil
+}
+
+// exchange is one request and what became of it. It is a ResponseWriter that
+// remembers, so that the access log needs no second wrapper.
+type exchange struct {
+	http.ResponseWriter
+	request *http.Request
+	ctx     context.Context // of this request, with its deadline
+	started time.Time
+	id      string
+	route   *route // nil until found
+	path    string // as sent, without the query
+	query   string
+	params  [mostParams]string
+	who     landfall.Principal
+	status  int // 0 until answered
+	bytes   int64
+	aborted bool // the connection must not look well-ended
+}
+
+// WriteHeader remembers the status.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts what is sent.
+func (x *exchange) Write(data []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(data)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// json answers with a whole JSON document. A client that has left cannot be
+// told so; the access log has the number of bytes that went out.
+func (x *exchange) json(status int, body []byte) error {
+	header := x.Header()
+	header["Content-Type"] = typeJSON
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.WriteHeader(status)
+	_, _ = x.Write(body)
+	return nil
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"landfall"
+)
+
+const (
+	// readyMemory keeps probes from many places off the database.
+	readyMemory = time.Second
+	// readyPatience is how long a probe waits for a database that is silent.
+	readyPatience = 2 * time.Second
+)
+
+// healthz says that the process lives; whoever restarts processes asks this,
+// and restarting does not bring a database back.
+func (a *API) healthz(x *exchange) error {
+	return x.json(http.StatusOK, []byte(`{"status":"ok"}`))
+}
+
+// readyz says whether requests should be sent here.
+func (a *API) readyz(x *exchange) error {
+	if a.Draining() {
+		return notReady("The service is shutting down.", nil)
+	}
+	if err := a.ready.ask(x.ctx); err != nil {
+		return notReady("The database is away.", err)
+	}
+	return x.json(http.StatusOK, []byte(`{"status":"ready"}`))
+}
+
+func notReady(detail string, cause error) error {
+	return &landfall.Error{
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
+		Detail: detail, RetryAfter: readyMemory, Cause: cause,
+	}
+}
+
+// readiness remembers the last answer of the database for a moment. Probes
+// that come together wait for the same question.
+type readiness struct {
+	check func(ctx context.Context) error
+
+	mu    sync.Mutex
+	until time.Time
+	err   error
+}
+
+func (r *readiness) ask(ctx context.Context) error {
+	if r.check == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Now().Before(r.until) {
+		return r.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
+	defer cancel()
+	r.err = r.check(ctx)
+	r.until = time.Now().Add(readyMemory)
+	return r.err
+}

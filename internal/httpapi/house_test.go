@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/auth"
+	"landfall/internal/intake"
+	"landfall/internal/sqlstore"
+	"landfall/internal/tokenql"
+)
+
+// house is the whole edge over a real SQLite store, with two organisations
+// that must not see each other: ours is granted OURS, the other THEIRS.
+type house struct {
+	t      testing.TB
+	store  *sqlstore.Store
+	api    *API
+	server *httptest.Server
+	log    *journal
+	issuer *auth.Issuer
+	keys   map[string]string // secrets by name, for the canary
+	tokens map[string]string // by name: importer, viewer, other
+}
+
+func openHouse(t testing.TB, adjust ...func(*Options)) *house {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "house.db"),
+		sqlstore.Options{ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	h := &house{t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
+	h.issuer = auth.NewIssuer(store, auth.Options{})
+	h.furnish()
+
+	options := Options{
+		Desk: intake.New(store, time.Now), Gate: auth.NewGate(store, nil),
+		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),
+		Logger: h.log.logger(), Ready: store.Ping, Version: "test",
+	}
+	for _, change := range adjust {
+		change(&options)
+	}
+	h.api = New(options)
+	h.server = httptest.NewServer(h.api)
+	t.Cleanup(h.server.Close)
+	return h
+}
+
+func (h *house) furnish() {
+	h.t.Helper()
+	ctx := h.t.Context()
+	err := h.store.Update(ctx, func(tx landfall.Tx) error {
+		for organisation, supplier := range map[string]string{"ours": "OURS", "theirs": "THEIRS"} {
+			if err := tx.CreateOrganisation(ctx, organisation); err != nil {
+				return err
+			}
+			if err := tx.CreateSupplier(ctx, landfall.NewSupplier(supplier)); err != nil {
+				return err
+			}
+			if err := tx.Grant(ctx, supplier, organisation); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.addKey("importer", "ours", landfall.Importer)
+	h.addKey("viewer", "ours", landfall.Viewer)
+	h.addKey("other", "theirs", landfall.Importer)
+}
+
+// addKey makes a key and a token for it, both known by a name.
+func (h *house) addKey(name, organisation string, role landfall.Role) string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	key, secret := auth.NewKey(organisation, role, time.Time{})
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateKey(ctx, key) }); err != nil {
+		h.t.Fatal(err)
+	}
+	grant, err := h.issuer.Issue(ctx, "127.0.0.1", secret.Reveal())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.keys[name] = secret.Reveal()
+	h.tokens[name] = grant.Token.Reveal()
+	return key.ID
+}
+
+// answer is a response that was read whole.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) code() string {
+	var body struct {
+		Code   string
+		Detail string
+		Errors []landfall.Violation
+	}
+	if json.Unmarshal([]byte(a.body), &body) != nil || body.Errors == nil || body.Detail == "" {
+		return "not the error form"
+	}
+	return body.Code
+}
+
+// call sends one request as somebody; "" sends no token.
+func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) answer {
+	h.t.Helper()
+	request, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if body == "" {
+		request.Body, request.ContentLength = nil, 0
+	} else {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if token, known := h.tokens[who]; known {
+		request.Header.Set("Authorization", "Token "+token)
+	}
+	for _, change := range adjust {
+		change(request)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(read)}
+}
+
+const (
+	validatePath = imports + "/validate-account/"
+	stagePath    = imports + "/account-import-process/create-or-update/"
+	allPath      = imports + "/all-account-import-processes/OURS/"
+)
+
+func account(supplier, external string) string {
+	body, _ := json.Marshal(map[string]any{
+		"import_supplier": supplier, "external_account_number": external, "customers": []any{map[string]any{}},
+	})
+	return string(body)
+}
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(line)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func (j *journal) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

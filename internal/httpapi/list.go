@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"time"
+
+	"landfall"
+	"landfall/internal/contract"
+)
+
+// flushAt is how much of a list is gathered before it is sent. Larger pieces
+// are hardly faster; smaller ones cost a system call each.
+const flushAt = 32 << 10
+
+// list serves one of the three lists.
+func list(filter landfall.ProcessFilter) func(*API, *exchange) error {
+	return func(a *API, x *exchange) error {
+		query := landfall.ProcessQuery{Supplier: x.params[0], Filter: filter}
+		page, err := contract.ReadPage(x.query)
+		if err != nil {
+			return err
+		}
+		query.Limit, query.After = page.Limit, page.After
+		if query.Limit > 0 {
+			return a.page(x, query)
+		}
+		rows, err := a.Desk.List(x.ctx, x.who, query)
+		if err != nil {
+			return err
+		}
+		return a.stream(x, rows)
+	}
+}
+
+// page answers with at most a limit of entries. One more is asked for, to know
+// whether a next page exists before the header goes out.
+func (a *API) page(x *exchange, query landfall.ProcessQuery) error {
+	limit := query.Limit
+	query.Limit++
+	rows, err := a.Desk.List(x.ctx, x.who, query)
+	if err != nil {
+		return err
+	}
+	buffer := borrow()
+	defer giveBack(buffer)
+	body, count := append((*buffer)[:0], '['), 0
+	var last landfall.ProcessEntry
+	for entry, err := range rows {
+		if err != nil {
+			return err
+		}
+		if count == limit {
+			x.Header().Set("Link", x.nextPage(limit, last))
+			break
+		}
+		body = appendEntry(body, entry)
+		last, count = entry, count+1
+	}
+	*buffer = append(body, ']')
+	return x.json(http.StatusOK, *buffer)
+}
+
+// nextPage links to the page behind an entry. It is relative to the host the
+// client used, which we neither know nor believe.
+func (x *exchange) nextPage(limit int, last landfall.ProcessEntry) string {
+	cursor := landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+	return fmt.Sprintf(`<%s?limit=%d&after=%s>; rel="next"`,
+		printable(x.path), limit, contract.EncodeCursor(cursor))
+}
+
+// stream answers with the whole list, a piece at a time, so that memory does
+// not grow with its length. A short list fits into one piece and gets a
+// Content-Length. The time limit is on each piece: a slow reader is cut off, a
+// long list is not.
+func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
+	buffer := borrow()
+	defer giveBack(buffer)
+	body := append((*buffer)[:0], '[')
+	for entry, err := range rows {
+		if err != nil {
+			return err
+		}
+		body = appendEntry(body, entry)
+		if len(body) >= flushAt {
+			if err := a.sendPiece(x, body); err != nil {
+				return err
+			}
+			body = append(body[:0], ',')
+		}
+	}
+	if x.status != 0 && len(body) == 1 {
+		body = body[:0] // the last piece ended with the last entry
+	}
+	*buffer = append(body, ']')
+	if x.status == 0 {
+		return x.json(http.StatusOK, *buffer)
+	}
+	return a.sendPiece(x, *buffer)
+}
+
+// appendEntry adds an entry behind the opening bracket, a comma, or another
+// entry.
+func appendEntry(body []byte, entry landfall.ProcessEntry) []byte {
+	if len(body) > 1 {
+		body = append(body, ',')
+	}
+	return contract.AppendEntry(body, entry)
+}
+
+// sendPiece sends part of a list and pushes the deadline of the connection
+// back by the time limit of a request.
+func (a *API) sendPiece(x *exchange, piece []byte) error {
+	if x.status == 0 {
+		x.Header()["Content-Type"] = typeJSON
+		x.WriteHeader(http.StatusOK)
+	}
+	deadline := time.Now().Add(a.RequestTimeout)
+	if err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(deadline); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	_, err := x.Write(piece)
+	return err
+}

@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics is what the operator's dashboards read.
+type metrics struct {
+	requests    *prometheus.CounterVec
+	durations   *prometheus.HistogramVec
+	inFlight    prometheus.Gauge
+	storeErrors *prometheus.CounterVec
+	panics      prometheus.Counter
+	stagings    *prometheus.CounterVec
+}
+
+func newMetrics(registry *prometheus.Registry, version string) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_http_requests_total", Help: "Requests answered.",
+		}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "landfall_http_request_duration_seconds", Help: "Time from the request's header to the end of its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "landfall_http_requests_in_flight", Help: "Requests being answered now.",
+		}),
+		storeErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_errors_total", Help: "Requests that failed on our side, by code.",
+		}, []string{"code"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "landfall_panics_total", Help: "Faults caught at the edge.",
+		}),
+		stagings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_stagings_total", Help: "Accounts handed in for staging, by what became of them.",
+		}, []string{"result"}),
+	}
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "landfall_build_info", Help: "The running version; always 1.",
+	}, []string{"version", "go"})
+	build.WithLabelValues(version, runtime.Version()).Set(1)
+	registry.MustRegister(m.requests, m.durations, m.inFlight, m.storeErrors, m.panics, m.stagings, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) observe(x *exchange, took time.Duration) {
+	method, route := x.method(), x.template()
+	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()
+	m.durations.WithLabelValues(method, route).Observe(took.Seconds())
+}
+
+// Ops is the handler of the operator's own listener: metrics and profiles. It
+// asks for no token, so it must never be reachable by clients.
+func (a *API) Ops() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}

@@ -1,0 +1,250 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"landfall/internal/contract"
+)
+
+// OpenAPI gives the description of the API as it is checked in and served: the
+// route table and the payload tables, told in OpenAPI 3.1.
+func OpenAPI() []byte {
+	raw, err := marshal(document())
+	if err != nil {
+		panic("httpapi: the reference cannot be written: " + err.Error())
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		panic("httpapi: the reference is not JSON: " + err.Error())
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
+
+// openAPI serves the document.
+func (a *API) openAPI(x *exchange) error {
+	x.Header().Set("Cache-Control", "no-cache")
+	return x.json(http.StatusOK, a.document())
+}
+
+func document() object {
+	return object{
+		{"openapi", "3.1.0"},
+		{"info", object{
+			{"title", "Landfall"},
+			{"version", "1"},
+			{"summary", "Account migration import service"},
+			{"description", introduction},
+			{"contact", object{{"name", "The operator of this service"}}},
+		}},
+		{"servers", []object{{
+			{"url", "{base_url}"},
+			{"description", "Where the operator runs the service."},
+			{"variables", object{{"base_url", object{
+				{"default", "http://127.0.0.1:8080"},
+				{"description", "All paths are relative to it."},
+			}}}},
+		}}},
+		{"tags", []object{
+			{{"name", tagToken}, {"description", "An organisation's API key buys short-lived tokens."}},
+			{{"name", tagImport}, {"description", "Validating and staging account data."}},
+			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
+			{{"name", tagReference}, {"description", "What the service says about itself."}},
+			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
+		}},
+		{"security", []object{{{"token", []string{}}}}},
+		{"paths", paths()},
+		{"components", components()},
+	}
+}
+
+const introduction = "Moves customer accounts from another supplier's system onto this platform: validate the account data, stage it, " +
+	"create the account from it, and import what belongs to it.\n\n" +
+	"Every error body has `detail`, `code` and `errors`. Act on `code`; the wording of `detail` may change. " +
+	"Every response carries `X-Request-ID`, your own when it is made of at most 64 letters, digits, dots, dashes and underscores.\n\n" +
+	"After a 500 or 503, or when no answer came, send the same request again: it ends as if it had been sent once."
+
+// paths groups the table's rows by their path.
+func paths() object {
+	var out object
+	for _, r := range routes() {
+		if r.doc == nil {
+			continue
+		}
+		verb := member{lower[r.method], describeRoute(r)}
+		if last := len(out) - 1; last >= 0 && out[last].name == r.path {
+			out[last].value = append(out[last].value.(object), verb)
+			continue
+		}
+		out = append(out, member{r.path, object{verb}})
+	}
+	return out
+}
+
+var lower = map[string]string{http.MethodGet: "get", http.MethodPost: "post", http.MethodPut: "put"}
+
+func describeRoute(r *route) object {
+	doc := r.doc
+	out := object{
+		{"operationId", doc.id},
+		{"tags", []string{doc.tag}},
+		{"summary", doc.summary},
+		{"description", doc.description},
+	}
+	if r.access == open {
+		out = append(out, member{"security", []object{}})
+	}
+	if parameters := describeParameters(r); len(parameters) > 0 {
+		out = append(out, member{"parameters", parameters})
+	}
+	if doc.request != nil {
+		out = append(out, member{"requestBody", object{
+			{"required", true},
+			{"content", jsonContent(doc.request)},
+		}})
+	}
+	return append(out, member{"responses", describeResponses(r)})
+}
+
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+func describeParameters(r *route) []object {
+	var out []object
+	for _, name := range placeholder.FindAllStringSubmatch(r.path, -1) {
+		p := pathParameters[name[1]]
+		p.name = name[1]
+		out = append(out, append(object{{"name", p.name}, {"in", "path"}, {"required", true}}, p.rest()...))
+	}
+	for _, p := range r.doc.query {
+		out = append(out, append(object{{"name", p.name}, {"in", "query"}}, p.rest()...))
+	}
+	return out
+}
+
+func (p parameter) rest() object {
+	out := object{{"description", p.description}, {"schema", p.schema}}
+	if p.example != nil {
+		out = append(out, member{"example", p.example})
+	}
+	return out
+}
+
+// describeResponses lists the answers of a route and those that every route of
+// its kind can give.
+func describeResponses(r *route) object {
+	var out object
+	told := map[int]bool{}
+	for _, answer := range append(r.doc.responses, generalResponses(r)...) {
+		if told[answer.status] {
+			continue
+		}
+		told[answer.status] = true
+		description := object{{"description", answer.description}}
+		if len(answer.headers) > 0 {
+			headers := make(object, len(answer.headers))
+			for i, name := range answer.headers {
+				headers[i] = member{name, object{{"$ref", "#/components/headers/" + name}}}
+			}
+			description = append(description, member{"headers", headers})
+		}
+		if answer.content == nil {
+			answer.content = &content{"Error", failure(answer.description, "…")}
+		}
+		out = append(out, member{strconv.Itoa(answer.status), append(description, member{"content", jsonContent(answer.content)})})
+	}
+	return out
+}
+
+// generalResponses are the refusals that belong to no route in particular.
+func generalResponses(r *route) []response {
+	fault := func(status int, code, description string, headers ...string) response {
+		return response{status, description, &content{"Error", failure(description, code)}, headers}
+	}
+	var out []response
+	if r.access != open {
+		out = append(out, fault(http.StatusUnauthorized, "not_authenticated", "There is no token, or it is not a good one.", "WWW-Authenticate"))
+	}
+	if r.access == write {
+		out = append(out, fault(http.StatusForbidden, "permission_denied", "The API key may read but not write."))
+	}
+	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
+	if r.body {
+		out = append(out,
+			fault(http.StatusRequestEntityTooLarge, "payload_too_large", "The body is larger than this service accepts."),
+			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not application/json in UTF-8."))
+	}
+	if r.access != open {
+		out = append(out,
+			fault(http.StatusInternalServerError, "internal_error", "Something went wrong on our side. Send the same request again."),
+			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is away or the service is shutting down. "+
+				"Send the same request again later.", "Retry-After"))
+	}
+	return out
+}
+
+func jsonContent(c *content) object {
+	body := object{{"schema", ref(c.schema)}}
+	if c.example != nil {
+		body = append(body, member{"example", c.example})
+	}
+	return object{{"application/json", body}}
+}
+
+// payloadSchemas describes the bodies that the routes read, and what they are
+// made of. Payloads that no route reads are left out.
+func payloadSchemas() object {
+	all := contract.Schemas()
+	var out object
+	var add func(name string)
+	add = func(name string) {
+		schema, known := all[name]
+		if !known {
+			return
+		}
+		delete(all, name)
+		out = append(out, member{name, schema})
+		raw, err := marshal(schema)
+		if err != nil {
+			panic("httpapi: " + name + " cannot be written: " + err.Error())
+		}
+		for _, inner := range reference.FindAllSubmatch(raw, -1) {
+			add(string(inner[1]))
+		}
+	}
+	for _, r := range routes() {
+		if r.doc != nil && r.doc.request != nil {
+			add(r.doc.request.schema)
+		}
+	}
+	return out
+}
+
+var reference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
+
+func components() object {
+	header := func(description string, schema object) object {
+		return object{{"description", description}, {"schema", schema}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{"schemas", append(answerSchemas(), payloadSchemas()...)},
+		{"headers", object{
+			{"Allow", header("The methods of this path.", text)},
+			{"Link", header("The next page, relative to this host: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
+			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
+			{"WWW-Authenticate", header("Always `Token`.", text)},
+		}},
+		{"securitySchemes", object{
+			{"token", object{
+				{"type", "apiKey"},
+				{"in", "header"},
+				{"name", "Authorization"},
+				{"description", "`Token <ACCESS_TOKEN>`. `Bearer <ACCESS_TOKEN>`, `JWT <ACCESS_TOKEN>` and the bare token are understood too."},
+			}},
+		}},
+	}
+}

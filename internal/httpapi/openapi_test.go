@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+var update = flag.Bool("update", false, "rewrite the checked-in API description")
+
+const checkedIn = "../../api/openapi.json"
+
+func TestOpenAPIIsCheckedIn(t *testing.T) {
+	fresh := OpenAPI()
+	if !bytes.Equal(fresh, OpenAPI()) {
+		t.Fatal("the document differs from one writing to the next")
+	}
+	if *update {
+		if err := os.WriteFile(checkedIn, fresh, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(checkedIn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(fresh, kept) {
+		t.Error("api/openapi.json is not what the route table says; run go test ./internal/httpapi -run OpenAPI -update")
+	}
+}
+
+// Whatever the house answers, the document must have foretold.
+func TestAnswersMatchOpenAPI(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(OpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := document.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := openHouse(t)
+	example, err := json.Marshal(exampleAccount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := strings.ReplaceAll(string(example), "DEMO_ENERGY", "OURS")
+	told := map[string]bool{}
+	for _, c := range []struct {
+		who, method, path, body string
+		status                  int
+	}{
+		{"importer", "POST", validatePath, ours, 200},
+		{"importer", "POST", validatePath + "?include_warnings=true", ours, 200},
+		{"importer", "POST", validatePath + "?include_warnings=maybe", ours, 400},
+		{"importer", "POST", validatePath, string(example), 400},
+		{"", "POST", validatePath, ours, 401},
+		{"importer", "POST", stagePath, ours, 201},
+		{"importer", "POST", stagePath, ours, 200},
+		{"importer", "POST", stagePath + "?include_warnings=1", ours, 200},
+		{"importer", "POST", stagePath, "{}", 400},
+		{"viewer", "POST", stagePath, ours, 403},
+		{"", "POST", stagePath, ours, 401},
+		{"viewer", "GET", imports + "/account-transfer-status/OURS/EXT-0001/", "", 200},
+		{"viewer", "GET", imports + "/account-transfer-status/OURS/nobody/", "", 404},
+		{"", "GET", imports + "/account-transfer-status/OURS/nobody/", "", 401},
+		{"viewer", "GET", allPath, "", 200},
+		{"viewer", "GET", allPath + "?limit=1", "", 200},
+		{"viewer", "GET", allPath + "?limit=0", "", 400},
+		{"viewer", "GET", imports + "/all-account-import-processes/NONE/", "", 404},
+		{"viewer", "GET", imports + "/pending-account-import-processes/OURS/", "", 200},
+		{"viewer", "GET", imports + "/imported-account-import-processes/OURS/", "", 200},
+		{"viewer", "GET", imports + "/rules/", "", 200},
+		{"", "POST", "/v1/graphql/", `{"query":"mutation{obtainServiceToken(input:{apiKey:\"x\"}){token}}"}`, 200},
+		{"", "POST", "/v1/graphql/", `{"query":"mutation{"}`, 0},
+		{"", "GET", "/v1/graphql/?query=%7B__typename%7D", "", 200},
+		{"", "GET", "/healthz", "", 200},
+		{"", "GET", "/readyz", "", 200},
+		{"", "GET", "/openapi.json", "", 200},
+	} {
+		got := h.call(c.who, c.method, c.path, c.body)
+		if c.status != 0 && got.status != c.status {
+			t.Errorf("%s %s as %q: got %d %.300s, want %d", c.method, c.path, c.who, got.status, got.body, c.status)
+			continue
+		}
+		request, _ := http.NewRequest(c.method, h.server.URL+c.path, strings.NewReader(c.body))
+		request.Header.Set("Content-Type", "application/json")
+		found := describedAs(document, h.api, c.method, request.URL.EscapedPath())
+		if found == nil {
+			t.Errorf("%s %s is not described", c.method, c.path)
+			continue
+		}
+		told[found.Operation.OperationID] = true
+		err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: found},
+			Status:                 got.status, Header: got.header, Body: io.NopCloser(strings.NewReader(got.body)),
+			Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		})
+		if err != nil {
+			t.Errorf("%s %s: %d does not match the document: %v", c.method, c.path, got.status, err)
+		}
+	}
+	for _, r := range routes() {
+		if r.doc != nil && !told[r.doc.id] {
+			t.Errorf("no answer of %s was checked", r.doc.id)
+		}
+	}
+}
+
+// describedAs finds what the document says about a path, or nil.
+func describedAs(document *openapi3.T, api *API, method, path string) *routers.Route {
+	matched := choose(api.tree.find(path).routes, method)
+	if matched == nil || document.Paths.Value(matched.path) == nil {
+		return nil
+	}
+	item := document.Paths.Value(matched.path)
+	return &routers.Route{Spec: document, Path: matched.path, PathItem: item, Method: method, Operation: item.GetOperation(method)}
+}

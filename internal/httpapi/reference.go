@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+)
+
+// pages is the API reference page with everything it needs, so that it
+// works on a machine that reaches nothing but this service.
+//
+//go:embed reference
+var pages embed.FS
+
+// pageTypes lists the files of the page that may be fetched.
+var pageTypes = map[string]string{
+	"page.css":             "text/css; charset=utf-8",
+	"page.js":              "text/javascript; charset=utf-8",
+	"rapidoc-9.3.8.min.js": "text/javascript; charset=utf-8",
+	"rapidoc-LICENSE.txt":  "text/plain; charset=utf-8",
+}
+
+// pagePolicy lets the page load only what we serve. The viewer draws with
+// inline style attributes, which is the one thing that must be allowed.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// docsPage serves the reference. It holds nothing that depends on who is
+// asking, so it needs no token.
+func (a *API) docsPage(x *exchange) error {
+	x.Header().Set("Content-Security-Policy", pagePolicy)
+	x.Header().Set("Referrer-Policy", "no-referrer")
+	return x.file("index.html", "text/html; charset=utf-8", "no-cache")
+}
+
+// docsFile serves a part of the page.
+func (a *API) docsFile(x *exchange) error {
+	name := x.params[0]
+	kind, known := pageTypes[name]
+	if !known {
+		return errNoRoute
+	}
+	return x.file(name, kind, "public, max-age=86400")
+}
+
+func (x *exchange) file(name, kind, caching string) error {
+	data, err := pages.ReadFile("reference/" + name)
+	if err != nil {
+		return err
+	}
+	header := x.Header()
+	header.Set("Content-Type", kind)
+	header.Set("Content-Length", strconv.Itoa(len(data)))
+	header.Set("Cache-Control", caching)
+	_, _ = x.Write(data)
+	return nil
+}
+
+// welcome helps whoever types the bare address.
+func (a *API) welcome(x *exchange) error {
+	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json"}`))
+}
+
+// token hands a request to the token mutation, which speaks GraphQL and has
+// its own manner of refusing.
+func (a *API) token(x *exchange) error {
+	request := x.request.WithContext(x.ctx)
+	request.Body = http.MaxBytesReader(x.ResponseWriter, x.request.Body, a.BodyLimit)
+	a.Token.ServeHTTP(x, request)
+	return nil
+}

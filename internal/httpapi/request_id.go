@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+)
+
+// requestID keeps a client's own id when it is sane, so that both sides can
+// search their logs for the same word; anything else is replaced. Ids are no
+// secrets, so a fast generator will do.
+func requestID(sent []string) string {
+	if len(sent) == 1 && saneID(sent[0]) {
+		return sent[0]
+	}
+	var raw [16]byte
+	for i, half := range [2]uint64{rand.Uint64(), rand.Uint64()} {
+		for shift := range 8 {
+			raw[i*8+shift] = byte(half >> (8 * shift))
+		}
+	}
+	return hex.EncodeToString(raw[:])
+}
+
+func saneID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,20 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"landfall"
+	"landfall/internal/contract"
+)
+
+// transferStatus tells how far one account is.
+func (a *API) transferStatus(x *exchange) error {
+	standing, err := a.Desk.Status(x.ctx, x.who, landfall.Key{Supplier: x.params[0], External: x.params[1]})
+	if err != nil {
+		return err
+	}
+	buffer := borrow()
+	defer giveBack(buffer)
+	*buffer = contract.AppendStatus((*buffer)[:0], string(standing.Status), standing.AccountNumber)
+	return x.json(http.StatusOK, *buffer)
+}

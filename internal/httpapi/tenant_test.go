@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// tenancy says how each route that needs a token is asked about a supplier.
+// {S} stands for the supplier's code.
+var tenancy = map[string]struct {
+	path, body string
+	own        int  // the status for the organisation's own supplier
+	hides      bool // the supplier matters to the answer
+}{
+	"validateAccount":               {validatePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 200, true},
+	"stageAccount":                  {stagePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 201, true},
+	"accountTransferStatus":         {imports + "/account-transfer-status/{S}/there/", "", 200, true},
+	"allAccountImportProcesses":     {imports + "/all-account-import-processes/{S}/", "", 200, true},
+	"pendingAccountImportProcesses": {imports + "/pending-account-import-processes/{S}/", "", 200, true},
+	"importedAccountImportProcesses": {
+		imports + "/imported-account-import-processes/{S}/", "", 200, true},
+	"ruleBook": {imports + "/rules/", "", 200, false},
+}
+
+// Another organisation's supplier must look exactly like one that does not
+// exist, and nobody without a living token learns anything.
+func TestTenantMatrix(t *testing.T) {
+	h := openHouse(t)
+	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
+		if got := h.call(who, "POST", stagePath, account(supplier, "there")); got.status != 201 {
+			t.Fatalf("staging for %s: %d %s", supplier, got.status, got.body)
+		}
+	}
+	revoked := h.addKey("revoked", "ours", landfall.Importer)
+	ctx := t.Context()
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, revoked) }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(60 * time.Millisecond) // longer than any answer is remembered
+	h.tokens["garbage"] = "garbage"
+	h.tokens["key instead of token"] = h.keys["importer"]
+
+	for _, r := range routes() {
+		if r.access == open {
+			continue
+		}
+		row, known := tenancy[r.doc.id]
+		if !known {
+			t.Errorf("%s has no row in the tenant matrix", r.doc.id)
+			continue
+		}
+		ask := func(who, supplier string) answer {
+			return h.call(who, r.method, strings.ReplaceAll(row.path, "{S}", supplier), strings.ReplaceAll(row.body, "{S}", supplier))
+		}
+		t.Run(r.doc.id, func(t *testing.T) {
+			for _, who := range []string{"", "garbage", "revoked", "key instead of token"} {
+				for _, supplier := range []string{"OURS", "THEIRS", "NONE"} {
+					if got := ask(who, supplier); got.status != 401 || strings.Contains(got.body, supplier) {
+						t.Errorf("token %q, %s: got %d %s", who, supplier, got.status, got.body)
+					}
+				}
+			}
+			if row.hides {
+				theirs, none := ask("importer", "THEIRS"), ask("importer", "NONE")
+				if theirs.status < 400 || theirs.status != none.status || theirs.body != none.body {
+					t.Errorf("another's supplier and none differ:\n%d %s\n%d %s", theirs.status, theirs.body, none.status, none.body)
+				}
+			}
+			if r.access == write {
+				if got := ask("viewer", "OURS"); got.status != 403 || got.code() != "permission_denied" {
+					t.Errorf("viewer: got %d %s", got.status, got.body)
+				}
+			} else if got := ask("viewer", "OURS"); got.status != row.own {
+				t.Errorf("viewer: got %d %s", got.status, got.body)
+			}
+			if got := ask("importer", "OURS"); got.status != row.own {
+				t.Errorf("own: got %d %s", got.status, got.body)
+			}
+		})
+	}
+	if got := h.call("other", "GET", imports+"/all-account-import-processes/THEIRS/", ""); strings.Contains(got.body, "new") {
+		t.Errorf("a refused request left something behind: %s", got.body)
+	}
+}
+
+func TestOpenRoutesNeedNoToken(t *testing.T) {
+	h := openHouse(t)
+	for _, r := range routes() {
+		if r.access != open || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
+			continue
+		}
+		path := strings.ReplaceAll(r.path, "{file}", "page.css")
+		if got := h.call("", "GET", path, ""); got.status != 200 {
+			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		}
+	}
+}

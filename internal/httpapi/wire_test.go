@@ -1,0 +1,266 @@
+package httpapi
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// talk sends raw bytes and gives everything that comes back until the server
+// closes or goes quiet.
+func (h *house) talk(raw string) string {
+	h.t.Helper()
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, raw); err != nil {
+		h.t.Fatal(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(700 * time.Millisecond))
+	said, _ := io.ReadAll(conn)
+	return string(said)
+}
+
+func statusOf(said string) string {
+	line, _, _ := strings.Cut(said, "\r\n")
+	_, line, _ = strings.Cut(line, " ")
+	status, _, _ := strings.Cut(line, " ")
+	return status
+}
+
+// A hostile or sloppy client gets at most one answer for its bytes, and that
+// answer is a refusal in our form or the server's own 400.
+func TestRawRequests(t *testing.T) {
+	h := openHouse(t)
+	token := "Authorization: Token " + h.tokens["importer"] + "\r\n"
+	post := "POST " + validatePath + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + token
+	body := account("OURS", "1")
+	hidden := "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	get := func(path string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: x\r\n" + token + "Connection: close\r\n\r\n"
+	}
+	status := imports + "/account-transfer-status/OURS/"
+
+	for _, c := range []struct {
+		name, raw string
+		statuses  string // any of these
+		form      bool   // the answer has our error form
+	}{
+		{"length and chunks", post + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked + hidden, "200 400", false},
+		{"two lengths", post + length + "Content-Length: 4\r\n\r\n" + body + hidden, "400", false},
+		{"spaced chunk header", post + "Transfer-Encoding : chunked\r\n\r\n" + chunked + hidden, "400", false},
+		{"unknown transfer coding", post + "Transfer-Encoding: xchunked\r\n\r\n" + chunked + hidden, "400 501", false},
+		{"plain chunks", post + "Transfer-Encoding: chunked\r\n\r\n" + chunked + hidden, "200", false},
+		{"broken chunks", post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n" + hidden, "400", true},
+		{"body cut short", post + "Content-Length: 900\r\nConnection: close\r\n\r\n{", "400", true},
+
+		{"broken escape", get(status + "%ZZ/"), "400 404", false},
+		{"nul in the path", get(status + "%00/"), "404", true},
+		{"no UTF-8 in the path", get(status + "%FF/"), "404", true},
+		{"dots in the path", get(status + "../THEIRS/1/"), "404", true},
+		{"dot in the path", get(status + "./"), "404", true},
+		{"two slashes", get(imports + "//rules/"), "404", true},
+		{"backslashes", get(status + `..\..\x/`), "404", true},
+		{"another host", "GET http://evil.example" + imports + "/nowhere/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "404", true},
+		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "200 404", false},
+		{"too large, asked first", post + "Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n", "413", true},
+		{"no token, asked first", "POST " + validatePath + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 99\r\nExpect: 100-continue\r\n\r\n", "401", true},
+		{"headers without end", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 2<<20), "431", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if strings.Contains(c.name, "cut short") {
+				h.cutShort(t, c.raw)
+				return
+			}
+			said := h.talk(c.raw)
+			if !strings.Contains(c.statuses, statusOf(said)) || statusOf(said) == "" {
+				t.Fatalf("got %.200q, want %s", said, c.statuses)
+			}
+			if n := strings.Count(said, "HTTP/1.1 "); n != 1 {
+				t.Errorf("%d answers to one request: %.400q", n, said)
+			}
+			if strings.Contains(said, "100 Continue") {
+				t.Error("the client was told to send a body that is refused")
+			}
+			if c.form {
+				_, body, _ := strings.Cut(said, "\r\n\r\n")
+				if (answer{body: body}).code() == "not the error form" {
+					t.Errorf("not the error form: %.300q", said)
+				}
+			}
+		})
+	}
+}
+
+// cutShort sends a body that ends before its declared length.
+func (h *house) cutShort(t *testing.T, raw string) {
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, raw)
+	_ = conn.(*net.TCPConn).CloseWrite()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	if code := (answer{body: string(body)}).code(); response.StatusCode != 400 || code != "malformed_json" {
+		t.Errorf("got %d %s", response.StatusCode, code)
+	}
+}
+
+func TestChunkedRequestEndsItsConnection(t *testing.T) {
+	h := openHouse(t)
+	got := h.call("importer", "POST", validatePath, account("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })
+	if got.status != 200 || got.header.Get("Connection") != "close" {
+		t.Errorf("got %d with Connection %q", got.status, got.header.Get("Connection"))
+	}
+}
+
+func TestMissingSlash(t *testing.T) {
+	h := openHouse(t)
+	for path, want := range map[string]string{
+		strings.TrimSuffix(allPath, "/") + "?limit=2":       allPath + "?limit=2",
+		imports + "/account-transfer-status/OURS/a%2Fb%20c": imports + "/account-transfer-status/OURS/a%2Fb%20c/",
+		"/docs": "/docs/",
+	} {
+		got := h.call("", "GET", path, "")
+		if got.status != 308 || got.header.Get("Location") != want {
+			t.Errorf("%s: got %d to %q", path, got.status, got.header.Get("Location"))
+		}
+	}
+	if got := h.call("", "POST", strings.TrimSuffix(stagePath, "/"), "{}"); got.status != 308 {
+		t.Errorf("post: got %d", got.status)
+	}
+	for _, path := range []string{"/v1", "/v1/data-import", "/nowhere", "//docs", imports + "/rules/x"} {
+		if got := h.call("", "GET", path, ""); got.status != 404 || got.code() != "not_found" {
+			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	h := openHouse(t)
+	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "BREW"} {
+		got := h.call("importer", method, validatePath, "", func(r *http.Request) {
+			r.Header.Set("X-HTTP-Method-Override", "POST")
+		})
+		if got.status != 405 || got.header.Get("Allow") != "POST" {
+			t.Errorf("%s: got %d, Allow %q", method, got.status, got.header.Get("Allow"))
+		}
+		if method != "HEAD" && got.code() != "method_not_allowed" {
+			t.Errorf("%s: %s", method, got.body)
+		}
+	}
+}
+
+// The checks come in the contract's order: whoever fails an earlier one learns
+// nothing from a later one.
+func TestOrderOfChecks(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.BodyLimit = 1000 })
+	plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }
+	large := strings.Repeat("x", 2000)
+	for _, c := range []struct {
+		name, who, method, path, body string
+		adjust                        func(*http.Request)
+		status                        int
+		code                          string
+	}{
+		{"path before token", "", "GET", "/v1/nothing/", "", nil, 404, "not_found"},
+		{"method before token", "", "DELETE", stagePath, "", nil, 405, "method_not_allowed"},
+		{"token before role and media", "", "POST", stagePath, large, plain, 401, "not_authenticated"},
+		{"role before media", "viewer", "POST", stagePath, large, plain, 403, "permission_denied"},
+		{"media before size", "importer", "POST", stagePath, large, plain, 415, "unsupported_media_type"},
+		{"size before JSON", "importer", "POST", stagePath, large, nil, 413, "payload_too_large"},
+		{"JSON before shape", "importer", "POST", stagePath, `{"x":1`, nil, 400, "malformed_json"},
+		{"shape with supplier", "importer", "POST", stagePath, `{"import_supplier":"THEIRS","x":1}`, nil, 400, "account_failed_validation"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			adjust := c.adjust
+			if adjust == nil {
+				adjust = func(*http.Request) {}
+			}
+			got := h.call(c.who, c.method, c.path, c.body, adjust)
+			if got.status != c.status || got.code() != c.code {
+				t.Errorf("got %d %s, want %d %s", got.status, got.body, c.status, c.code)
+			}
+			if (c.status == 401) != (got.header.Get("WWW-Authenticate") == "Token") {
+				t.Errorf("WWW-Authenticate is %q", got.header.Get("WWW-Authenticate"))
+			}
+		})
+	}
+}
+
+func TestBodies(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.BodyLimit = 4096 })
+	chunked := func(r *http.Request) { r.ContentLength = -1 }
+	set := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	good := account("OURS", "1")
+	padded := func(n int) string { return good + strings.Repeat(" ", n-len(good)) }
+	for _, c := range []struct {
+		name, body string
+		adjust     func(*http.Request)
+		status     int
+		code       string
+	}{
+		{"null", "null", nil, 400, "malformed_json"},
+		{"array", "[]", nil, 400, "malformed_json"},
+		{"text", `"x"`, nil, 400, "malformed_json"},
+		{"empty", "", set("Content-Type", "application/json"), 400, "malformed_json"},
+		{"two objects", good + good, nil, 400, "malformed_json"},
+		{"garbage behind", good + "x", nil, 400, "malformed_json"},
+		{"at the limit", padded(4096), nil, 200, ""},
+		{"over the limit", padded(4097), nil, 413, "payload_too_large"},
+		{"at the limit in chunks", padded(4096), chunked, 200, ""},
+		{"over the limit in chunks", padded(4097), chunked, 413, "payload_too_large"},
+		{"compressed", good, set("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
+		{"identity", good, set("Content-Encoding", "identity"), 200, ""},
+		{"no type", good, func(r *http.Request) { r.Header.Del("Content-Type") }, 415, "unsupported_media_type"},
+		{"another charset", good, set("Content-Type", "application/json; charset=utf-16"), 415, "unsupported_media_type"},
+		{"upper-case charset", good, set("Content-Type", "application/json; charset=UTF-8"), 200, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			adjust := c.adjust
+			if adjust == nil {
+				adjust = func(*http.Request) {}
+			}
+			got := h.call("importer", "POST", validatePath, c.body, adjust)
+			if got.status != c.status || c.code != "" && got.code() != c.code {
+				t.Errorf("got %d %s, want %d %s", got.status, got.body, c.status, c.code)
+			}
+			if c.status == 200 && got.body != c.body {
+				t.Errorf("the answer is not what was sent: %q", got.body)
+			}
+		})
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	h := openHouse(t)
+	for _, path := range []string{"/healthz", "/nowhere", allPath, imports + "/rules/"} {
+		got := h.call("importer", "GET", path, "", func(r *http.Request) { r.Header.Set("X-Request-ID", "mine.1-2_3") })
+		if got.header.Get("X-Request-ID") != "mine.1-2_3" || got.header.Get("X-Content-Type-Options") != "nosniff" ||
+			got.header.Get("Cache-Control") != "no-store" || got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %v", path, got.header)
+		}
+	}
+	got := h.call("importer", "GET", "/healthz", "", func(r *http.Request) { r.Header.Set("X-Request-ID", "no good") })
+	if id := got.header.Get("X-Request-ID"); !saneID(id) || len(id) != 32 {
+		t.Errorf("id %q", id)
+	}
+}

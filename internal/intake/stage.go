@@ -1,0 +1,62 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+)
+
+// Receipt says what was staged.
+type Receipt struct {
+	Key      landfall.Key
+	First    bool // staged for the first time
+	Revision int
+	Warnings []landfall.Violation
+}
+
+// Stage checks one account with the rules of Validate and keeps it. Whether it
+// may be kept is decided by the store in the transaction that writes it.
+// The body must stay untouched afterwards: a store may still be reading it
+// when a caller who ran out of time is answered.
+func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
+	account, warnings, err := d.read(ctx, who, body)
+	if err != nil {
+		return Receipt{}, err
+	}
+	key := account.Key()
+	outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: account.Body(), Hash: account.Hash()})
+	if err != nil {
+		return Receipt{}, trouble(err)
+	}
+	if refusal := refusedStaging(key, outcome); refusal != nil {
+		return Receipt{}, refusal
+	}
+	return Receipt{
+		Key: key, First: outcome.Verdict == landfall.StagedFirst,
+		Revision: outcome.Revision, Warnings: warnings,
+	}, nil
+}
+
+// refusedStaging tells a caller why a good document was not kept, or is nil.
+func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
+	switch outcome.Verdict {
+	case landfall.StagedFirst, landfall.StagedAgain:
+		return nil
+	case landfall.RefusedImported:
+		refusal := landfall.Refuse(landfall.CodeAlreadyImported, "This account has already been imported.")
+		refusal.Members = []landfall.Member{
+			{Name: "external_account_number", Value: key.External},
+			{Name: "platform_account_number", Value: outcome.AccountNumber},
+		}
+		return refusal
+	case landfall.RefusedSkipped:
+		return landfall.Refuse(landfall.CodeMarkedAsSkipped, "This account is marked to be skipped.")
+	case landfall.RefusedClaimed:
+		return landfall.Refuse(landfall.CodeImportInProgress, "This account is being imported right now.")
+	case landfall.RefusedSupplier:
+		return landfall.Refuse(landfall.CodeSupplierNotOngoing,
+			"The migration of this import supplier is paused or complete.")
+	}
+	return trouble(fmt.Errorf("unknown stage verdict %d", outcome.Verdict))
+}

@@ -1,0 +1,42 @@
+package intake
+
+import (
+	"context"
+
+	"landfall"
+	"landfall/internal/contract"
+)
+
+// Accepted is an account that passed every rule.
+type Accepted struct {
+	Body     []byte // the request's own bytes: same fields, same values
+	Warnings []landfall.Violation
+}
+
+// Validate checks one account and keeps nothing.
+func (d *Desk) Validate(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+	account, warnings, err := d.read(ctx, who, body)
+	if err != nil {
+		return Accepted{}, err
+	}
+	return Accepted{Body: account.Body(), Warnings: warnings}, nil
+}
+
+// read understands an account document and applies every rule that needs only
+// the payload and the supplier's settings, so that all violations are told at
+// once. An unknown supplier is one of them.
+func (d *Desk) read(ctx context.Context, who landfall.Principal, body []byte) (*contract.Account, []landfall.Violation, error) {
+	account, err := contract.ReadAccount(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	supplier, err := d.supplier(ctx, who, account.Key().Supplier)
+	if err != nil {
+		return nil, nil, trouble(err)
+	}
+	verdict := account.Check(supplier, d.now())
+	if err := verdict.Err(); err != nil {
+		return nil, nil, err
+	}
+	return account, verdict.Warnings, nil
+}
