@@ -3,12 +3,13 @@
 package calendar
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
 
 // Day is a calendar day without a zone. The zero Day means "not given".
-type Day struct{ number int32 } // days since 0000-12-31, so that the zero value is no day
+type Day struct{ number int64 } // days since 0000-12-31, so that the zero value is no day
 
 // ErrDay is the answer to a text that is no real calendar day.
 var ErrDay = errors.New("not a calendar day written YYYY-MM-DD")
@@ -25,7 +26,7 @@ func DayOf(t time.Time, zone *time.Location) Day {
 // Date gives the day of a year, month and day that are known to be real.
 func Date(year int, month time.Month, day int) Day {
 	seconds := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
-	return Day{number: int32((seconds - dayZero) / 86400)}
+	return Day{number: (seconds - dayZero) / 86400}
 }
 
 var dayZero = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC).Unix()
@@ -45,16 +46,16 @@ func ParseDay(text string) (Day, error) {
 }
 
 // NumberedDay gives back the Day that has a Number.
-func NumberedDay(number int32) Day { return Day{number: number} }
+func NumberedDay(number int64) Day { return Day{number: number} }
 
 // Number counts days; the zero Day is 0, and a later day has a larger number.
-func (d Day) Number() int32 { return d.number }
+func (d Day) Number() int64 { return d.number }
 
 // IsZero reports whether no day was given.
 func (d Day) IsZero() bool { return d.number == 0 }
 
 // Compare is negative when d is earlier than other, positive when later.
-func (d Day) Compare(other Day) int { return int(d.number) - int(other.number) }
+func (d Day) Compare(other Day) int { return cmp.Compare(d.number, other.number) }
 
 // Before reports whether d is earlier than other.
 func (d Day) Before(other Day) bool { return d.number < other.number }
@@ -63,14 +64,14 @@ func (d Day) Before(other Day) bool { return d.number < other.number }
 func (d Day) After(other Day) bool { return d.number > other.number }
 
 // AddDays gives the day n days later.
-func (d Day) AddDays(n int) Day { return Day{number: d.number + int32(n)} }
+func (d Day) AddDays(n int) Day { return Day{number: d.number + int64(n)} }
 
 // String writes YYYY-MM-DD, or nothing for the zero Day.
 func (d Day) String() string {
 	if d.IsZero() {
 		return ""
 	}
-	return time.Unix(int64(d.number)*86400+dayZero, 0).UTC().Format(time.DateOnly)
+	return time.Unix(d.number*86400+dayZero, 0).UTC().Format(time.DateOnly)
 }
 
 func daysIn(year, month int) int {

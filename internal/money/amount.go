@@ -46,13 +46,13 @@ func (a Amount) String() string { return string(a.Append(nil)) }
 
 // Append writes the amount as String does to the end of dst.
 func (a Amount) Append(dst []byte) []byte {
-	minor := uint64(a)
+	whole, minor := a/100, a%100
 	if a < 0 {
 		dst = append(dst, '-')
-		minor = -minor
+		whole, minor = -whole, -minor
 	}
-	dst = strconv.AppendUint(dst, minor/100, 10)
-	return append(dst, '.', byte('0'+minor/10%10), byte('0'+minor%10))
+	dst = strconv.AppendInt(dst, int64(whole), 10)
+	return append(dst, '.', byte('0'+minor/10), byte('0'+minor%10))
 }
 
 // Decimal gives the amount for exact arithmetic with quantities and rates.

@@ -35,8 +35,8 @@ func split(text string) (number, error) {
 	if text != "" && text[0] == '-' {
 		n.negative, text = true, text[1:]
 	}
-	point := false
-	n.whole, n.fraction, point = strings.Cut(text, ".")
+	whole, fraction, point := strings.Cut(text, ".")
+	n.whole, n.fraction = whole, fraction
 	switch {
 	case !digits(n.whole), point && !digits(n.fraction):
 		return n, ErrSyntax

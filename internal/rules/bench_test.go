@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func readSample(b *testing.B) {
 func bareTokens(b *testing.B) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(sample))
 	for {
-		if _, err := decoder.ReadToken(); err == io.EOF {
+		if _, err := decoder.ReadToken(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			b.Fatal(err)

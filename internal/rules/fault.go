@@ -17,7 +17,8 @@ const nameLimit = 200
 
 // prologue refuses bodies that are no object at all, in words that fit.
 func (r *reader) prologue() *Violation {
-	text, detail := r.doc.text, ""
+	text := r.doc.text
+	var detail string
 	switch kind := r.decoder.PeekKind(); {
 	case len(text) > math.MaxInt32: // offsets are 32 bits wide
 		detail = "The body is too large."
@@ -38,8 +39,7 @@ func (r *reader) prologue() *Violation {
 func (r *reader) broken(err error) bool {
 	fault := &Violation{Code: CodeMalformedJSON}
 	where := "the end"
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
 		fault.Attr = dotted(syntax.JSONPointer)
 		where = place(r.doc.text, int(syntax.ByteOffset))
 	}

@@ -105,7 +105,7 @@ func (n *Node) Decimal() money.Decimal {
 }
 
 // Day gives a date.
-func (n *Node) Day() calendar.Day { return calendar.NumberedDay(int32(n.valueOf(ShapeDate))) }
+func (n *Node) Day() calendar.Day { return calendar.NumberedDay(n.valueOf(ShapeDate)) }
 
 // Instant gives a datetime in UTC.
 func (n *Node) Instant() time.Time {

@@ -79,7 +79,7 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 		if err != nil {
 			r.wrong(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
 		}
-		node.value = int64(day.Number())
+		node.value = day.Number()
 		return
 	}
 	instant, err := calendar.ParseInstant(text)

@@ -25,7 +25,7 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	if limits.Violations == 0 {
 		limits.Violations = 100
 	}
-	source := sources.Get().(*source)
+	source := sources.Get().(*source) //nolint:forcetypeassert // the pool makes nothing else
 	defer source.release()
 	source.buffer = *bytes.NewBuffer(body)
 	source.decoder.Reset(&source.buffer, strict...)

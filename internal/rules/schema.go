@@ -1,6 +1,9 @@
 package rules
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Walk visits every field below a table, depth first and in declared order.
 // Paths are attrs with * for any item: customers.*.landline.
@@ -84,7 +87,7 @@ func (typ *Type) textSchema() map[string]any {
 	}
 	if typ.Choices != nil {
 		choices := typ.Choices
-		if typ.Min == 0 && !contains(choices, "") {
+		if typ.Min == 0 && !slices.Contains(choices, "") {
 			choices = append([]string{""}, choices...)
 		}
 		schema["enum"] = choices

@@ -95,18 +95,18 @@ type Format struct {
 	Check   func(text string) bool
 }
 
-// Text is a text of at most max characters; it may be empty.
-func Text(max int) Type { return Type{Shape: ShapeText, Max: max} }
+// Text is a text of at most so many characters; it may be empty.
+func Text(most int) Type { return Type{Shape: ShapeText, Max: most} }
 
-// Name is a text of 1 to max characters.
-func Name(max int) Type { return Type{Shape: ShapeText, Max: max, Min: 1} }
+// Name is a text of one to so many characters.
+func Name(most int) Type { return Type{Shape: ShapeText, Max: most, Min: 1} }
 
 // Prose is a text that may have several lines.
-func Prose(max int) Type { return Type{Shape: ShapeText, Max: max, Multiline: true} }
+func Prose(most int) Type { return Type{Shape: ShapeText, Max: most, Multiline: true} }
 
 // Formatted is a text that must pass a named check.
-func Formatted(max int, format *Format) Type {
-	return Type{Shape: ShapeText, Max: max, Min: 1, Format: format}
+func Formatted(most int, format *Format) Type {
+	return Type{Shape: ShapeText, Max: most, Min: 1, Format: format}
 }
 
 // OrEmpty lets a formatted text or a choice be "" too.
@@ -139,9 +139,9 @@ func Datetime() Type { return Type{Shape: ShapeDatetime} }
 // Object is a nested object.
 func Object(table *Table) Type { return Type{Shape: ShapeObject, Table: table} }
 
-// List is an array of min to max items.
-func List(min, max int, item Type) Type {
-	return Type{Shape: ShapeList, Min: min, Max: max, Item: &item}
+// List is an array of so few to so many items.
+func List(least, most int, item Type) Type {
+	return Type{Shape: ShapeList, Min: least, Max: most, Item: &item}
 }
 
 // AnyJSON is any value, kept as it was sent.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ func (r *reader) text(node *Node, kind jsontext.Kind) {
 		}
 	case typ.Max > 0 && len(text) > typ.Max && utf8.RuneCountInString(text) > typ.Max:
 		r.wrong(node, CodeMaxLength, "Must have at most "+counted(typ.Max, "character")+".")
-	case typ.Choices != nil && !contains(typ.Choices, text):
+	case typ.Choices != nil && !slices.Contains(typ.Choices, text):
 		r.wrong(node, CodeInvalidChoice, "Must be one of: "+strings.Join(typ.Choices, ", ")+".")
 	case typ.Format != nil && !typ.Format.Check(text):
 		r.wrong(node, typ.Format.Code, typ.Format.Detail)
@@ -89,15 +90,6 @@ func clean(text string, multiline bool) bool {
 		}
 	}
 	return true
-}
-
-func contains(choices []string, text string) bool {
-	for _, choice := range choices {
-		if choice == text {
-			return true
-		}
-	}
-	return false
 }
 
 // counted writes "1 item", "2 items".

@@ -140,7 +140,7 @@ func (r *reader) scalar(node *Node) bool {
 		return r.broken(err)
 	}
 	node.end = r.offset()
-	node.start = node.end - int32(len(raw))
+	node.start = node.end - narrow(len(raw))
 	return true
 }
 
@@ -162,7 +162,12 @@ func (r *reader) close(node *Node) bool {
 	return true
 }
 
-func (r *reader) offset() int32 { return int32(r.decoder.InputOffset()) }
+func (r *reader) offset() int32 { return narrow(int(r.decoder.InputOffset())) }
+
+// narrow keeps nodes small. No body is over 2 GiB, so no place in one is.
+func narrow(n int) int32 {
+	return int32(n) //nolint:gosec // the prologue refuses larger bodies
+}
 
 // deeper goes into the object or list that comes next.
 func (r *reader) deeper() bool {
@@ -186,7 +191,7 @@ func (r *reader) shallower() bool {
 
 func (r *reader) child(parent *Node, index int, typ *Type) *Node {
 	node := r.slab.node()
-	node.doc, node.parent, node.index, node.typ = r.doc, parent, int32(index), typ
+	node.doc, node.parent, node.index, node.typ = r.doc, parent, narrow(index), typ
 	return node
 }
 

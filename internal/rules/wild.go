@@ -42,7 +42,7 @@ func (r *reader) wild() bool {
 		return r.broken(err)
 	}
 	end := r.offset()
-	r.nul(end-int32(len(raw)), end)
+	r.nul(end-narrow(len(raw)), end)
 	return true
 }
 
@@ -97,7 +97,7 @@ func (r *reader) name() (name string, offset int32, ok bool) {
 		return "", 0, r.broken(err)
 	}
 	end := r.offset()
-	offset = end - int32(len(raw))
+	offset = end - narrow(len(raw))
 	quoted := r.doc.text[offset:end]
 	if r.odd && strings.IndexByte(quoted, '\\') >= 0 {
 		return unescape(quoted), offset, true
