@@ -44,6 +44,10 @@ func read(vendor landfall.Vendor) (design, error) {
 	if !codeForm.MatchString(vendor.Code) {
 		form.fault("code", "a vendor's code is up to 64 letters, digits and _ . : / -")
 	}
+	if !slices.Contains(Adapters, vendor.Adapter) {
+		form.fault("adapter", "the adapters are "+strings.Join(Adapters, ", "))
+		return design{}, form.verdict()
+	}
 	networks := form.networks(vendor.Networks)
 	form.secretEnv(vendor)
 	base := form.base(vendor, networks)
@@ -57,8 +61,6 @@ func read(vendor landfall.Vendor) (design, error) {
 		d.build = readGeneric(form, base)
 	case Sandbox:
 		d.build = func(*http.Client, string) adapter { return sandbox{} }
-	default:
-		form.fault("adapter", "the adapters are "+strings.Join(Adapters, ", "))
 	}
 	return d, form.verdict()
 }
