@@ -32,7 +32,10 @@ func AddFlags(flags *pflag.FlagSet, names ...string) {
 	for _, declared := range declared {
 		if len(names) == 0 || slices.Contains(names, declared.name) {
 			place := declared.bind(&shown)
-			flags.Var(&typed{place.text(), place.kind()}, declared.name, declared.usage)
+			flag := flags.VarPF(&typed{place.text(), place.kind()}, declared.name, "", declared.usage)
+			if place.kind() == "bool" {
+				flag.NoOptDefVal = "true" // --introspection alone switches it on
+			}
 		}
 	}
 	flags.String(configFlag, "", "YAML file with settings; flags and "+prefix+"… variables go before it")

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,46 +15,35 @@ const (
 	headerLimit = 32<<10 - 4<<10
 )
 
-// server is one listener with its handler and its way to end.
+// server is one listener with its handler.
 type server struct {
 	http     *http.Server
 	listener net.Listener
-	draining atomic.Bool
 }
 
-func newServer(address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
-	listener, err := net.Listen("tcp", address)
+func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	server := &server{listener: steadyListener{listener, settings.StallTimeout}}
-	server.http = &http.Server{
-		Handler:           server.polite(handler),
+	return &server{listener: listener, http: &http.Server{
+		Handler:           patient(handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       settings.ReadTimeout,
+		WriteTimeout:      settings.WriteTimeout,
 		IdleTimeout:       settings.IdleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	return server, nil
+	}}, nil
 }
 
-// polite wraps a handler with what only the server knows.
-func (s *server) polite(next http.Handler) http.Handler {
+// patient lifts the time limit for sending a request once there is nothing
+// left to send. Left in place it would end a long answer half-way, because
+// the server takes the limit's end for a caller that left.
+func patient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() {
-			// The caller opens its next connection elsewhere, instead of
-			// finding this one closed under its next request.
-			w.Header().Set("Connection", "close")
-		}
-		if len(r.TransferEncoding) > 0 {
-			// A chunked request that also names a length could hide a second
-			// request behind it; no connection is used again after one.
-			w.Header().Set("Connection", "close")
-		}
 		if r.Body == http.NoBody {
-			// The time limit for sending the request has been kept. Left in
-			// place it would end a long answer, taken for a lost caller.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		}
 		next.ServeHTTP(w, r)
@@ -71,15 +59,9 @@ func (s *server) serve() error {
 	return nil
 }
 
-// drain ends the server without losing a request: it goes on serving for the
-// delay while telling every caller to leave, then closes the door and waits
-// for running requests until the context ends.
-func (s *server) drain(ctx context.Context, delay time.Duration) error {
-	s.draining.Store(true)
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-	}
+// drain closes the door and waits for running requests until the context
+// ends; those that are still running then are cut off.
+func (s *server) drain(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -17,16 +18,18 @@ type Settings struct {
 	Database     string
 	DatabaseWait time.Duration
 	Connections  int
+	WeakDatabase bool // accept one that may forget answered writes
 
 	MaxBody       int64
 	ReadTimeout   time.Duration
 	IdleTimeout   time.Duration
-	StallTimeout  time.Duration
+	WriteTimeout  time.Duration
 	ShutdownDelay time.Duration
 	ShutdownGrace time.Duration
 
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
+	Introspection    bool
 
 	LogFormat string
 	LogLevel  slog.Level
@@ -58,6 +61,9 @@ var declared = []setting{
 	{"database-connections", "most connections to a PostgreSQL server", func(s *Settings) value {
 		return count(&s.Connections, 16, 2, 500)
 	}},
+	{"allow-weak-durability", "accept a database that may forget answered writes in a power cut", func(s *Settings) value {
+		return toggle(&s.WeakDatabase, false)
+	}},
 	{"max-body", "largest request body", func(s *Settings) value {
 		return size(&s.MaxBody, 10<<20, 1<<10, 1<<30)
 	}},
@@ -67,8 +73,8 @@ var declared = []setting{
 	{"idle-timeout", "time a quiet connection stays open", func(s *Settings) value {
 		return duration(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
 	}},
-	{"stall-timeout", "time a caller may take no byte of an answer before it is cut off", func(s *Settings) value {
-		return duration(&s.StallTimeout, 30*time.Second, time.Second, time.Hour)
+	{"write-timeout", "time to take a whole answer; a list has it for every piece", func(s *Settings) value {
+		return duration(&s.WriteTimeout, time.Minute, time.Second, time.Hour)
 	}},
 	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
 		return duration(&s.ShutdownDelay, time.Second, 0, time.Minute)
@@ -81,6 +87,9 @@ var declared = []setting{
 	}},
 	{"refresh-token-life", "how long a refresh token is good", func(s *Settings) value {
 		return duration(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
+	}},
+	{"introspection", "let callers read the GraphQL schema", func(s *Settings) value {
+		return toggle(&s.Introspection, true)
 	}},
 	{"log-format", "how log lines are written: json or text", func(s *Settings) value {
 		return text(&s.LogFormat, "json", choice("json", "text"))
@@ -127,7 +136,7 @@ func checkAddress(text string) error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		return fmt.Errorf("want an address such as 127.0.0.1:8080")
+		return errors.New("want an address such as 127.0.0.1:8080")
 	}
 	return nil
 }
@@ -142,5 +151,5 @@ func checkDatabase(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("want sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME")
+	return errors.New("want sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME")
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -44,6 +45,16 @@ func text(target *string, standard string, check func(string) error) value {
 		func(text string) string { return text }}
 }
 
+func toggle(target *bool, standard bool) value {
+	return place[bool]{target, standard, "bool",
+		func(text string) (bool, error) {
+			if text != "true" && text != "false" {
+				return false, errors.New("want true or false")
+			}
+			return text == "true", nil
+		}, strconv.FormatBool}
+}
+
 func duration(target *time.Duration, standard, low, high time.Duration) value {
 	return place[time.Duration]{target, standard, "duration",
 		func(text string) (time.Duration, error) {
@@ -85,7 +96,7 @@ func level(target *slog.Level, standard slog.Level) value {
 		func(text string) (slog.Level, error) {
 			parsed, ok := levels[text]
 			if !ok {
-				return 0, fmt.Errorf("want debug, info, warn or error")
+				return 0, errors.New("want debug, info, warn or error")
 			}
 			return parsed, nil
 		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}

@@ -50,28 +50,44 @@ func Clone(t testing.TB, original string) string {
 	return create(t, address.Path[1:])
 }
 
+// Template gives the address of a fresh database that lives as long as its
+// cluster, to be prepared once and cloned by many tests.
+func Template(t testing.TB) string {
+	t.Helper()
+	address, _ := build(t, "template0")
+	return address
+}
+
 func create(t testing.TB, template string) string {
+	t.Helper()
+	address, drop := build(t, template)
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Logf("pgtest: dropping a database: %v", err)
+		}
+	})
+	return address
+}
+
+func build(t testing.TB, template string) (address string, drop func() error) {
 	t.Helper()
 	admin, err := shared()
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
+	server, err := url.Parse(admin)
+	if err != nil {
+		t.Fatalf("pgtest: %s is not a URL", Environment)
+	}
 	name := "t" + rand.Text()[:12]
 	if err := execute(admin, fmt.Sprintf(`CREATE DATABASE %q TEMPLATE %q`, name, template)); err != nil {
 		t.Fatalf("pgtest: making a database: %v", err)
 	}
-	t.Cleanup(func() {
+	server.Path = "/" + name
+	return server.String(), func() error {
 		// FORCE ends connections a failed test left open.
-		if err := execute(admin, fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name)); err != nil {
-			t.Logf("pgtest: dropping a database: %v", err)
-		}
-	})
-	address, err := url.Parse(admin)
-	if err != nil {
-		t.Fatalf("pgtest: %s: %v", Environment, err)
+		return execute(admin, fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name))
 	}
-	address.Path = "/" + name
-	return address.String()
 }
 
 // execute runs one statement as the administrator, on a connection of its own:

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+	"landfall/internal/sqlstore"
+)
+
+// databaseSettings are the ones a command on the database listens to.
+var databaseSettings = []string{"database", "allow-weak-durability"}
+
+// onDatabase completes a command that works on the database directly, with the
+// operator's verbs.
+func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error) *cobra.Command {
+	return onStore(command, func(command *cobra.Command, store landfall.Store, arguments []string) error {
+		rules := []string{}
+		for _, rule := range contract.RuleBook() {
+			rules = append(rules, rule.Code)
+		}
+		return work(command, operate.New(store, operate.Options{Actor: actor(), Rules: rules}), arguments)
+	})
+}
+
+// onStore completes a command that reads the database directly.
+func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error) *cobra.Command {
+	app.AddFlags(command.Flags(), databaseSettings...)
+	command.RunE = func(command *cobra.Command, arguments []string) error {
+		settings, err := loadSettings(command)
+		if err != nil {
+			return err
+		}
+		store, err := openStore(command.Context(), settings)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		return work(command, store, arguments)
+	}
+	return command
+}
+
+func loadSettings(command *cobra.Command) (app.Settings, error) {
+	settings, err := app.Load(command.Flags())
+	if err != nil {
+		return app.Settings{}, usageError{err}
+	}
+	return settings, nil
+}
+
+func openStore(ctx context.Context, settings app.Settings) (*sqlstore.Store, error) {
+	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2,
+	})
+	if err != nil {
+		return nil, unreachable{err}
+	}
+	return store, nil
+}
+
+// actor is who the audit names: the operator's login on this machine.
+func actor() string {
+	if account, err := user.Current(); err == nil && account.Username != "" {
+		return "operator:" + account.Username
+	}
+	return "operator:unknown"
+}

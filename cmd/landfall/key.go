@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/auth"
+	"landfall/internal/operate"
+)
+
+func keyCommand() *cobra.Command {
+	return group("key", "API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
+}
+
+func keyCreate() *cobra.Command {
+	var role, expires string
+	command := onDatabase(&cobra.Command{
+		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		life, err := length("expires", expires)
+		if err != nil {
+			return err
+		}
+		key, secret, err := operator.CreateKey(command.Context(),
+			operate.KeyRequest{Organisation: arguments[0], Role: landfall.Role(role), Life: life})
+		if err != nil {
+			return err
+		}
+		return handOver(command, key, secret)
+	})
+	command.Flags().StringVar(&role, "role", string(landfall.Importer), "what its holder may do: importer or viewer")
+	command.Flags().StringVar(&expires, "expires", "", "how long it is good, such as 90d; without end when empty")
+	return command
+}
+
+// handOver prints the new key alone on standard output, so that it can be
+// piped into a safe place, and what a person wants to know beside it.
+func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) error {
+	until := "without end"
+	if !key.ExpiresAt.IsZero() {
+		until = "until " + instant(key.ExpiresAt)
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
+	_, err := fmt.Fprintln(command.OutOrStdout(), secret.Reveal())
+	return err
+}
+
+func keyList() *cobra.Command {
+	type entry struct {
+		ID           string  `json:"id"`
+		Organisation string  `json:"organisation"`
+		Role         string  `json:"role"`
+		CreatedAt    string  `json:"created_at"`
+		ExpiresAt    *string `json:"expires_at"`
+		RevokedAt    *string `json:"revoked_at"`
+	}
+	return onDatabase(listing(&cobra.Command{
+		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: usage(cobra.MaximumNArgs(1)),
+	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		organisation := ""
+		if len(arguments) == 1 {
+			organisation = arguments[0]
+		}
+		keys, err := operator.Keys(command.Context(), organisation)
+		if err != nil {
+			return err
+		}
+		entries, rows := []entry{}, [][]string{}
+		for _, key := range keys {
+			entries = append(entries, entry{key.ID, key.Organisation, string(key.Role),
+				instant(key.CreatedAt), nullable(key.ExpiresAt), nullable(key.RevokedAt)})
+			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
+				instant(key.CreatedAt), instant(key.ExpiresAt), instant(key.RevokedAt)})
+		}
+		return show(command, entries, func(out io.Writer) {
+			table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED"}, rows)
+		})
+	})
+}
+
+func keyRevoke() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: usage(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if err := operator.RevokeKey(command.Context(), arguments[0]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Key %s revoked.\n", arguments[0])
+		return nil
+	})
+}
+
+func keyRotate() *cobra.Command {
+	var overlap string
+	command := onDatabase(&cobra.Command{
+		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		overlapping, err := length("overlap", overlap)
+		if err != nil {
+			return err
+		}
+		key, secret, err := operator.RotateKey(command.Context(), arguments[0], overlapping)
+		if err != nil {
+			return err
+		}
+		return handOver(command, key, secret)
+	})
+	command.Flags().StringVar(&overlap, "overlap", "1d", "how long the old key goes on beside the new one")
+	return command
+}
+
+// length reads a duration flag; empty means none.
+func length(flag, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	read, err := app.ParseDuration(text)
+	if err != nil || read < 0 {
+		return 0, usageError{fmt.Errorf("--%s: want a duration such as 12h or 90d", flag)}
+	}
+	return read, nil
+}

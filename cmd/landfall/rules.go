@@ -1,0 +1,31 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/contract"
+)
+
+func rulesCommand() *cobra.Command {
+	type entry struct {
+		Code     string `json:"code"`
+		Severity string `json:"default_severity"`
+		Where    string `json:"where"`
+		Meaning  string `json:"meaning"`
+	}
+	return listing(&cobra.Command{
+		Use: "rules", Short: "Print the rule book: every cross-field rule and its default severity", Args: usage(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			entries, rows := []entry{}, [][]string{}
+			for _, rule := range contract.RuleBook() {
+				entries = append(entries, entry{rule.Code, string(rule.Severity), rule.Where, rule.Meaning})
+				rows = append(rows, []string{rule.Code, string(rule.Severity), rule.Where, rule.Meaning})
+			}
+			return show(command, entries, func(out io.Writer) {
+				table(out, []string{"CODE", "DEFAULT", "WHERE", "MEANING"}, rows)
+			})
+		},
+	})
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/app"
+)
+
+func serveCommand() *cobra.Command {
+	var demo bool
+	command := &cobra.Command{
+		Use: "serve", Short: "Run the service", Args: usage(cobra.NoArgs),
+		Long: "Run the service. The schema of the database is brought up to date first.\n\n" +
+			"Every setting is a flag, or a variable with its name in capitals behind\n" +
+			"LANDFALL_ (--max-body is LANDFALL_MAX_BODY), or a line of the config file.",
+		RunE: func(command *cobra.Command, _ []string) error {
+			settings, err := loadSettings(command)
+			if err != nil {
+				return err
+			}
+			if demo {
+				return serveDemo(command, settings)
+			}
+			log := app.NewLog(command.ErrOrStderr(), settings)
+			defer log.Close()
+			application, err := app.New(command.Context(), settings, version, log.Logger)
+			if err != nil {
+				return unreachable{err}
+			}
+			defer application.Close()
+			if _, err := application.Listen(command.Context()); err != nil {
+				return usageError{fmt.Errorf("cannot listen: %w", err)}
+			}
+			return application.Run(command.Context())
+		},
+	}
+	app.AddFlags(command.Flags())
+	command.Flags().SortFlags = false
+	command.Flags().BoolVar(&demo, "demo", false, "serve a throw-away database with everything in it, and print what to type next")
+	return command
+}
+
+func serveDemo(command *cobra.Command, settings app.Settings) error {
+	if settings.Database != app.Defaults().Database {
+		return usageError{errors.New("--demo makes a database of its own: leave --database away")}
+	}
+	if !command.Flags().Changed("log-format") {
+		settings.LogFormat = "text" // somebody is watching
+	}
+	log := app.NewLog(command.ErrOrStderr(), settings)
+	defer log.Close()
+	ctx := command.Context()
+	demo, err := app.NewDemo(ctx, settings, version, log.Logger)
+	if err != nil {
+		return unreachable{err}
+	}
+	defer demo.Close()
+	program, err := os.Executable()
+	if err != nil {
+		program = "landfall"
+	}
+	if err := demo.Tour(command.OutOrStdout(), program); err != nil {
+		return err
+	}
+	return demo.Run(ctx)
+}

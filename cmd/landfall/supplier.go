@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/operate"
+)
+
+func supplierCommand() *cobra.Command {
+	return group("supplier", "Import suppliers and their settings",
+		supplierChange("create", "Make an import supplier", "made", (*operate.Operator).CreateSupplier),
+		supplierChange("set", "Change settings of an import supplier", "set", (*operate.Operator).SetSupplier),
+		supplierShow(), supplierList(),
+		supplierGrant("grant", "Let an organisation use an import supplier", "granted to", (*operate.Operator).Grant),
+		supplierGrant("revoke", "Take an import supplier away from an organisation", "revoked from", (*operate.Operator).Revoke))
+}
+
+type supplierVerb func(*operate.Operator, context.Context, string, operate.SupplierChange) (landfall.Supplier, error)
+
+func supplierChange(verb, short, done string, change supplierVerb) *cobra.Command {
+	var rules []string
+	command := onDatabase(&cobra.Command{
+		Use: verb + " CODE", Short: short, Args: usage(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		wanted, err := readChange(command, rules)
+		if err != nil {
+			return err
+		}
+		supplier, err := change(operator, command.Context(), arguments[0], wanted)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Supplier %s %s; it is %s.\n", supplier.Code, done, supplier.Status)
+		return nil
+	})
+	flags := command.Flags()
+	flags.String("name", "", "name for people")
+	flags.String("status", "", "Ongoing, Paused or Complete")
+	flags.String("document-root", "", "where document paths start")
+	flags.String("currency", "", "ISO 4217 code (default GBP)")
+	flags.String("region", "", "ISO 3166 code, for phone numbers and postcodes (default GB)")
+	flags.String("time-zone", "", "zone that says what day it is (default Europe/London)")
+	flags.Int("concurrency-limit", 0, "accounts created at the same time; 0 means no limit")
+	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
+	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
+	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
+	return command
+}
+
+// readChange takes only what was typed: everything else stays as it is.
+func readChange(command *cobra.Command, rules []string) (operate.SupplierChange, error) {
+	flags := command.Flags()
+	text := func(name string) *string {
+		if !flags.Changed(name) {
+			return nil
+		}
+		given, _ := flags.GetString(name)
+		return &given
+	}
+	toggle := func(name string) *bool {
+		if !flags.Changed(name) {
+			return nil
+		}
+		given, _ := flags.GetBool(name)
+		return &given
+	}
+	change := operate.SupplierChange{
+		Name: text("name"), DocumentRoot: text("document-root"), Currency: text("currency"),
+		Region: text("region"), TimeZone: text("time-zone"),
+		VerifyDocuments: toggle("verify-documents"), SendCustomerEmails: toggle("send-customer-emails"),
+		Severities: map[string]landfall.Severity{},
+	}
+	if status := text("status"); status != nil {
+		change.Status = (*landfall.SupplierStatus)(status)
+	}
+	if flags.Changed("concurrency-limit") {
+		limit, _ := flags.GetInt("concurrency-limit")
+		change.ConcurrencyLimit = &limit
+	}
+	for _, rule := range rules {
+		code, severity, ok := strings.Cut(rule, "=")
+		if !ok || severity == "" {
+			return change, usageError{errors.New("--rule: want RULE=error, warning, off or default")}
+		}
+		if severity == "default" {
+			severity = ""
+		}
+		change.Severities[code] = landfall.Severity(severity)
+	}
+	return change, nil
+}
+
+func supplierGrant(verb, short, done string, change func(*operate.Operator, context.Context, string, string) error) *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: verb + " CODE ORGANISATION", Short: short, Args: usage(cobra.ExactArgs(2)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if err := change(operator, command.Context(), arguments[0], arguments[1]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Supplier %s %s %q.\n", arguments[0], done, arguments[1])
+		return nil
+	})
+}
+
+// supplierEntry is a supplier for machines.
+type supplierEntry struct {
+	Code               string                       `json:"code"`
+	Name               string                       `json:"name"`
+	Status             landfall.SupplierStatus      `json:"status"`
+	DocumentRoot       string                       `json:"document_root"`
+	Currency           string                       `json:"currency"`
+	Region             string                       `json:"region"`
+	TimeZone           string                       `json:"time_zone"`
+	ConcurrencyLimit   int                          `json:"concurrency_limit"`
+	VerifyDocuments    bool                         `json:"verify_documents"`
+	SendCustomerEmails bool                         `json:"send_customer_emails"`
+	Rules              map[string]landfall.Severity `json:"rules"`
+	CreatedAt          string                       `json:"created_at"`
+	Grantees           []string                     `json:"organisations,omitempty"`
+}
+
+func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
+	return supplierEntry{
+		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
+		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
+		ConcurrencyLimit: supplier.ConcurrencyLimit, VerifyDocuments: supplier.VerifyDocuments,
+		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: instant(supplier.CreatedAt),
+	}
+}
+
+func supplierShow() *cobra.Command {
+	return onDatabase(listing(&cobra.Command{
+		Use: "show CODE", Short: "Show an import supplier", Args: usage(cobra.ExactArgs(1)),
+	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		found, err := operator.ShowSupplier(command.Context(), arguments[0])
+		if err != nil {
+			return err
+		}
+		entry := newSupplierEntry(found.Supplier)
+		entry.Grantees = found.Grantees
+		return show(command, entry, func(out io.Writer) { printSupplier(out, entry) })
+	})
+}
+
+func printSupplier(out io.Writer, entry supplierEntry) {
+	limit := "none"
+	if entry.ConcurrencyLimit > 0 {
+		limit = strconv.Itoa(entry.ConcurrencyLimit)
+	}
+	facts(out,
+		"code", entry.Code, "name", entry.Name, "status", string(entry.Status),
+		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
+		"time zone", entry.TimeZone, "concurrency limit", limit,
+		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
+		"created", entry.CreatedAt, "organisations", strings.Join(entry.Grantees, ", "))
+	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
+		facts(out, "rule "+code, string(entry.Rules[code]))
+	}
+}
+
+func supplierList() *cobra.Command {
+	return onDatabase(listing(&cobra.Command{
+		Use: "list", Short: "List all import suppliers", Args: usage(cobra.NoArgs),
+	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		suppliers, err := operator.Suppliers(command.Context())
+		if err != nil {
+			return err
+		}
+		entries, rows := []supplierEntry{}, [][]string{}
+		for _, supplier := range suppliers {
+			entries = append(entries, newSupplierEntry(supplier))
+			rows = append(rows, []string{supplier.Code, string(supplier.Status), supplier.Currency, supplier.Region, supplier.TimeZone, supplier.Name})
+		}
+		return show(command, entries, func(out io.Writer) {
+			table(out, []string{"CODE", "STATUS", "CURRENCY", "REGION", "ZONE", "NAME"}, rows)
+		})
+	})
+}

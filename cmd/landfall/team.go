@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/operate"
+)
+
+func teamCommand() *cobra.Command {
+	return group("team", "Operations teams that look after created accounts", teamCreate(), teamList())
+}
+
+func teamCreate() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "create NAME", Short: "Make a team", Args: usage(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if err := operator.CreateTeam(command.Context(), arguments[0]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Team %q made.\n", arguments[0])
+		return nil
+	})
+}
+
+func teamList() *cobra.Command {
+	type entry struct {
+		Name      string `json:"name"`
+		CreatedAt string `json:"created_at"`
+	}
+	return onDatabase(listing(&cobra.Command{
+		Use: "list", Short: "List all teams", Args: usage(cobra.NoArgs),
+	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		teams, err := operator.Teams(command.Context())
+		if err != nil {
+			return err
+		}
+		entries, rows := []entry{}, [][]string{}
+		for _, team := range teams {
+			entries = append(entries, entry{team.Name, instant(team.CreatedAt)})
+			rows = append(rows, []string{team.Name, instant(team.CreatedAt)})
+		}
+		return show(command, entries, func(out io.Writer) { table(out, []string{"NAME", "CREATED"}, rows) })
+	})
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+	"landfall/internal/auth"
+	"landfall/internal/contract"
+	"landfall/internal/httpapi"
+	"landfall/internal/intake"
+	"landfall/internal/sqlstore"
+	"landfall/internal/tokenql"
+)
+
+// App is the whole program, put together.
+type App struct {
+	settings Settings
+	log      *slog.Logger
+	store    landfall.Store
+	issuer   *auth.Issuer
+	api      *httpapi.API
+	draining atomic.Bool
+	main     *server
+	ops      *server // nil when off
+}
+
+// New opens the database, brings its schema up to date, and wires everything.
+// It waits for a database that is away as long as the settings say.
+func New(ctx context.Context, settings Settings, version string, log *slog.Logger) (*App, error) {
+	store, err := open(ctx, settings, log)
+	if err != nil {
+		return nil, err
+	}
+	// The first phone number would otherwise wait for tables to be unpacked.
+	contract.Warm()
+	app := &App{settings: settings, log: log, store: store}
+	app.issuer = auth.NewIssuer(store, auth.Options{
+		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
+	})
+	app.api = httpapi.New(httpapi.Options{
+		Desk:      intake.New(store, time.Now),
+		Gate:      auth.NewGate(store, time.Now),
+		Token:     tokenql.New(app.issuer, tokenql.Options{Introspection: settings.Introspection, Log: log}),
+		Logger:    log,
+		BodyLimit: settings.MaxBody,
+		Ready:     store.Ping,
+		Draining:  app.draining.Load,
+		Version:   version,
+	})
+	return app, nil
+}
+
+// open retries while the database is away. Any other trouble stays, however
+// long one waits.
+func open(ctx context.Context, settings Settings, log *slog.Logger) (landfall.Store, error) {
+	deadline := time.Now().Add(settings.DatabaseWait)
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
+			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
+			Connections: settings.Connections, Logger: log,
+		})
+		switch {
+		case err == nil:
+			return store, nil
+		case !errors.Is(err, landfall.ErrUnavailable), time.Now().Add(pause).After(deadline), ctx.Err() != nil:
+			return nil, fmt.Errorf("database %s: %w", Mask(settings.Database), err)
+		}
+		log.Warn("waiting for the database", "database", Mask(settings.Database), "error", err)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Handler is what the main listener serves.
+func (a *App) Handler() http.Handler { return a.api }
+
+// Store is where everything is kept.
+func (a *App) Store() landfall.Store { return a.store }
+
+// Listen opens the listeners and gives the address of the main one. Callers
+// that come before Run wait in line.
+func (a *App) Listen(ctx context.Context) (net.Addr, error) {
+	var err error
+	if a.main, err = newServer(ctx, a.settings.Listen, a.api, a.settings, a.log); err != nil {
+		return nil, err
+	}
+	if a.settings.OpsListen == "" {
+		return a.main.address(), nil
+	}
+	settings := a.settings
+	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
+	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log); err != nil {
+		a.main.listener.Close()
+		return nil, err
+	}
+	return a.main.address(), nil
+}
+
+// Run serves until the context ends, and then ends in order: not ready first,
+// then no new callers, then the running requests. The operator's listener goes
+// last, so that the end can be watched.
+func (a *App) Run(ctx context.Context) error {
+	a.log.Info("listening", "address", a.main.address().String())
+	failed := make(chan error, 2)
+	go func() { failed <- a.main.serve() }()
+	if a.ops != nil {
+		a.log.Info("listening for the operator", "address", a.ops.address().String())
+		go func() { failed <- a.ops.serve() }()
+	}
+	chores, stopChores := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { a.sweep(chores) })
+	defer running.Wait()
+	defer stopChores()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	return a.drain()
+}
+
+func (a *App) drain() error {
+	a.log.Info("shutting down")
+	a.draining.Store(true)
+	// Balancers notice, and callers are told to leave with their next answer,
+	// before connections are closed under those that are quiet.
+	time.Sleep(a.settings.ShutdownDelay)
+	grace, cancel := context.WithTimeout(context.Background(), a.settings.ShutdownGrace)
+	defer cancel()
+	err := a.main.drain(grace)
+	if a.ops != nil {
+		err = errors.Join(err, a.ops.http.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("requests were still running after %s: %w", a.settings.ShutdownGrace, err)
+	}
+	a.log.Info("shut down")
+	return nil
+}
+
+// sweepEvery is how often expired tokens are forgotten. They are worthless
+// already; this only keeps their table small.
+const sweepEvery = 10 * time.Minute
+
+func (a *App) sweep(ctx context.Context) {
+	for {
+		// Replicas started together spread out.
+		pause := sweepEvery/2 + rand.N(sweepEvery)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		if dropped, err := a.issuer.Sweep(ctx); err != nil {
+			a.log.Warn("expired tokens could not be forgotten", "error", err)
+		} else if dropped > 0 {
+			a.log.Debug("expired tokens forgotten", "count", dropped)
+		}
+	}
+}
+
+// Close gives back the database. Nothing may be served any more.
+func (a *App) Close() error { return a.store.Close() }

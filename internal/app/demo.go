@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	_ "embed"
+
+	"landfall"
+	"landfall/internal/auth"
+	"landfall/internal/operate"
+)
+
+// The furniture of a demo.
+const (
+	demoOrganisation = "Demo"
+	demoSupplier     = "DEMO_ENERGY"
+	demoTeam         = "Migration Team"
+)
+
+// Demo is a program over a throw-away database, with somebody in it.
+type Demo struct {
+	*App
+	folder string
+	key    auth.Secret
+	base   string
+}
+
+// NewDemo makes the database and its furniture. When nobody chose an address
+// and the usual one is taken, any free one will do.
+func NewDemo(ctx context.Context, settings Settings, version string, log *slog.Logger) (*Demo, error) {
+	folder, err := os.MkdirTemp("", "landfall-demo-")
+	if err != nil {
+		return nil, err
+	}
+	demo := &Demo{folder: folder}
+	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
+	if demo.App, err = New(ctx, settings, version, log); err != nil {
+		os.RemoveAll(folder)
+		return nil, err
+	}
+	if err := demo.furnish(ctx); err != nil {
+		demo.Close()
+		return nil, err
+	}
+	address, err := demo.Listen(ctx)
+	if err != nil && settings.Listen == Defaults().Listen {
+		demo.settings.Listen = "127.0.0.1:0"
+		address, err = demo.Listen(ctx)
+	}
+	if err != nil {
+		demo.Close()
+		return nil, err
+	}
+	demo.base = "http://" + reachable(address)
+	return demo, nil
+}
+
+func (d *Demo) furnish(ctx context.Context) error {
+	operator := operate.New(d.store, operate.Options{Actor: "operator:demo"})
+	name := "Demo Energy"
+	if _, err := operator.CreateSupplier(ctx, demoSupplier, operate.SupplierChange{Name: &name}); err != nil {
+		return err
+	}
+	if err := operator.CreateOrganisation(ctx, demoOrganisation); err != nil {
+		return err
+	}
+	if err := operator.Grant(ctx, demoSupplier, demoOrganisation); err != nil {
+		return err
+	}
+	if err := operator.CreateTeam(ctx, demoTeam); err != nil {
+		return err
+	}
+	var err error
+	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.Importer})
+	return err
+}
+
+//go:embed demo.sh
+var tour string
+
+var tourTemplate = template.Must(template.New("tour").Parse(tour))
+
+// Tour prints what to type next. All of it is a shell script, so that it can
+// be pasted line by line or as a whole.
+func (d *Demo) Tour(out io.Writer, program string) error {
+	return tourTemplate.Execute(out, map[string]string{
+		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier,
+		"Program": quote(program), "Database": quote(d.settings.Database),
+	})
+}
+
+// Close forgets everything.
+func (d *Demo) Close() error {
+	err := d.App.Close()
+	if removed := os.RemoveAll(d.folder); err == nil {
+		err = removed
+	}
+	return err
+}
+
+// reachable turns an address that means "everywhere" into one to connect to.
+func reachable(address net.Addr) string {
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return address.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// quote makes one word of a shell command, as plain as possible.
+func quote(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-", r)
+	}) {
+		return fmt.Sprintf("'%s'", strings.ReplaceAll(text, "'", `'\''`))
+	}
+	return text
+}

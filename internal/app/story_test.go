@@ -1,0 +1,291 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/operate"
+)
+
+// Stories are requests and the answers they get, readable without knowing Go.
+// A file of a story is one of:
+//
+//	-- NAME.request --   a request as it goes over the wire, without the token
+//	                     and the length, which are added
+//	-- NAME.answer --    what must come back: the status, the headers worth
+//	                     saying, and the body. … stands for anything, and
+//	                     …as x for anything that later requests call {x}
+//	-- NAME.operator --  what the operator does in between, one verb a line
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenario/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, database string) { tell(t, file, database) })
+		})
+	}
+}
+
+func tell(t *testing.T, file, database string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, database, func(settings *app.Settings) { settings.MaxBody = 64 << 10 })
+	var last *response
+	changed := false
+	for i := range archive.Files {
+		part := &archive.Files[i]
+		name, kind, _ := strings.Cut(part.Name, ".")
+		switch text := strings.TrimSpace(string(part.Data)); kind {
+		case "operator":
+			for line := range strings.Lines(text) {
+				w.operate(t, strings.TrimSpace(line))
+			}
+		case "request":
+			last = w.send(t, text)
+		case "answer":
+			if err := w.compare(text, last); err == nil {
+				continue
+			} else if !*update {
+				t.Errorf("%s: %v\ngot:\n%s", name, err, last)
+				continue
+			}
+			part.Data = []byte(last.String())
+			changed = true
+		default:
+			t.Fatalf("%s: want .request, .answer or .operator", part.Name)
+		}
+	}
+	if changed {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// operate does what one line of an operator's part says.
+func (w *world) operate(t *testing.T, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	ctx := t.Context()
+	var err error
+	switch words[0] {
+	case "status": // status SUPPLIER STATUS
+		status := landfall.SupplierStatus(words[2])
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{Status: &status})
+	case "rule": // rule SUPPLIER RULE SEVERITY
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{
+			Severities: map[string]landfall.Severity{words[2]: landfall.Severity(words[3])}})
+	case "skip", "unskip": // skip SUPPLIER EXTERNAL
+		verb := w.operator.Skip
+		if words[0] == "unskip" {
+			verb = w.operator.Unskip
+		}
+		err = verb(ctx, landfall.Key{Supplier: words[1], External: words[2]}, "duplicate in the old system")
+	case "revoke-key":
+		err = w.operator.RevokeKey(ctx, w.words["key id"])
+	case "disable":
+		err = w.operator.DisableOrganisation(ctx, words[1])
+	case "ungrant": // ungrant SUPPLIER ORGANISATION
+		err = w.operator.Revoke(ctx, words[1], words[2])
+	case "imported": // imported SUPPLIER EXTERNAL NUMBER
+		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
+			"state = 'imported', account_created_at = first_staged_at, account_number = '"+words[3]+"'")
+	case "claimed": // claimed SUPPLIER EXTERNAL
+		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
+			"state = 'claimed', claim_token = 'x', claim_until = 32503680000000000")
+	default:
+		t.Fatalf("the operator knows no %q", words[0])
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	// Answers that were asked for just before may be remembered this long.
+	time.Sleep(60 * time.Millisecond)
+}
+
+// send writes a request byte by byte as the story has it, since a client
+// library would tidy up exactly what some stories are about.
+func (w *world) send(t *testing.T, text string) *response {
+	t.Helper()
+	head, body, _ := strings.Cut(text, "\n\n")
+	lines := strings.Split(w.fill(head), "\n")
+	headers, authorised, typed := "", false, false
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ":")
+		authorised = authorised || strings.EqualFold(name, "Authorization")
+		typed = typed || strings.EqualFold(name, "Content-Type")
+		switch {
+		case name == "@template":
+			body = expand(t, body)
+		case strings.TrimSpace(value) != "none":
+			headers += line + "\r\n"
+		}
+	}
+	if !authorised {
+		headers += "Authorization: Token " + w.words["token"] + "\r\n"
+	}
+	if !typed && body != "" {
+		headers += "Content-Type: application/json\r\n"
+	}
+	body = w.fill(body)
+	if body != "" || strings.HasPrefix(head, "POST") {
+		headers += fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	}
+	connection, err := net.Dial("tcp", w.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	go func() {
+		// A refusal may come before the whole body went out.
+		fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: api.example\r\n%sConnection: close\r\n\r\n%s", lines[0], headers, body)
+	}()
+	method, _, _ := strings.Cut(lines[0], " ")
+	answer, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s: %v", lines[0], err)
+	}
+	defer answer.Body.Close()
+	read, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", lines[0], err)
+	}
+	return &response{answer.StatusCode, answer.Header, string(read)}
+}
+
+// expand lets a story say what cannot be written down: {{"\xff"}} for bytes
+// that are no text, {{repeat "[" 40}} for a lot.
+func expand(t *testing.T, body string) string {
+	t.Helper()
+	parsed, err := template.New("body").Funcs(template.FuncMap{"repeat": strings.Repeat}).Parse(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := parsed.Execute(&out, nil); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// fill puts words in place of their names in braces.
+func (w *world) fill(text string) string {
+	for name, word := range w.words {
+		text = strings.ReplaceAll(text, "{"+name+"}", word)
+	}
+	return text
+}
+
+// response is an answer as stories write it.
+type response struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// worthSaying are the headers an updated answer shows when they are there.
+var worthSaying = []string{"Content-Type", "Allow", "Location", "Link", "Retry-After", "Www-Authenticate"}
+
+func (r *response) String() string {
+	out := fmt.Sprintln(r.status)
+	for _, name := range worthSaying {
+		if value := r.header.Get(name); value != "" {
+			out += name + ": " + value + "\n"
+		}
+	}
+	if r.body == "" {
+		return out + "\n(empty)\n"
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, []byte(r.body), "", "  ") == nil {
+		return out + "\n" + strings.TrimSpace(indented.String()) + "\n"
+	}
+	return out + "\n" + r.body + "\n"
+}
+
+// compare says how an answer differs from what the story tells. JSON bodies
+// are compared byte by byte but for white space between tokens.
+func (w *world) compare(text string, got *response) error {
+	head, body, told := strings.Cut(text, "\n\n")
+	lines := strings.Split(head, "\n")
+	if want, err := strconv.Atoi(lines[0]); err != nil || want != got.status {
+		return fmt.Errorf("status %d, want %s", got.status, lines[0])
+	}
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ": ")
+		if !w.match(value, strings.Join(got.header.Values(name), ", ")) {
+			return fmt.Errorf("header %s: %q, want %q", name, got.header.Values(name), value)
+		}
+	}
+	if !told {
+		return nil
+	}
+	if body == "(empty)" {
+		body = ""
+	}
+	if !w.match(compact(body), compact(got.body)) {
+		return fmt.Errorf("the body differs")
+	}
+	return nil
+}
+
+func compact(text string) string {
+	var out bytes.Buffer
+	if json.Compact(&out, []byte(text)) != nil {
+		return strings.TrimSpace(text)
+	}
+	return out.String()
+}
+
+var anything = regexp.MustCompile(`…(?:as (\w+))?`)
+
+// match compares with a pattern and keeps what it names.
+func (w *world) match(pattern, text string) bool {
+	expression, rest := "^", w.fill(pattern)
+	names := []string{}
+	for {
+		at := anything.FindStringSubmatchIndex(rest)
+		if at == nil {
+			break
+		}
+		expression += regexp.QuoteMeta(rest[:at[0]]) + `([^"<>]*)`
+		name := ""
+		if at[2] >= 0 {
+			name = rest[at[2]:at[3]]
+		}
+		names = append(names, name)
+		rest = rest[at[1]:]
+	}
+	found := regexp.MustCompile(expression + regexp.QuoteMeta(rest) + "$").FindStringSubmatch(text)
+	if found == nil {
+		return false
+	}
+	for i, name := range names {
+		if name != "" {
+			w.words[name] = found[i+1]
+		}
+	}
+	return true
+}

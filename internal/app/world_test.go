@@ -1,0 +1,148 @@
+package app_test
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/auth"
+	"landfall/internal/operate"
+	"landfall/internal/pgtest"
+	"landfall/internal/sqlstore"
+)
+
+var update = flag.Bool("update", false, "rewrite the answers of stories that changed")
+
+// databases gives a fresh database of each kind. PostgreSQL ones are copied
+// from one that has its schema, which is much faster than building it anew.
+var databases = map[string]func(t *testing.T) string{
+	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
+	"postgres": func(t *testing.T) string { return pgtest.Clone(t, prepared(t)) },
+}
+
+var preparing struct {
+	sync.Once
+	url string
+}
+
+// prepared is made by the first test that asks and lives as long as its
+// cluster: dropping it with that test would take it from the others.
+func prepared(t *testing.T) string {
+	t.Helper()
+	preparing.Do(func() {
+		preparing.url = pgtest.Template(t)
+		if _, err := sqlstore.SchemaApply(t.Context(), preparing.url, sqlstore.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return preparing.url
+}
+
+// onBoth runs a test on both kinds of database.
+func onBoth(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	for name, fresh := range databases {
+		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
+	}
+}
+
+// world is a running service with somebody in it: organisation Acme may use
+// supplier NORTH, organisation Other may use SOUTH, and nobody EMPTY.
+type world struct {
+	application *app.App
+	operator    *operate.Operator
+	server      *httptest.Server
+	database    string
+	words       map[string]string // what stories may say in braces
+}
+
+func newWorld(t *testing.T, database string, change func(*app.Settings)) *world {
+	t.Helper()
+	settings := app.Defaults()
+	settings.Database = database
+	if change != nil {
+		change(&settings)
+	}
+	ctx := t.Context()
+	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := application.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{
+		application: application, database: database, words: map[string]string{},
+		operator: operate.New(application.Store(), operate.Options{
+			Actor: "operator:test", Rules: []string{"customer_family_name_required", "possible_test_email_address"},
+		}),
+		server: httptest.NewServer(application.Handler()),
+	}
+	t.Cleanup(w.server.Close)
+	w.furnish(t, ctx)
+	return w
+}
+
+func (w *world) furnish(t *testing.T, ctx context.Context) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, code := range []string{"NORTH", "SOUTH", "EMPTY"} {
+		_, err := w.operator.CreateSupplier(ctx, code, operate.SupplierChange{})
+		must(err)
+	}
+	for organisation, supplier := range map[string]string{"Acme": "NORTH", "Other": "SOUTH"} {
+		must(w.operator.CreateOrganisation(ctx, organisation))
+		must(w.operator.Grant(ctx, supplier, organisation))
+	}
+	must(w.operator.Grant(ctx, "EMPTY", "Acme"))
+	must(w.operator.CreateTeam(ctx, "Migration Team"))
+	for word, request := range map[string]operate.KeyRequest{
+		"":        {Organisation: "Acme", Role: landfall.Importer},
+		"viewer ": {Organisation: "Acme", Role: landfall.Viewer},
+		"other ":  {Organisation: "Other", Role: landfall.Importer},
+	} {
+		key, secret, err := w.operator.CreateKey(ctx, request)
+		must(err)
+		grant, err := auth.NewIssuer(w.application.Store(), auth.Options{}).Issue(ctx, "here", secret.Reveal())
+		must(err)
+		w.words[word+"key"], w.words[word+"key id"], w.words[word+"token"] = secret.Reveal(), key.ID, grant.Token.Reveal()
+	}
+}
+
+// pretend writes a state that no request can bring about yet.
+func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
+	t.Helper()
+	driver, source := "pgx", w.database
+	if file, ok := strings.CutPrefix(w.database, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(5000)"
+	}
+	database, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close()
+	result, err := database.ExecContext(t.Context(), `UPDATE process SET `+assignments+
+		` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2`, key.Supplier, key.External)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count, _ := result.RowsAffected(); count != 1 {
+		t.Fatalf("%v is not staged", key)
+	}
+}
