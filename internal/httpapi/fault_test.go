@@ -115,7 +115,7 @@ func TestReadiness(t *testing.T) {
 	expect("/healthz", 200)
 	away, draining = false, true
 	h.api.ready.until = h.api.ready.until.Add(-readyMemory)
-	if got := expect("/readyz", 503); got.header.Get("Connection") != "close" {
+	if got := expect("/readyz", 503); !got.closes {
 		t.Error("a connection is kept while shutting down")
 	}
 	expect("/healthz", 200)
@@ -123,7 +123,7 @@ func TestReadiness(t *testing.T) {
 
 func TestDatabaseAway(t *testing.T) {
 	h := openHouse(t)
-	if err := h.store.Close(); err != nil {
+	if err := h.closeStore(); err != nil {
 		t.Fatal(err)
 	}
 	got := h.call("importer", "GET", allPath, "")

@@ -31,6 +31,8 @@ type house struct {
 	issuer *auth.Issuer
 	keys   map[string]string // secrets by name, for the canary
 	tokens map[string]string // by name: importer, viewer, other
+
+	closeStore func() error
 }
 
 func openHouse(t testing.TB, adjust ...func(*Options)) *house {
@@ -40,8 +42,9 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = store.Close() })
-	h := &house{t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
+	closeOnce := sync.OnceValue(store.Close)
+	t.Cleanup(func() { _ = closeOnce() })
+	h := &house{closeStore: closeOnce, t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
 	h.issuer = auth.NewIssuer(store, auth.Options{})
 	h.furnish()
 
@@ -106,6 +109,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   string
+	closes bool // the connection ends with it
 }
 
 func (a answer) code() string {
@@ -148,7 +152,7 @@ func (h *house) call(who, method, path, body string, adjust ...func(*http.Reques
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, string(read)}
+	return answer{response.StatusCode, response.Header, string(read), response.Close}
 }
 
 const (

@@ -13,6 +13,9 @@ func answerSchemas() object {
 				{"detail", describe(text, "For people. Its wording may change.")},
 				{"code", describe(text, "For machines. It is stable.")},
 				{"errors", object{{"type", "array"}, {"items", ref("Violation")}}},
+				{"external_account_number", describe(text, "With `account_already_imported`.")},
+				{"platform_account_number", describe(text, "With `account_already_imported`.")},
+				{"max_bytes", describe(object{{"type", "integer"}}, "With `payload_too_large`.")},
 			}},
 		}},
 		{"Violation", object{
