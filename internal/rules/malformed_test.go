@@ -81,6 +81,9 @@ func TestMalformed(t *testing.T) {
 	if got := problems(t, deep(31)); len(got) != 0 {
 		t.Errorf("32 levels are refused: %v", got)
 	}
+	if got := problems(t, `{"name":"x","any":[`+strings.Repeat(`[{}],`, 100)+`0]}`); len(got) != 0 {
+		t.Errorf("many side by side are taken for deep: %v", got)
+	}
 }
 
 // A name the sender made up is repeated, but must not break a log, a terminal

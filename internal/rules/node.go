@@ -43,7 +43,6 @@ const (
 	isPresent state = 1 << iota // given, and not null
 	isBroken                    // has a shape violation of its own
 	isEscaped                   // a text with escapes in it
-	isNull
 )
 
 // absent stands for everything that is not there.

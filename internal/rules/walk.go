@@ -126,7 +126,6 @@ func (r *reader) null(node *Node, required bool) bool {
 	if !r.scalar(node) {
 		return false
 	}
-	node.state |= isNull
 	if required {
 		r.wrong(node, CodeRequired, detailRequired)
 	}
