@@ -30,8 +30,13 @@ var shared = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	keep = cluster
 	return cluster.URL, nil
 })
+
+// keep holds the cluster, and with it the pipe whose end ends the server, out
+// of the garbage collector's reach.
+var keep *Cluster
 
 // URL gives the address of a fresh, empty database, dropped when the test ends.
 func URL(t testing.TB) string {
