@@ -156,24 +156,30 @@ func TestDocumentsThatDoNotFit(t *testing.T) {
 // Whatever is sent, the handler answers with JSON, asks the issuer at most once
 // and repeats no key; ask checks the form of the answer.
 func FuzzHandler(f *testing.F) {
-	f.Add("POST", "application/json", quoted(login))
-	f.Add("POST", "application/json", `{"query":"mutation ($k: String) { obtainServiceToken(input: {apiKey: $k}) { token } }","variables":{"k":"`+canary+`"}}`)
+	f.Add("POST", "application/json", quoted(login), false)
+	f.Add("POST", "application/json", login, true)
+	f.Add("GET", "", "{ service }", true)
 	for _, h := range hostiles {
 		if len(h.body) < 10_000 {
 			r := h.request()
-			f.Add(r.Method, r.Header.Get("Content-Type"), h.body)
+			f.Add(r.Method, r.Header.Get("Content-Type"), h.body, false)
 		}
 	}
-	f.Fuzz(func(t *testing.T, method, media, body string) {
-		issuer := &stubIssuer{}
-		target := &url.URL{Path: "/v1/graphql/"}
-		if method == http.MethodGet {
-			target.RawQuery = url.Values{"query": {body}}.Encode()
+	issuer := &stubIssuer{}
+	handler := tokenql.New(issuer, tokenql.Options{})
+	f.Fuzz(func(t *testing.T, method, media, body string, document bool) {
+		issuer.keys = nil
+		target := "/v1/graphql/"
+		if document {
+			target += "?query=" + url.QueryEscape(body)
+			if method != http.MethodGet {
+				target, body = "/v1/graphql/", quoted(body)
+			}
 		}
-		request := httptest.NewRequest(http.MethodPost, target.String(), strings.NewReader(body))
+		request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 		request.Method = method
 		request.Header.Set("Content-Type", media)
-		got := ask(t, tokenql.New(issuer, tokenql.Options{}), request)
+		got := ask(t, handler, request)
 		if len(issuer.keys) > 1 || len(issuer.keys) == 1 && method != http.MethodPost {
 			t.Fatalf("the issuer was asked %d times by %s", len(issuer.keys), method)
 		}

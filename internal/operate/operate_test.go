@@ -1,0 +1,314 @@
+package operate_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"landfall"
+	"landfall/internal/auth"
+	"landfall/internal/operate"
+	"landfall/internal/pgtest"
+	"landfall/internal/sqlstore"
+)
+
+const actor = "operator:ada"
+
+var ruleCodes = []string{"incorrect_tax_amount", "incorrect_line_item_net_amount", "phone_number_not_assigned"}
+
+// desk is an operator over a fresh store.
+type desk struct {
+	*operate.Operator
+	store landfall.Store
+}
+
+// each runs a test on both databases.
+func each(t *testing.T, test func(*testing.T, desk)) {
+	t.Helper()
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":     func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgresql": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, err := sqlstore.Open(t.Context(), address(t), sqlstore.Options{Server: true, ApplySchema: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = store.Close() })
+			test(t, desk{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes}), store})
+		})
+	}
+}
+
+// audit gives the actions written down about a subject, with their details.
+func (d desk) audit(t *testing.T, subject string) []string {
+	t.Helper()
+	var lines []string
+	err := d.store.View(t.Context(), func(view landfall.View) error {
+		entries, err := view.Audit(t.Context(), subject)
+		for _, entry := range entries {
+			if entry.Actor != actor || entry.At.IsZero() {
+				t.Errorf("entry %+v", entry)
+			}
+			lines = append(lines, strings.TrimSuffix(entry.Action+": "+entry.Detail, ": "))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// events gives the events about a process or, with no number, a supplier.
+func (d desk) events(t *testing.T, key landfall.Key) []landfall.Event {
+	t.Helper()
+	var events []landfall.Event
+	err := d.store.View(t.Context(), func(view landfall.View) error {
+		var err error
+		events, err = view.Events(t.Context(), key)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusal checks that an error is one a person can read, about the right thing.
+func refusal(t *testing.T, what string, err error, code string, parts ...string) {
+	t.Helper()
+	var known *landfall.Error
+	if !errors.As(err, &known) {
+		t.Errorf("%s: %v, want a refusal", what, err)
+		return
+	}
+	if known.Code != code {
+		t.Errorf("%s: code %s, want %s", what, known.Code, code)
+	}
+	for _, part := range parts {
+		if !strings.Contains(known.Detail, part) {
+			t.Errorf("%s: %q does not say %q", what, known.Detail, part)
+		}
+	}
+}
+
+func ptr[V any](value V) *V { return &value }
+
+func TestSupplierLife(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		made, err := d.CreateSupplier(ctx, "ACME", operate.SupplierChange{Name: ptr("Acme, Ltd"), DocumentRoot: ptr("imports/acme/")})
+		must(t, err)
+		if made.Currency != "GBP" || made.TimeZone != "Europe/London" || made.Status != landfall.Ongoing {
+			t.Errorf("defaults are %+v", made)
+		}
+		_, err = d.CreateSupplier(ctx, "ACME", operate.SupplierChange{})
+		refusal(t, "twice", err, landfall.CodeValidationFailed, "already", "supplier set ACME")
+
+		changed, err := d.SetSupplier(ctx, "ACME", operate.SupplierChange{
+			Status: ptr(landfall.Paused), Currency: ptr("EUR"), Region: ptr("DE"), TimeZone: ptr("Europe/Berlin"),
+			ConcurrencyLimit: ptr(3), VerifyDocuments: ptr(true), SendCustomerEmails: ptr(true),
+			Severities: map[string]landfall.Severity{"incorrect_tax_amount": landfall.SeverityError},
+		})
+		must(t, err)
+		facts, err := d.ShowSupplier(ctx, "ACME")
+		must(t, err)
+		changed.CreatedAt = facts.CreatedAt
+		same(t, "what is shown", facts.Supplier, changed)
+		if facts.Status != landfall.Paused || facts.Name != "Acme, Ltd" || facts.Severities["incorrect_tax_amount"] != landfall.SeverityError {
+			t.Errorf("facts are %+v", facts)
+		}
+		must(t, second(d.SetSupplier(ctx, "ACME", operate.SupplierChange{Name: ptr("Acme"),
+			Severities: map[string]landfall.Severity{"incorrect_tax_amount": ""}})))
+		listed, err := d.Suppliers(ctx)
+		must(t, err)
+		if len(listed) != 1 || len(listed[0].Severities) != 0 || listed[0].Status != landfall.Paused {
+			t.Errorf("listed %+v", listed)
+		}
+		same(t, "audit", d.audit(t, "ACME"), []string{
+			`supplier.create: name="Acme, Ltd", status=Ongoing, document_root="imports/acme/", currency=GBP, region=GB, time_zone=Europe/London, concurrency_limit=0, verify_documents=false, send_customer_emails=false`,
+			`supplier.set: status=Paused, currency=EUR, region=DE, time_zone=Europe/Berlin, concurrency_limit=3, verify_documents=true, send_customer_emails=true, rule incorrect_tax_amount=error`,
+			`supplier.set: name="Acme", rule incorrect_tax_amount=default`,
+		})
+		events := d.events(t, landfall.Key{Supplier: "ACME"})
+		if len(events) != 1 || events[0].Type != landfall.EventSupplierStatusChanged {
+			t.Fatalf("events are %+v", events)
+		}
+		same(t, "event", events[0].Details, map[string]string{"from": "Ongoing", "to": "Paused"})
+	})
+}
+
+func second[V any](_ V, err error) error { return err }
+
+func TestGrants(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})), d.CreateOrganisation(ctx, "Acme"))
+		refusal(t, "unknown supplier", d.Grant(ctx, "T", "Acme"), landfall.CodeSupplierUnknown, `"T"`)
+		refusal(t, "unknown organisation", d.Grant(ctx, "S", "Other"), landfall.CodeNotFound, `"Other"`)
+		refusal(t, "nothing to take back", d.Revoke(ctx, "S", "Acme"), landfall.CodeNotFound, "was not granted")
+		must(t, d.Grant(ctx, "S", "Acme"), d.Grant(ctx, "S", "Acme"))
+		facts, err := d.ShowSupplier(ctx, "S")
+		must(t, err)
+		same(t, "grantees", facts.Grantees, []string{"Acme"})
+		must(t, d.Revoke(ctx, "S", "Acme"))
+		facts, err = d.ShowSupplier(ctx, "S")
+		must(t, err)
+		if len(facts.Grantees) > 0 {
+			t.Errorf("still granted to %v", facts.Grantees)
+		}
+		same(t, "audit", d.audit(t, "S")[1:], []string{"supplier.grant: to Acme", "supplier.grant: to Acme", "supplier.revoke: from Acme"})
+	})
+}
+
+func TestOrganisationsAndTeams(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		must(t, d.CreateOrganisation(ctx, "Acme"), d.CreateOrganisation(ctx, "Zebra & Söhne"), d.CreateTeam(ctx, "Migration Team"))
+		refusal(t, "organisation twice", d.CreateOrganisation(ctx, "Acme"), landfall.CodeValidationFailed, "already")
+		refusal(t, "team twice", d.CreateTeam(ctx, "Migration Team"), landfall.CodeValidationFailed, "already")
+		must(t, d.DisableOrganisation(ctx, "Acme"))
+		refusal(t, "disable nobody", d.DisableOrganisation(ctx, "Nobody"), landfall.CodeNotFound, "organisation list")
+		organisations, err := d.Organisations(ctx)
+		must(t, err)
+		if len(organisations) != 2 || !organisations[0].Disabled || organisations[1].Disabled {
+			t.Errorf("organisations are %+v", organisations)
+		}
+		must(t, d.EnableOrganisation(ctx, "Acme"))
+		teams, err := d.Teams(ctx)
+		must(t, err)
+		if len(teams) != 1 || teams[0].Name != "Migration Team" {
+			t.Errorf("teams are %+v", teams)
+		}
+		same(t, "audit", d.audit(t, "Acme"), []string{"organisation.create", "organisation.disable", "organisation.enable"})
+		same(t, "audit of the team", d.audit(t, "Migration Team"), []string{"team.create"})
+	})
+}
+
+func TestKeyLife(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		must(t, d.CreateOrganisation(ctx, "Acme"))
+		key, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Viewer, Life: 90 * 24 * time.Hour})
+		must(t, err)
+		issuer := auth.NewIssuer(d.store, auth.Options{})
+		must(t, second(issuer.Issue(ctx, "192.0.2.1", text.Reveal())))
+
+		next, nextText, err := d.RotateKey(ctx, key.ID, time.Hour)
+		must(t, err)
+		must(t, second(issuer.Issue(ctx, "192.0.2.1", text.Reveal())), second(issuer.Issue(ctx, "192.0.2.1", nextText.Reveal())))
+		keys, err := d.Keys(ctx, "Acme")
+		must(t, err)
+		if len(keys) != 2 || keys[0].ID != key.ID || keys[1].ID != next.ID || keys[1].Role != landfall.Viewer {
+			t.Fatalf("keys are %+v", keys)
+		}
+		if left := time.Until(keys[0].ExpiresAt); left > time.Hour || left < 50*time.Minute {
+			t.Errorf("the old key lives another %s", left)
+		}
+		if left := time.Until(keys[1].ExpiresAt); left > 90*24*time.Hour+time.Minute || left < 89*24*time.Hour {
+			t.Errorf("the new key lives another %s", left)
+		}
+		last, _, err := d.RotateKey(ctx, next.ID, 0)
+		must(t, err)
+		_, err = issuer.Issue(ctx, "192.0.2.1", nextText.Reveal())
+		refusal(t, "old key without overlap", err, landfall.CodeAuthenticationFailed)
+		_, _, err = d.RotateKey(ctx, next.ID, 0)
+		refusal(t, "rotating an ended key", err, landfall.CodeValidationFailed, "key create")
+		must(t, d.RevokeKey(ctx, last.ID), d.RevokeKey(ctx, last.ID))
+		_, _, err = d.RotateKey(ctx, last.ID, 0)
+		refusal(t, "rotating a revoked key", err, landfall.CodeValidationFailed, "revoked")
+		all, err := d.Keys(ctx, "")
+		must(t, err)
+		if len(all) != 3 || all[2].RevokedAt.IsZero() {
+			t.Errorf("keys are %+v", all)
+		}
+		history := strings.Join(append(d.audit(t, key.ID), d.audit(t, next.ID)...), "\n")
+		for _, part := range []string{"key.create: organisation=\"Acme\", role=viewer", "key.rotate: replaced by " + next.ID, "in place of " + key.ID} {
+			if !strings.Contains(history, part) {
+				t.Errorf("%q is not in the audit:\n%s", part, history)
+			}
+		}
+		if strings.Contains(history, text.Reveal()[14:]) {
+			t.Error("the secret is in the audit")
+		}
+	})
+}
+
+func TestKeyRefusals(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		must(t, d.CreateOrganisation(ctx, "Acme"))
+		_, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: "admin"})
+		refusal(t, "role", err, landfall.CodeValidationFailed, "importer", "viewer")
+		_, _, err = d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Viewer, Life: -1})
+		refusal(t, "life", err, landfall.CodeValidationFailed, "past")
+		_, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Nobody", Role: landfall.Viewer})
+		refusal(t, "organisation", err, landfall.CodeNotFound, "Nobody")
+		if text.Reveal() != "" {
+			t.Error("a refused key was shown")
+		}
+		_, err = d.Keys(ctx, "Nobody")
+		refusal(t, "keys of nobody", err, landfall.CodeNotFound, "Nobody")
+		refusal(t, "revoke", d.RevokeKey(ctx, "none"), landfall.CodeNotFound, "key list")
+		_, _, err = d.RotateKey(ctx, "none", 0)
+		refusal(t, "rotate", err, landfall.CodeNotFound, "none")
+		_, _, err = d.RotateKey(ctx, "none", -time.Second)
+		refusal(t, "overlap", err, landfall.CodeValidationFailed, "negative")
+		if keys, err := d.Keys(ctx, ""); err != nil || len(keys) > 0 {
+			t.Errorf("keys %+v, %v", keys, err)
+		}
+	})
+}
+
+func TestSkipMarks(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})))
+		key := landfall.Key{Supplier: "S", External: "1/2"}
+		refusal(t, "nothing staged", d.Skip(ctx, key, "closed"), landfall.CodeProcessUnknown, `"1/2"`)
+		refusal(t, "nothing to unskip", d.Unskip(ctx, key, ""), landfall.CodeProcessUnknown, `"1/2"`)
+		stage := func() landfall.StageVerdict {
+			t.Helper()
+			outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: []byte(`{}`)})
+			must(t, err)
+			return outcome.Verdict
+		}
+		stage()
+		refusal(t, "without a mark", d.Unskip(ctx, key, ""), landfall.CodeValidationFailed, "not marked")
+		refusal(t, "blank reason", d.Skip(ctx, key, " "), landfall.CodeValidationFailed, "reason")
+		refusal(t, "long reason", d.Skip(ctx, key, strings.Repeat("x", 501)), landfall.CodeValidationFailed, "501")
+		must(t, d.Skip(ctx, key, "account closed at source"))
+		if verdict := stage(); verdict != landfall.RefusedSkipped {
+			t.Errorf("staging a skipped account: %d", verdict)
+		}
+		must(t, d.Unskip(ctx, key, "opened again"))
+		if verdict := stage(); verdict != landfall.StagedAgain {
+			t.Errorf("staging after the mark was taken away: %d", verdict)
+		}
+		var types []landfall.EventType
+		for _, event := range d.events(t, key) {
+			types = append(types, event.Type)
+		}
+		same(t, "events", types, []landfall.EventType{landfall.EventSkipped, landfall.EventUnskipped})
+		same(t, "audit", d.audit(t, "S/1/2"), []string{"account.skip: account closed at source", "account.unskip: opened again"})
+	})
+}
