@@ -23,6 +23,9 @@ func TestParseDay(t *testing.T) {
 func TestDaysFollowEachOther(t *testing.T) {
 	day, _ := ParseDay("0001-01-01")
 	for want := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); want.Year() < 10000; want = want.AddDate(0, 0, 1) {
+		if read, err := ParseDay(want.Format(time.DateOnly)); err != nil || read != day {
+			t.Fatalf("%s was read as %s: %v", day, read, err)
+		}
 		if day != Date(want.Date()) || day != NumberedDay(day.Number()) {
 			t.Fatalf("%s is not %s", day, want)
 		}
