@@ -2,8 +2,10 @@ package document
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -129,15 +131,22 @@ func (b *bucket) confirm(ctx context.Context) error {
 	return errMissing
 }
 
-// reason keeps of an error what an operator needs and no file name.
+// reason keeps of an error what an operator needs and no file name: the
+// library writes addresses into errors of its own, so only the kinds that are
+// known to hold none are passed on.
 func reason(err error) error {
 	var response minio.ErrorResponse
-	if errors.As(err, &response) {
+	var network *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &response):
 		return fmt.Errorf("the store answered with status %d", response.StatusCode)
+	case errors.As(err, &network):
+		return network
+	case errors.As(err, &certificate):
+		return certificate
+	case errors.Is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
 	}
-	var address *url.Error
-	if errors.As(err, &address) {
-		return address.Err
-	}
-	return err
+	return errors.New("the store gave no usable answer")
 }
