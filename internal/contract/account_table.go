@@ -49,6 +49,7 @@ var accountTable = rules.NewTable("Account", "One account as the other supplier 
 	rules.May("metadata", metadata, "Anything else worth keeping, untouched."),
 )
 
+// The small objects inside an account.
 var billingOptionsTable = rules.NewTable("BillingOptions", "How often an account is billed.",
 	rules.May("period_length", rules.Choice("MONTHLY", "QUARTERLY", "ANNUAL"), "The unit of the billing period."),
 	rules.May("period_length_multiplier", rules.Integer(1, 12), "How many units one billing period has."),
@@ -61,9 +62,12 @@ var referenceTable = rules.NewTable("Reference", "A second number by which the a
 	rules.Need("value", rules.Name(100), "The number or name itself."),
 )
 
+// A metadatum's value is walked for broken JSON and kept as it was sent.
 var metadataTable = rules.NewTable("Metadatum", "One thing worth keeping that has no field of its own.",
 	rules.Need("key", rules.Name(255), "What it is; once per list."),
 	rules.Need("value", rules.AnyJSON(), "Any JSON value, kept untouched."),
 )
 
+// metadata is the documented place for everything the tables do not name, so
+// that nothing has to be dropped and nothing unknown has to be let in.
 var metadata = rules.List(0, maxMetadata, rules.Object(metadataTable))

@@ -1,13 +1,12 @@
 package contract
 
 import (
+	"encoding/json"
 	"testing"
-
-	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // BenchmarkReadAndCheck is everything that is done with an account before it
-// is stored; the others are what merely decoding the same bytes costs.
+// is stored; the other is what merely decoding the same bytes costs.
 func BenchmarkReadAndCheck(b *testing.B) {
 	Warm()
 	body, supplier := file(b, "typical.json"), testSupplier()
@@ -30,7 +29,7 @@ func BenchmarkDecodeIntoMap(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var value map[string]any
-		if err := jsonv2.Unmarshal(body, &value); err != nil {
+		if err := json.Unmarshal(body, &value); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"landfall/internal/rules"
 )
 
+// The functions below turn nodes into nouns. They never fail: what is absent or
+// was refused has the zero value, and who binds has checked before.
+
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, "supply"),
@@ -57,6 +60,8 @@ func bindReading(n *rules.Node) landfall.Reading {
 	}
 }
 
+// bindTransaction keeps the transaction's own JSON, which is echoed later and
+// compared with a second import of the same identifier.
 func bindTransaction(n *rules.Node) landfall.Transaction {
 	return landfall.Transaction{
 		ID:       n.Field("transaction_id").Text(),
@@ -81,6 +86,8 @@ func bindStatement(n *rules.Node) landfall.Statement {
 	}
 }
 
+// bindNote remembers whether there was a body at all: notes without one are
+// told apart by their documents.
 func bindNote(n *rules.Node) landfall.Note {
 	return landfall.Note{
 		Body:          n.Field("body").Text(),

@@ -39,6 +39,7 @@ func Codes() []CodeEntry {
 	return codes
 }
 
+// answers is a code of a whole answer, points one of a value in it.
 func answers(code, meaning string, status ...int) CodeEntry {
 	return CodeEntry{Code: code, Status: status, Where: wholeAnswer, Severity: refuses, Meaning: meaning}
 }
@@ -105,10 +106,13 @@ var shapeCodes = []CodeEntry{
 	points(CodeInvalidPhoneNumber, "every phone number", "Not a possible phone number in the supplier's region or, with +, anywhere; letters, tel: forms and extensions are refused."),
 	points(CodeInvalidPath, "every document path", "Not a path below the document root."),
 	points(CodeUnknownParameter, "any query parameter", "The query parameter is not known at this path."),
+	points("invalid_setting", "the settings of a payment vendor", "Told to the operator only: a setting is missing, unknown or not what it should be."),
 	points(CodeInvalidCursor, "after", "The cursor was not taken from a Link header, or was cut."),
 }
 
-// RuleBookJSON writes the rule book and the catalogue for programs.
+// RuleBookJSON writes the rule book and the catalogue for programs. The status
+// is a list, because some codes come with one status in a body's violation and
+// with another as a whole answer.
 func RuleBookJSON() []byte {
 	dst := []byte(`{"rules":[`)
 	for _, rule := range ruleBook {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"sync"
 	"time"
 
 	"landfall"
@@ -28,6 +29,18 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 	}
 	c.today = calendar.DayOf(now, zone(c.supplier))
 	return c
+}
+
+// zones remembers the time zones of suppliers: loading one reads a file.
+var zones sync.Map
+
+func zone(supplier landfall.Supplier) *time.Location {
+	if known, ok := zones.Load(supplier.TimeZone); ok {
+		return known.(*time.Location)
+	}
+	location := supplier.Location()
+	zones.Store(supplier.TimeZone, location)
+	return location
 }
 
 // verdict closes the check.
@@ -68,6 +81,8 @@ func (c *checker) brokenField(code string, node *rules.Node, field string) {
 	}
 }
 
+// knownSupplier reports a code the caller may not use like any other wrong
+// value, in its place among them.
 func (c *checker) knownSupplier(root *rules.Node, supplier *landfall.Supplier) {
 	if code := root.Field("import_supplier"); supplier == nil && code.Valid() {
 		c.report.Add(code, landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
@@ -82,6 +97,7 @@ func (c *checker) period(n *rules.Node, from, to string) {
 	}
 }
 
+// notInFuture compares with the supplier's day, not the server's.
 func (c *checker) notInFuture(day *rules.Node) {
 	if day.Valid() && day.Day().After(c.today) {
 		c.broken(CodeDateInFuture, day)
@@ -115,6 +131,7 @@ func (c *checker) path(path *rules.Node) {
 	}
 }
 
+// postcode knows the form of British postcodes only; others pass.
 func (c *checker) postcode(node *rules.Node, country string) {
 	if text := node.Text(); text != "" && country == "GB" && !britishPostcode(text) {
 		c.broken(CodeInvalidPostcode, node)

@@ -24,6 +24,7 @@ func (c *checker) account(root *rules.Node) {
 	c.paymentSchedules(root.Field("payment_schedules"))
 }
 
+// occupier wants customers exactly when somebody is known to live there.
 func (c *checker) occupier(root *rules.Node) {
 	customers, unknown := root.Field("customers"), root.Field("unknown_occupier")
 	if !customers.Valid() || unknown.Present() && !unknown.Valid() {
@@ -102,6 +103,7 @@ func (c *checker) address(n *rules.Node, prefix, twice string) {
 	}
 }
 
+// dates applies the rules about the account's own days.
 func (c *checker) dates(root *rules.Node) {
 	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
 	c.notInFuture(root.Field("date_of_sale"))
@@ -125,6 +127,7 @@ func (c *checker) consents(n *rules.Node) {
 	}
 }
 
+// references are twins when both of their parts are the same.
 func (c *checker) references(root *rules.Node) {
 	var known seen
 	for _, reference := range root.Field("references").Items() {

@@ -70,6 +70,7 @@ func (c *checker) items(n *rules.Node) {
 	}
 }
 
+// lineItem lets the product of price and units be rounded on either side.
 func (c *checker) lineItem(n *rules.Node) {
 	c.period(n, "start_date", "end_date")
 	price, count, net := n.Field("price_per_unit"), n.Field("number_of_units"), n.Field("net_amount")
@@ -104,6 +105,7 @@ func signed(n *rules.Node) money.Amount {
 	}.Signed()
 }
 
+// statements applies the rules of historical statements.
 func (c *checker) statements(list *rules.Node) {
 	c.unique(CodeDuplicateStatements, list, "statement_id")
 	for _, statement := range list.Items() {
@@ -113,6 +115,8 @@ func (c *checker) statements(list *rules.Node) {
 	c.overlap(CodeStatementOverlap, spans(list, "bill_period_from_date", "bill_period_to_date"))
 }
 
+// paymentSchedules asks for what a trigger needs and wants one schedule at a
+// time.
 func (c *checker) paymentSchedules(list *rules.Node) {
 	for _, schedule := range list.Items() {
 		c.period(schedule, "start_date", "end_date")
@@ -164,9 +168,14 @@ func (c *checker) overlap(code string, sorted []span) {
 		if reached.IsZero() || !sorted[i].from.After(reached) {
 			c.broken(code, sorted[i].start)
 		}
-		// A short period inside a long one must not hide the long one's end.
-		if reached.IsZero() || !sorted[i].to.IsZero() && sorted[i].to.Before(reached) {
-			sorted[i].to = reached
-		}
+		sorted[i].reach(reached)
+	}
+}
+
+// reach lengthens a period to a day an earlier one reaches: a short one inside
+// a long one must not hide the long one's end.
+func (s *span) reach(day calendar.Day) {
+	if day.IsZero() || !s.to.IsZero() && s.to.Before(day) {
+		s.to = day
 	}
 }

@@ -1,12 +1,6 @@
 package contract
 
-import (
-	"sync"
-	"time"
-
-	"landfall"
-	"landfall/internal/rules"
-)
+import "landfall/internal/rules"
 
 func (c *checker) notes(list *rules.Node) {
 	for _, note := range list.Items() {
@@ -28,16 +22,4 @@ func (c *checker) notes(list *rules.Node) {
 			c.broken(CodeNoteUnpin, unpin)
 		}
 	}
-}
-
-// zones remembers the time zones of suppliers: loading one reads a file.
-var zones sync.Map
-
-func zone(supplier landfall.Supplier) *time.Location {
-	if known, ok := zones.Load(supplier.TimeZone); ok {
-		return known.(*time.Location)
-	}
-	location := supplier.Location()
-	zones.Store(supplier.TimeZone, location)
-	return location
 }

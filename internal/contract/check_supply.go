@@ -48,9 +48,7 @@ func (c *checker) agreements(list *rules.Node) {
 		case next.from.After(reached):
 			c.broken(CodeAgreementGap, next.start)
 		}
-		if reached.IsZero() || !next.to.IsZero() && next.to.Before(reached) {
-			sorted[i].to = reached
-		}
+		sorted[i].reach(reached)
 	}
 }
 

@@ -2,6 +2,8 @@ package contract
 
 import "landfall/internal/rules"
 
+// customerTable requires nothing: an old system may know no more of a customer
+// than that there is one.
 var customerTable = rules.NewTable("Customer", "A person or business of an account.",
 	rules.May("given_name", rules.Text(255), "First name or names."),
 	rules.May("family_name", rules.Text(255), "Family name."),
@@ -22,6 +24,7 @@ var customerTable = rules.NewTable("Customer", "A person or business of an accou
 	rules.May("metadata", metadata, "Anything else worth keeping, untouched."),
 )
 
+// A phone number is an object of its own, as the interface has always had it.
 var alternativePhoneTable = rules.NewTable("AlternativePhone", "A further phone number of a customer.",
 	rules.Need("phone_number", phone, "The number; an empty text means none."),
 )
@@ -34,6 +37,7 @@ var preferencesTable = rules.NewTable("CustomerPreferences", "What a customer wa
 	rules.May("opted_into_third_parties", rules.Boolean(), "Messages of third parties."),
 )
 
+// consentTable is shared by accounts and customers.
 var consentTable = rules.NewTable("Consent", "What somebody agreed to, or did not.",
 	rules.Need("type", code, "What the consent is about; once per list."),
 	rules.Need("value", rules.Choice("ACCEPTED", "REJECTED", "UNKNOWN", "PENDING"), "What was answered."),

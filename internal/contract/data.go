@@ -47,6 +47,7 @@ func each[T any](list *rules.Node, bind func(*rules.Node) T) []T {
 	return bound
 }
 
+// accountType fills in the documented default.
 func accountType(root *rules.Node) string {
 	if given := root.Field("account_type").Text(); given != "" {
 		return given
@@ -54,6 +55,7 @@ func accountType(root *rules.Node) string {
 	return "DOMESTIC"
 }
 
+// amountOf tells an amount of zero from one that was not given.
 func amountOf(node *rules.Node) *money.Amount {
 	if !node.Valid() {
 		return nil
@@ -62,6 +64,7 @@ func amountOf(node *rules.Node) *money.Amount {
 	return &amount
 }
 
+// bindCustomer keeps what support looks for; the rest stays in the document.
 func bindCustomer(n *rules.Node) landfall.Customer {
 	return landfall.Customer{
 		GivenName:  n.Field("given_name").Text(),

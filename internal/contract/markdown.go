@@ -21,10 +21,15 @@ of the input: field names and zero-based indexes. A violation never repeats the 
 
 ## Codes
 
+The codes of the rule book are further down; they come with status 400 when they refuse.
+
 | code | status | where | meaning |
 |---|---|---|---|
 `)
 	for _, entry := range Codes() {
+		if ruleIndex[entry.Code] != nil {
+			continue
+		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", entry.Code, statuses(entry.Status), escaped(entry.Where), escaped(entry.Meaning))
 	}
 	page.WriteString(`
@@ -90,6 +95,8 @@ The smallest valid account is:
 	return page.String()
 }
 
+// fieldTable writes one object. Nested objects are links to their own tables,
+// so that each is explained once.
 func fieldTable(page *strings.Builder, table *rules.Table) {
 	fmt.Fprintf(page, "\n## %s\n\n%s\n\n| field | required | type | meaning |\n|---|---|---|---|\n", table.Name, table.Doc)
 	for _, field := range table.Fields {
@@ -126,6 +133,8 @@ func typeText(typ *rules.Type) string {
 	return "any JSON"
 }
 
+// textType says what a text may be, the closed set first: whoever reads the
+// table looks for the values before the length.
 func textType(typ *rules.Type) string {
 	var text string
 	switch {

@@ -2,6 +2,9 @@ package contract
 
 import "landfall/internal/rules"
 
+// transactionTable requires what every type needs. What only some types need
+// is asked for by the checker, and fields that are usual for one type are
+// allowed on all.
 var transactionTable = rules.NewTable("Transaction", "A financial transaction from the other supplier's books.",
 	rules.Need("transaction_id", rules.Name(128), "The transaction's identifier in the other supplier's system."),
 	rules.Need("transaction_date", rules.Date(), "The day of the transaction."),
@@ -17,6 +20,8 @@ var transactionTable = rules.NewTable("Transaction", "A financial transaction fr
 	rules.May("tax_items", rules.List(0, maxTaxItems, rules.Object(taxItemTable)), "The taxes in the charge."),
 )
 
+// Net amounts and values taxed are decimals, not amounts: other systems keep
+// them with more digits than a bill shows.
 var lineItemTable = rules.NewTable("LineItem", "One line of a supply charge.",
 	rules.Need("rate_band", code, "The rate that was applied."),
 	rules.Need("start_date", rules.Date(), "First day charged."),
@@ -35,6 +40,7 @@ var taxItemTable = rules.NewTable("TaxItem", "One tax of a supply charge.",
 	rules.Need("unit_type", code, "How the rate is meant; PROPORTION means a share of the value taxed."),
 )
 
+// statementTable serves the account object and the statements endpoint.
 var statementTable = rules.NewTable("Statement", "A bill the other supplier issued.",
 	rules.Need("statement_id", rules.Name(128), "The statement's identifier in the other supplier's system."),
 	rules.Need("bill_period_from_date", rules.Date(), "First day billed."),
@@ -45,6 +51,7 @@ var statementTable = rules.NewTable("Statement", "A bill the other supplier issu
 	rules.May("statement_path", documentPath, "Where its PDF is, below the supplier's document root."),
 )
 
+// What a schedule needs depends on its trigger, which is a rule of the book.
 var paymentScheduleTable = rules.NewTable("PaymentSchedule", "When money is collected.",
 	rules.Need("start_date", rules.Date(), "First day of the schedule."),
 	rules.May("end_date", rules.Date(), "Last day of the schedule; open when left out."),
@@ -57,6 +64,7 @@ var paymentScheduleTable = rules.NewTable("PaymentSchedule", "When money is coll
 
 var instructionTypes = rules.Choice("CARD", "DIRECT_DEBIT", "BPAY", "PAYMENT_SLIP", "CUSTOM")
 
+// inlineInstructionTable is the endpoint's table without the account's key.
 var inlineInstructionTable = rules.NewTable("InlinePaymentInstruction", "A payment instruction inside an account object.",
 	rules.Need("vendor", code, "Code of the payment vendor, as the operator configured it."),
 	rules.Need("reference", rules.Name(255), "The instruction's reference at the vendor."),

@@ -50,6 +50,8 @@ func outwardForm(outward string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// inwardLetter leaves out the letters that look like others when written by
+// hand.
 func inwardLetter(c byte) bool { return letterExcept(c, "CIKMOV") }
 
 func letterExcept(c byte, excluded string) bool {

@@ -2,6 +2,7 @@ package contract
 
 import "landfall/internal/rules"
 
+// noteTable serves the account object and the notes endpoint.
 var noteTable = rules.NewTable("Note", "A remark on an account, for support to read.",
 	rules.May("body", rules.Prose(maxProse), "The text; needed unless there are document paths."),
 	rules.May("document_paths", rules.List(0, maxDocumentPaths, rules.Object(documentPathTable)), "Documents that belong to the note; needed unless there is a body."),
@@ -22,6 +23,8 @@ func envelope(name, doc string, fields ...rules.Field) *rules.Table {
 	}, fields...)...)
 }
 
+// processTable calls the supplier import_supplier_code, unlike all others: the
+// interface has it that way, and the other name is refused here.
 var processTable = rules.NewTable("ProcessRequest", "Asks for an account to be created from staged data.",
 	rules.Need("external_account_number", externalNumber, "The account's number in the other supplier's system."),
 	rules.Need("import_supplier_code", rules.Name(maxSupplier), "The import supplier's code."),
@@ -29,6 +32,7 @@ var processTable = rules.NewTable("ProcessRequest", "Asks for an account to be c
 	rules.May("dry_run", rules.Boolean(), "Does everything and takes it back; nothing is created."),
 )
 
+// An empty list is accepted and changes nothing.
 var notesTable = envelope("NotesRequest", "Notes for an imported account.",
 	rules.Need("notes", rules.List(0, maxNotes, rules.Object(noteTable)), "The notes, kept in this order."),
 )

@@ -4,6 +4,8 @@ import "landfall/internal/rules"
 
 var addressLine = rules.Text(512)
 
+// addressTable is the structured style of an address; accounts and supply
+// addresses also have a free style of five lines and a postcode.
 var addressTable = rules.NewTable("Address", "A structured postal address.",
 	rules.Need("country", country, "ISO 3166-1 alpha-2 code."),
 	rules.May("name", addressLine, "Who lives there."),
@@ -17,6 +19,8 @@ var addressTable = rules.NewTable("Address", "A structured postal address.",
 	rules.May("delivery_point_identifier", rules.Text(32), "The post's identifier of the delivery point."),
 )
 
+// supplyAddressTable and the tables below it follow the way of a product into
+// a house: place, supply point, meter, register, reading.
 var supplyAddressTable = rules.NewTable("SupplyAddress", "A place that is supplied.",
 	rules.May("supply_address1", addressLine, "First line of the address, free style."),
 	rules.May("supply_address2", addressLine, "Second line of the address."),
@@ -40,6 +44,7 @@ var supplyPointTable = rules.NewTable("SupplyPoint", "Where a product enters a p
 	rules.May("meters", rules.List(0, maxMeters, rules.Object(meterTable)), "The meters of the supply point."),
 )
 
+// An agreement's end is exclusive, so that the next one begins on that day.
 var agreementTable = rules.NewTable("Agreement", "Which product a supply point is on, and when.",
 	rules.Need("product_code", code, "The product."),
 	rules.Need("effective_from", rules.Date(), "First day of the agreement."),
