@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -8,14 +9,14 @@ import (
 
 // finish writes down what became of a request, after putting out a panic. It
 // must be deferred directly, or there is nothing to recover.
-func (a *API) finish(x *exchange) {
+func (a *API) finish(ctx context.Context, x *exchange) {
 	if fault := recover(); fault != nil {
-		a.fence(x, fault)
+		a.fence(ctx, x, fault)
 	}
 	a.metrics.inFlight.Dec()
 	took := time.Since(x.started)
 	a.metrics.observe(x, took)
-	a.logAccess(x, took)
+	a.logAccess(ctx, x, took)
 	if x.aborted {
 		// The server cuts the connection, so that a client cannot take half an
 		// answer for a whole one.
@@ -25,12 +26,12 @@ func (a *API) finish(x *exchange) {
 
 // logAccess writes one line per request. Neither path nor query is in it: they
 // carry account numbers.
-func (a *API) logAccess(x *exchange, took time.Duration) {
+func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
-	if x.route != nil && x.route.access == open && x.status < http.StatusBadRequest {
+	if x.route != nil && x.route.access == open && x.route.method == http.MethodGet && x.status < http.StatusBadRequest {
 		level = slog.LevelDebug // health checks and the reference page
 	}
-	if !a.Logger.Enabled(x.ctx, level) {
+	if !a.Logger.Enabled(ctx, level) {
 		return
 	}
 	fields := [10]slog.Attr{
@@ -51,7 +52,7 @@ func (a *API) logAccess(x *exchange, took time.Duration) {
 		fields[count] = slog.Bool("aborted", true)
 		count++
 	}
-	a.Logger.LogAttrs(x.ctx, level, "request", fields[:count]...)
+	a.Logger.LogAttrs(ctx, level, "request", fields[:count]...)
 }
 
 // template names the route for logs and metrics, so that neither personal data

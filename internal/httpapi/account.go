@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -10,7 +11,7 @@ import (
 
 // validate answers with the very bytes that were sent, so its memory can be
 // used again as soon as they are out.
-func (a *API) validate(x *exchange) error {
+func (a *API) validate(ctx context.Context, x *exchange) error {
 	warn, err := x.wantsWarnings()
 	if err != nil {
 		return err
@@ -20,7 +21,7 @@ func (a *API) validate(x *exchange) error {
 	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0]); err != nil {
 		return err
 	}
-	accepted, err := a.Desk.Validate(x.ctx, x.who, *buffer)
+	accepted, err := a.Desk.Validate(ctx, x.who, *buffer)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (a *API) validate(x *exchange) error {
 
 // stage reads into memory of its own: a store may still hold the document when
 // the request is over.
-func (a *API) stage(x *exchange) error {
+func (a *API) stage(ctx context.Context, x *exchange) error {
 	warn, err := x.wantsWarnings()
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (a *API) stage(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := a.Desk.Stage(x.ctx, x.who, body)
+	receipt, err := a.Desk.Stage(ctx, x.who, body)
 	if err != nil {
 		a.metrics.stagings.WithLabelValues(refusalCode(err)).Inc()
 		return err
@@ -71,8 +72,7 @@ func (x *exchange) wantsWarnings() (bool, error) {
 
 // refusalCode names a failure for a metric; codes are few and hold no data.
 func refusalCode(err error) string {
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*landfall.Error](err); is {
 		return known.Code
 	}
 	return landfall.CodeInternalError

@@ -91,10 +91,11 @@ var (
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{
 		ResponseWriter: w, request: r, started: time.Now(),
-		id: requestID(r.Header["X-Request-Id"]), ctx: r.Context(),
+		id: requestID(r.Header["X-Request-Id"]),
 	}
 	a.metrics.inFlight.Inc()
-	defer a.finish(x)
+	ctx := r.Context()
+	defer a.finish(ctx, x)
 
 	header := w.Header()
 	header["X-Request-Id"] = []string{x.id}
@@ -105,14 +106,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(r.TransferEncoding) > 0 || a.Draining() {
 		header["Connection"] = closed
 	}
-	if err := a.serve(x); err != nil {
-		a.fail(x, err)
+	if err := a.serve(ctx, x); err != nil {
+		a.fail(ctx, x, err)
 	}
 }
 
 // serve takes a request through the checks in the order the contract gives
 // them: who has no token learns nothing but whether the path exists.
-func (a *API) serve(x *exchange) error {
+func (a *API) serve(ctx context.Context, x *exchange) error {
 	x.path, x.query = target(x.request)
 	found := a.tree.find(x.path)
 	if len(found.routes) == 0 {
@@ -126,7 +127,7 @@ func (a *API) serve(x *exchange) error {
 	if found.unended {
 		return x.addSlash()
 	}
-	if err := a.admit(x); err != nil {
+	if err := a.admit(ctx, x); err != nil {
 		return err
 	}
 	if x.route.body {
@@ -140,19 +141,19 @@ func (a *API) serve(x *exchange) error {
 		}
 	}
 	if !x.route.streams {
-		ctx, cancel := context.WithTimeout(x.ctx, a.RequestTimeout)
+		limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
 		defer cancel()
-		x.ctx = ctx
+		ctx = limited
 	}
-	return x.route.handle(a, x)
+	return x.route.handle(a, ctx, x)
 }
 
 // admit finds out who is asking and whether they may.
-func (a *API) admit(x *exchange) error {
+func (a *API) admit(ctx context.Context, x *exchange) error {
 	if x.route.access == open {
 		return nil
 	}
-	who, err := a.Gate.Identify(x.ctx, x.request.Header["Authorization"])
+	who, err := a.Gate.Identify(ctx, x.request.Header["Authorization"])
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,6 @@ func (x *exchange) addSlash() error {
 type exchange struct {
 	http.ResponseWriter
 	request *http.Request
-	ctx     context.Context // of this request, with its deadline
 	started time.Time
 	id      string
 	route   *route // nil until found

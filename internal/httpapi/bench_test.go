@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -50,7 +51,7 @@ func post(b *testing.B, url, token, body string) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
+	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
 	post(b, h.server.URL+validatePath, h.tokens["importer"], typicalAccount(b))
 }
 
@@ -70,7 +71,7 @@ func BenchmarkBareDecode(b *testing.B) {
 
 // BenchmarkValidateHandler leaves the network out, to show our own part.
 func BenchmarkValidateHandler(b *testing.B) {
-	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
+	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
 	body := typicalAccount(b)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -87,7 +88,7 @@ func BenchmarkValidateHandler(b *testing.B) {
 
 func BenchmarkStream(b *testing.B) {
 	h := openHouse(b)
-	h.withRoute("/rows/", func(a *API, x *exchange) error {
+	h.withRoute("/rows/", func(a *API, _ context.Context, x *exchange) error {
 		var left bool
 		return a.stream(x, rows(100_000, nil, &left))
 	})

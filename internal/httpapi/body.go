@@ -18,10 +18,13 @@ const firstRead = 64 << 10
 
 // buffers holds byte slices for bodies and answers that are done with when
 // their request is. Large ones are left to the garbage collector.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+var buffers sync.Pool
 
 func borrow() *[]byte {
-	return buffers.Get().(*[]byte)
+	if buffer, is := buffers.Get().(*[]byte); is {
+		return buffer
+	}
+	return new([]byte)
 }
 
 func giveBack(buffer *[]byte) {
@@ -105,8 +108,7 @@ func tooLarge(limit int64) error {
 // unreadable answers for a body that did not arrive whole: too long after all,
 // cut off, or badly framed. Nothing was done with it.
 func unreadable(err error, limit int64) error {
-	var over *http.MaxBytesError
-	if errors.As(err, &over) {
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return tooLarge(limit)
 	}
 	return &landfall.Error{

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -16,11 +17,10 @@ const canary = "Canary7f3a"
 func filled(schema any, all map[string]any, depth int) any {
 	raw, _ := json.Marshal(schema)
 	var s struct {
-		Ref        string `json:"$ref"`
-		OneOf      []any  `json:"oneOf"`
-		Type       any
-		Properties map[string]any
-		Items      any
+		Ref        string         `json:"$ref"`
+		OneOf      []any          `json:"oneOf"`
+		Properties map[string]any `json:"properties"`
+		Items      any            `json:"items"`
 	}
 	_ = json.Unmarshal(raw, &s)
 	switch {
@@ -56,7 +56,7 @@ func TestCanary(t *testing.T) {
 	good := `{"import_supplier":"OURS","external_account_number":"` + canary + `-1","customers":[{"given_name":"` + canary +
 		`","family_name":"` + canary + `"}]}`
 	broken := `{"import_supplier":"` + canary + `","external_account_number":"` + canary
-	h.withRoute("/canary/panic/{external_account_number}/", func(_ *API, x *exchange) error { panic(x.params[0]) })
+	h.withRoute("/canary/panic/{external_account_number}/", func(_ *API, _ context.Context, x *exchange) error { panic(x.params[0]) })
 
 	status := imports + "/account-transfer-status/OURS/"
 	for _, c := range []struct {

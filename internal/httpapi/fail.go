@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,17 +47,25 @@ var (
 	}
 )
 
+// statusLeft is what logs and metrics show for a client that did not wait for
+// its answer, so that it is not taken for a fault of ours.
+const statusLeft = 499
+
 // fail answers with an error. Whatever is not one of ours becomes a plain
 // internal error: its text is for the log alone.
-func (a *API) fail(x *exchange, err error) {
-	var shown *landfall.Error
-	if !errors.As(err, &shown) {
+func (a *API) fail(ctx context.Context, x *exchange, err error) {
+	shown, ours := errors.AsType[*landfall.Error](err)
+	if !ours {
 		shown = errInternal
 	}
 	status := statuses[shown.Kind]
-	if status >= http.StatusInternalServerError && x.request.Context().Err() == nil {
-		a.metrics.storeErrors.WithLabelValues(shown.Code).Inc()
-		a.Logger.LogAttrs(x.ctx, slog.LevelError, "request failed",
+	if status >= http.StatusInternalServerError {
+		if ctx.Err() != nil {
+			x.status, x.aborted = cmp.Or(x.status, statusLeft), true
+			return
+		}
+		a.metrics.faults.WithLabelValues(shown.Code).Inc()
+		a.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("request_id", x.id), slog.String("route", x.template()),
 			slog.String("code", shown.Code), slog.Any("error", err))
 	}
@@ -79,8 +89,8 @@ func (a *API) fail(x *exchange, err error) {
 // fence keeps a fault of ours inside its own request. The stack is logged
 // without the panic's text unless the runtime wrote it, because a text of
 // anybody else may hold what was sent.
-func (a *API) fence(x *exchange, fault any) {
-	if fault == http.ErrAbortHandler {
+func (a *API) fence(ctx context.Context, x *exchange, fault any) {
+	if err, is := fault.(error); is && errors.Is(err, http.ErrAbortHandler) {
 		x.aborted = true
 		return
 	}
@@ -89,7 +99,7 @@ func (a *API) fence(x *exchange, fault any) {
 		what = known.Error()
 	}
 	a.metrics.panics.Inc()
-	a.Logger.LogAttrs(x.ctx, slog.LevelError, "panic",
+	a.Logger.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.id), slog.String("route", x.template()),
 		slog.String("fault", what), slog.String("stack", string(debug.Stack())))
 	if x.status != 0 {

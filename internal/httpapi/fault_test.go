@@ -12,15 +12,15 @@ import (
 )
 
 // withRoute gives the house one more route, for faults that no real one has.
-func (h *house) withRoute(path string, handle func(*API, *exchange) error) {
+func (h *house) withRoute(path string, handle func(*API, context.Context, *exchange) error) {
 	h.api.tree.grow(path, &route{method: http.MethodGet, path: path, handle: handle})
 }
 
 func TestPanicFence(t *testing.T) {
 	h := openHouse(t)
-	h.withRoute("/panic/text/", func(*API, *exchange) error { panic("Ada Canary") })
-	h.withRoute("/panic/runtime/", func(_ *API, x *exchange) error { return []error{}[len(x.params)] })
-	h.withRoute("/panic/late/", func(_ *API, x *exchange) error {
+	h.withRoute("/panic/text/", func(*API, context.Context, *exchange) error { panic("Ada Canary") })
+	h.withRoute("/panic/runtime/", func(_ *API, _ context.Context, x *exchange) error { return []error{}[len(x.params)] })
+	h.withRoute("/panic/late/", func(_ *API, _ context.Context, x *exchange) error {
 		_, _ = x.Write([]byte(strings.Repeat("[", 10000)))
 		panic("late")
 	})
@@ -62,8 +62,8 @@ func (h *house) expectAbort(path string) {
 
 func TestForeignErrorsStayInside(t *testing.T) {
 	h := openHouse(t)
-	h.withRoute("/foreign/", func(*API, *exchange) error { return errors.New("pq: secret detail") })
-	h.withRoute("/busy/", func(*API, *exchange) error {
+	h.withRoute("/foreign/", func(*API, context.Context, *exchange) error { return errors.New("pq: secret detail") })
+	h.withRoute("/busy/", func(*API, context.Context, *exchange) error {
 		return &landfall.Error{Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "Later.", RetryAfter: 1500e6}
 	})
 	if got := h.call("", "GET", "/foreign/", ""); got.status != 500 || got.code() != "internal_error" || strings.Contains(got.body, "pq") {

@@ -18,16 +18,16 @@ const (
 
 // healthz says that the process lives; whoever restarts processes asks this,
 // and restarting does not bring a database back.
-func (a *API) healthz(x *exchange) error {
+func (a *API) healthz(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
 // readyz says whether requests should be sent here.
-func (a *API) readyz(x *exchange) error {
+func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if a.Draining() {
 		return notReady("The service is shutting down.", nil)
 	}
-	if err := a.ready.ask(x.ctx); err != nil {
+	if err := a.ready.ask(ctx); err != nil {
 		return notReady("The database is away.", err)
 	}
 	return x.json(http.StatusOK, []byte(`{"status":"ready"}`))

@@ -114,9 +114,9 @@ type answer struct {
 
 func (a answer) code() string {
 	var body struct {
-		Code   string
-		Detail string
-		Errors []landfall.Violation
+		Code   string            `json:"code"`
+		Detail string            `json:"detail"`
+		Errors []json.RawMessage `json:"errors"`
 	}
 	if json.Unmarshal([]byte(a.body), &body) != nil || body.Errors == nil || body.Detail == "" {
 		return "not the error form"

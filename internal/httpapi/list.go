@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,8 +17,8 @@ import (
 const flushAt = 32 << 10
 
 // list serves one of the three lists.
-func list(filter landfall.ProcessFilter) func(*API, *exchange) error {
-	return func(a *API, x *exchange) error {
+func list(filter landfall.ProcessFilter) func(*API, context.Context, *exchange) error {
+	return func(a *API, ctx context.Context, x *exchange) error {
 		query := landfall.ProcessQuery{Supplier: x.params[0], Filter: filter}
 		page, err := contract.ReadPage(x.query)
 		if err != nil {
@@ -25,9 +26,9 @@ func list(filter landfall.ProcessFilter) func(*API, *exchange) error {
 		}
 		query.Limit, query.After = page.Limit, page.After
 		if query.Limit > 0 {
-			return a.page(x, query)
+			return a.page(ctx, x, query)
 		}
-		rows, err := a.Desk.List(x.ctx, x.who, query)
+		rows, err := a.Desk.List(ctx, x.who, query)
 		if err != nil {
 			return err
 		}
@@ -37,16 +38,17 @@ func list(filter landfall.ProcessFilter) func(*API, *exchange) error {
 
 // page answers with at most a limit of entries. One more is asked for, to know
 // whether a next page exists before the header goes out.
-func (a *API) page(x *exchange, query landfall.ProcessQuery) error {
+func (a *API) page(ctx context.Context, x *exchange, query landfall.ProcessQuery) error {
 	limit := query.Limit
 	query.Limit++
-	rows, err := a.Desk.List(x.ctx, x.who, query)
+	rows, err := a.Desk.List(ctx, x.who, query)
 	if err != nil {
 		return err
 	}
 	buffer := borrow()
 	defer giveBack(buffer)
-	body, count := append((*buffer)[:0], '['), 0
+	body, count := (*buffer)[:0], 0
+	body = append(body, '[')
 	var last landfall.ProcessEntry
 	for entry, err := range rows {
 		if err != nil {
@@ -59,8 +61,9 @@ func (a *API) page(x *exchange, query landfall.ProcessQuery) error {
 		body = appendEntry(body, entry)
 		last, count = entry, count+1
 	}
-	*buffer = append(body, ']')
-	return x.json(http.StatusOK, *buffer)
+	body = append(body, ']')
+	*buffer = body
+	return x.json(http.StatusOK, body)
 }
 
 // nextPage links to the page behind an entry. It is relative to the host the
@@ -78,7 +81,8 @@ func (x *exchange) nextPage(limit int, last landfall.ProcessEntry) string {
 func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
 	buffer := borrow()
 	defer giveBack(buffer)
-	body := append((*buffer)[:0], '[')
+	body := (*buffer)[:0]
+	body = append(body, '[')
 	for entry, err := range rows {
 		if err != nil {
 			return err
@@ -94,11 +98,12 @@ func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) 
 	if x.status != 0 && len(body) == 1 {
 		body = body[:0] // the last piece ended with the last entry
 	}
-	*buffer = append(body, ']')
+	body = append(body, ']')
+	*buffer = body
 	if x.status == 0 {
-		return x.json(http.StatusOK, *buffer)
+		return x.json(http.StatusOK, body)
 	}
-	return a.sendPiece(x, *buffer)
+	return a.sendPiece(x, body)
 }
 
 // appendEntry adds an entry behind the opening bracket, a comma, or another

@@ -100,7 +100,7 @@ func TestStreamedList(t *testing.T) {
 	left := false
 	for _, n := range []int{0, 1, 300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 50_000} {
 		path := fmt.Sprintf("/rows/%d/", n)
-		h.withRoute(path, func(a *API, x *exchange) error { return a.stream(x, rows(n, nil, &left)) })
+		h.withRoute(path, func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(n, nil, &left)) })
 		if got := entries(t, h.call("", "GET", path, "").body); len(got) != n {
 			t.Errorf("%d rows arrived as %d", n, len(got))
 		}
@@ -112,8 +112,8 @@ func TestBrokenList(t *testing.T) {
 	h := openHouse(t)
 	left := false
 	broken := errors.New("the database went away")
-	h.withRoute("/broken/late/", func(a *API, x *exchange) error { return a.stream(x, rows(50_000, broken, &left)) })
-	h.withRoute("/broken/early/", func(a *API, x *exchange) error { return a.stream(x, rows(10, broken, &left)) })
+	h.withRoute("/broken/late/", func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(50_000, broken, &left)) })
+	h.withRoute("/broken/early/", func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(10, broken, &left)) })
 	h.expectAbort("/broken/late/")
 	if got := h.call("", "GET", "/broken/early/", ""); got.status != 500 || got.code() != "internal_error" {
 		t.Errorf("got %d %.200s", got.status, got.body)
@@ -124,7 +124,7 @@ func TestClientLeavesList(t *testing.T) {
 	h := openHouse(t)
 	left := false
 	done := make(chan error, 1)
-	h.withRoute("/endless/", func(a *API, x *exchange) error {
+	h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
 		err := a.stream(x, rows(1<<40, nil, &left))
 		done <- err
 		return err

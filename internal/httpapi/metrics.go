@@ -14,12 +14,12 @@ import (
 
 // metrics is what the operator's dashboards read.
 type metrics struct {
-	requests    *prometheus.CounterVec
-	durations   *prometheus.HistogramVec
-	inFlight    prometheus.Gauge
-	storeErrors *prometheus.CounterVec
-	panics      prometheus.Counter
-	stagings    *prometheus.CounterVec
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
+	faults    *prometheus.CounterVec
+	panics    prometheus.Counter
+	stagings  *prometheus.CounterVec
 }
 
 func newMetrics(registry *prometheus.Registry, version string) *metrics {
@@ -34,7 +34,7 @@ func newMetrics(registry *prometheus.Registry, version string) *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "landfall_http_requests_in_flight", Help: "Requests being answered now.",
 		}),
-		storeErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
+		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_errors_total", Help: "Requests that failed on our side, by code.",
 		}, []string{"code"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
@@ -48,7 +48,7 @@ func newMetrics(registry *prometheus.Registry, version string) *metrics {
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	registry.MustRegister(m.requests, m.durations, m.inFlight, m.storeErrors, m.panics, m.stagings, build,
+	registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

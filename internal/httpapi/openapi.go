@@ -2,13 +2,17 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"landfall/internal/contract"
 )
+
+//go:generate go test -run TestOpenAPIIsCheckedIn -update .
 
 // OpenAPI gives the description of the API as it is checked in and served: the
 // route table and the payload tables, told in OpenAPI 3.1.
@@ -26,7 +30,7 @@ func OpenAPI() []byte {
 }
 
 // openAPI serves the document.
-func (a *API) openAPI(x *exchange) error {
+func (a *API) openAPI(_ context.Context, x *exchange) error {
 	x.Header().Set("Cache-Control", "no-cache")
 	return x.json(http.StatusOK, a.document())
 }
@@ -70,22 +74,23 @@ const introduction = "Moves customer accounts from another supplier's system ont
 
 // paths groups the table's rows by their path.
 func paths() object {
-	var out object
+	var order []string
+	methods := map[string]object{}
 	for _, r := range routes() {
 		if r.doc == nil {
 			continue
 		}
-		verb := member{lower[r.method], describeRoute(r)}
-		if last := len(out) - 1; last >= 0 && out[last].name == r.path {
-			out[last].value = append(out[last].value.(object), verb)
-			continue
+		if methods[r.path] == nil {
+			order = append(order, r.path)
 		}
-		out = append(out, member{r.path, object{verb}})
+		methods[r.path] = append(methods[r.path], member{strings.ToLower(r.method), describeRoute(r)})
+	}
+	out := make(object, len(order))
+	for i, path := range order {
+		out[i] = member{path, methods[path]}
 	}
 	return out
 }
-
-var lower = map[string]string{http.MethodGet: "get", http.MethodPost: "post", http.MethodPut: "put"}
 
 func describeRoute(r *route) object {
 	doc := r.doc

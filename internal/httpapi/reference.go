@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"embed"
 	"net/http"
 	"strconv"
@@ -20,21 +21,23 @@ var pageTypes = map[string]string{
 	"rapidoc-LICENSE.txt":  "text/plain; charset=utf-8",
 }
 
-// pagePolicy lets the page load only what we serve. The viewer draws with
-// inline style attributes, which is the one thing that must be allowed.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// pagePolicy lets the page load only what we serve. The viewer sets style
+// attributes while it draws, and puts its colours into one style element: that
+// one is named by its hash, which changes with the colours in the page.
+const pagePolicy = "default-src 'none'; script-src 'self'; " +
+	"style-src 'self' 'sha256-MmevvwLUOm6JayKr0MLDBSGzXtWtZEsicmCiMpvT1+Y='; style-src-attr 'unsafe-inline'; " +
+	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // docsPage serves the reference. It holds nothing that depends on who is
 // asking, so it needs no token.
-func (a *API) docsPage(x *exchange) error {
+func (a *API) docsPage(_ context.Context, x *exchange) error {
 	x.Header().Set("Content-Security-Policy", pagePolicy)
 	x.Header().Set("Referrer-Policy", "no-referrer")
 	return x.file("index.html", "text/html; charset=utf-8", "no-cache")
 }
 
 // docsFile serves a part of the page.
-func (a *API) docsFile(x *exchange) error {
+func (a *API) docsFile(_ context.Context, x *exchange) error {
 	name := x.params[0]
 	kind, known := pageTypes[name]
 	if !known {
@@ -57,15 +60,13 @@ func (x *exchange) file(name, kind, caching string) error {
 }
 
 // welcome helps whoever types the bare address.
-func (a *API) welcome(x *exchange) error {
+func (a *API) welcome(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json"}`))
 }
 
 // token hands a request to the token mutation, which speaks GraphQL and has
-// its own manner of refusing.
-func (a *API) token(x *exchange) error {
-	request := x.request.WithContext(x.ctx)
-	request.Body = http.MaxBytesReader(x.ResponseWriter, x.request.Body, a.BodyLimit)
-	a.Token.ServeHTTP(x, request)
+// its own limits and its own manner of refusing.
+func (a *API) token(ctx context.Context, x *exchange) error {
+	a.Token.ServeHTTP(x, x.request.WithContext(ctx))
 	return nil
 }

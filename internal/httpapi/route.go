@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type route struct {
 	access  access
 	body    bool // reads a JSON body
 	streams bool // answers for as long as it takes, piece by piece
-	handle  func(*API, *exchange) error
+	handle  func(*API, context.Context, *exchange) error
 	doc     *operation // nil: a page for people, not part of the API
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"sync"
 
@@ -9,7 +10,7 @@ import (
 
 // ruleBook serves the catalogue of rules and codes. It is the same for
 // everybody: a supplier's own severities are between it and the operator.
-func (a *API) ruleBook(x *exchange) error {
+func (a *API) ruleBook(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, ruleBook())
 }
 

@@ -1,5 +1,7 @@
 package httpapi
 
+import "slices"
+
 // answerSchemas describes the bodies that go out. The bodies that come in are
 // described by their own tables.
 func answerSchemas() object {
@@ -117,7 +119,7 @@ func closedObject(description string, required []string, properties object) obje
 }
 
 func describe(schema object, description string) object {
-	return append(schema[:len(schema):len(schema)], member{"description", description})
+	return append(slices.Clip(schema), member{"description", description})
 }
 
 func ref(schema string) object {

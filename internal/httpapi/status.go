@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"landfall"
@@ -8,8 +9,8 @@ import (
 )
 
 // transferStatus tells how far one account is.
-func (a *API) transferStatus(x *exchange) error {
-	standing, err := a.Desk.Status(x.ctx, x.who, landfall.Key{Supplier: x.params[0], External: x.params[1]})
+func (a *API) transferStatus(ctx context.Context, x *exchange) error {
+	standing, err := a.Desk.Status(ctx, x.who, landfall.Key{Supplier: x.params[0], External: x.params[1]})
 	if err != nil {
 		return err
 	}

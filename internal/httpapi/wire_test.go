@@ -117,7 +117,7 @@ func (h *house) cutShort(t *testing.T, raw string) {
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
-	if code := (answer{body: string(body)}).code(); response.StatusCode != 400 || code != "malformed_json" {
+	if code := (answer{body: string(body)}).code(); response.StatusCode != http.StatusBadRequest || code != "malformed_json" {
 		t.Errorf("got %d %s", response.StatusCode, code)
 	}
 }
@@ -156,7 +156,7 @@ func TestMethods(t *testing.T) {
 	h := openHouse(t)
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "BREW"} {
 		got := h.call("importer", method, validatePath, "", func(r *http.Request) {
-			r.Header.Set("X-HTTP-Method-Override", "POST")
+			r.Header.Set("X-Http-Method-Override", "POST")
 		})
 		if got.status != 405 || got.header.Get("Allow") != "POST" {
 			t.Errorf("%s: got %d, Allow %q", method, got.status, got.header.Get("Allow"))

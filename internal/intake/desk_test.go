@@ -84,13 +84,12 @@ func (w *watched) advance(by time.Duration) {
 
 var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.Importer}
 
-func body(supplier, external string) []byte {
-	return fmt.Appendf(nil, `{"import_supplier":%q, "external_account_number":%q, "customers":[{}]}`, supplier, external)
+func body(external string) []byte {
+	return fmt.Appendf(nil, `{"import_supplier":"S", "external_account_number":%q, "customers":[{}]}`, external)
 }
 
 func codeOf(err error) string {
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*landfall.Error](err); is {
 		return known.Code
 	}
 	return fmt.Sprint(err)
@@ -98,7 +97,7 @@ func codeOf(err error) string {
 
 func TestValidateEchoes(t *testing.T) {
 	desk, _ := openDesk(t)
-	sent := body("S", "1")
+	sent := body("1")
 	accepted, err := desk.Validate(t.Context(), ours, sent)
 	if err != nil || string(accepted.Body) != string(sent) {
 		t.Errorf("got %s, %v", accepted.Body, err)
@@ -122,7 +121,7 @@ func TestUnknownSupplierIsAViolation(t *testing.T) {
 func TestStage(t *testing.T) {
 	desk, store := openDesk(t)
 	ctx := t.Context()
-	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, body("S", external)) }
+	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, body(external)) }
 
 	first, err := stage("1")
 	if err != nil || !first.First || first.Key != (landfall.Key{Supplier: "S", External: "1"}) {
@@ -150,7 +149,7 @@ func TestStage(t *testing.T) {
 	if _, err := stage("2"); codeOf(err) != landfall.CodeSupplierNotOngoing {
 		t.Errorf("paused: %v", err)
 	}
-	if _, err := desk.Validate(ctx, ours, body("S", "2")); err != nil {
+	if _, err := desk.Validate(ctx, ours, body("2")); err != nil {
 		t.Errorf("validating while paused: %v", err)
 	}
 }
@@ -179,7 +178,7 @@ func TestRefusedStagings(t *testing.T) {
 func TestStatusAndList(t *testing.T) {
 	desk, store := openDesk(t)
 	ctx := t.Context()
-	if _, err := desk.Stage(ctx, ours, body("S", "a/b")); err != nil {
+	if _, err := desk.Stage(ctx, ours, body("a/b")); err != nil {
 		t.Fatal(err)
 	}
 	standing, err := desk.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
@@ -227,7 +226,7 @@ func TestStatusAndList(t *testing.T) {
 // Trouble with the store is never a refusal, and never a foreign text.
 func TestTrouble(t *testing.T) {
 	desk, store := openDesk(t)
-	if _, err := desk.Validate(t.Context(), ours, body("S", "1")); err != nil {
+	if _, err := desk.Validate(t.Context(), ours, body("1")); err != nil {
 		t.Fatal(err)
 	}
 	for failure, kind := range map[error]landfall.Kind{
@@ -238,7 +237,7 @@ func TestTrouble(t *testing.T) {
 		errors.New("constraint violated: Ada Example"):  landfall.Internal,
 	} {
 		store.failure = failure
-		_, err := desk.Stage(t.Context(), ours, body("S", "1"))
+		_, err := desk.Stage(t.Context(), ours, body("1"))
 		var known *landfall.Error
 		if !errors.As(err, &known) || known.Kind != kind || (known.RetryAfter > 0) != (kind == landfall.Unavailable) {
 			t.Errorf("%v became %+v", failure, err)

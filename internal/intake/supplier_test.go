@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -74,7 +75,8 @@ func TestSupplierOutlivesItsFirstCaller(t *testing.T) {
 		_, err := desk.supplier(impatient, ours, "S")
 		first <- err
 	}()
-	for store.views.Load() == 0 { // until the question is under way
+	for store.views.Load() == 0 {
+		runtime.Gosched() // until the question is under way
 	}
 	leave()
 	second := make(chan *landfall.Supplier, 1)
