@@ -77,11 +77,6 @@ func ValidSupplierCode(text string) bool {
 	return len(text) <= maxSupplier && spelled(text, "_.-")
 }
 
-// ValidVendorCode reports whether a code fits the tables' open codes.
-func ValidVendorCode(text string) bool {
-	return len(text) <= maxCode && spelled(text, "_.:/-")
-}
-
 // spelled reports whether a text is letters and digits of ASCII and, from the
 // second character on, a few marks.
 func spelled(text, marks string) bool {

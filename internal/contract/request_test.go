@@ -22,6 +22,21 @@ func violationsOf(t *testing.T, err error) []string {
 	return codes(refusal.Violations)
 }
 
+func TestBrokenJSONIsNoRequest(t *testing.T) {
+	readers := map[string]func([]byte) error{
+		"process":      func(body []byte) error { _, err := ReadProcess(body); return err },
+		"instruction":  func(body []byte) error { _, err := ReadInstruction(body); return err },
+		"notes":        func(body []byte) error { _, err := ReadNotes(body); return err },
+		"statements":   func(body []byte) error { _, err := ReadStatements(body); return err },
+		"transactions": func(body []byte) error { _, err := ReadTransactions(body); return err },
+	}
+	for name, read := range readers {
+		if err := read([]byte(`{"external_account_number":"1"`)); !errors.Is(err, &landfall.Error{Code: "malformed_json"}) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReadProcess(t *testing.T) {
 	request, err := ReadProcess([]byte(`{"external_account_number":"1","import_supplier_code":"S","operations_team_name":"Migration Team","dry_run":true}`))
 	want := ProcessRequest{Key: landfall.Key{Supplier: "S", External: "1"}, Team: "Migration Team", DryRun: true}
