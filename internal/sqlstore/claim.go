@@ -1,0 +1,206 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+
+	"landfall"
+)
+
+type (
+	claimCall = call[landfall.ClaimRequest, landfall.ClaimOutcome]
+	openClaim = unsettled[landfall.ClaimRequest, landfall.ClaimOutcome]
+)
+
+// Claim gives the sole right to create one account.
+func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
+	for _, text := range []string{request.Key.Supplier, request.Key.External, request.Team} {
+		if !storable(text) {
+			return landfall.ClaimOutcome{}, errUnstorable
+		}
+	}
+	return s.claims.join(ctx, request.Key, claimWeight, request)
+}
+
+// claimWeight stands for the document a claim reads.
+const claimWeight = 4 << 10
+
+// claim grants what needs no counting together, and then the rest.
+func (s *Store) claim(ctx context.Context, batch []*claimCall) error {
+	var limited []*claimCall
+	err := s.engine.update(ctx, false, func(session *session) error {
+		t := &tx{view{session}}
+		open := unsettle(batch)
+		limited = nil
+		for _, one := range batch {
+			if one.wanted.ServiceLimit > 0 {
+				limited = append(limited, one)
+				delete(open.byKey, one.key)
+			}
+		}
+		// Between granting and explaining, a lease may end or a supplier be
+		// opened: then nothing explains the refusal, and only those go again.
+		for range 3 {
+			if len(open.byKey) == 0 {
+				return nil
+			}
+			if err := t.grant(ctx, grants, open, nil); err != nil {
+				return err
+			}
+			counted, err := t.refuse(ctx, open)
+			if err != nil {
+				return err
+			}
+			for _, one := range counted {
+				limited = append(limited, one)
+				delete(open.byKey, one.key)
+			}
+		}
+		if len(open.byKey) > 0 {
+			return landfall.ErrUnavailable
+		}
+		return nil
+	})
+	if err != nil || len(limited) == 0 {
+		return err
+	}
+	// Those wait for locks that others hold until they have committed, so they
+	// must not hold any process meanwhile.
+	return s.engine.update(ctx, false, func(session *session) error {
+		return (&tx{view{session}}).claimCounted(ctx, limited)
+	})
+}
+
+const (
+	// granting claims the processes that may be claimed: the supplier is
+	// Ongoing, the team exists and nobody holds the process. The document is
+	// that of the statement's snapshot; if the process changed while the
+	// statement waited for it, there is none and it is read afterwards.
+	granting = `)
+	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
+	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team {lazily}
+	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
+	granted = ` RETURNING claim_token, id, revision,
+		(SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
+	wantedClaims = `WITH wanted (supplier, external, team, token, lease) AS (VALUES `
+	wantedClaim  = `($1, $2, $3, $4, CAST($5 AS BIGINT))`
+)
+
+// grants leaves suppliers with a limit alone; countedGrants is for those whose
+// claims were counted under a lock.
+var (
+	grants        = forSizes(wantedClaims, wantedClaim, granting+` AND s.concurrency_limit = 0`+granted)
+	countedGrants = forSizes(wantedClaims, wantedClaim, granting+granted)
+)
+
+// grant claims what can be claimed of the open calls, and tells each of them.
+func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, each func(*claimCall)) error {
+	tokens := make(map[string]*claimCall, len(open.byKey))
+	size, args := open.args(5, func(args []any, one *claimCall) []any {
+		token := rand.Text()
+		tokens[token] = one
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Team, token, one.wanted.Lease.Microseconds())
+	})
+	rows, err := t.returning(ctx, texts[size], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	missing := map[int64]*claimCall{}
+	for rows.Next() {
+		var token string
+		var process, revision int64
+		var document sql.RawBytes
+		if err := rows.Scan(&token, &process, &revision, &document); err != nil {
+			return t.note(err)
+		}
+		t.wrote = true
+		one := tokens[token]
+		claim := landfall.Claim{
+			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
+		}
+		if document == nil {
+			missing[process] = one
+		} else {
+			claim.Document = append([]byte(nil), document...)
+		}
+		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
+		if each != nil {
+			each(one)
+		}
+	}
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	rows.Close()
+	for process, one := range missing {
+		claim := &one.outcome.Claim
+		if err := t.one(ctx, `SELECT document FROM staging WHERE process_id = $1 AND revision = $2`,
+			[]any{process, int64(claim.Revision)}, []any{&claim.Document}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimReasons tells how the keys stand that were not granted.
+var claimReasons = forSizes(`WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
+	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
+		`+standing+`, p.account_number
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
+
+// refuse settles the open calls that cannot be granted, and gives those whose
+// claims must be counted first. What it leaves open could be granted after all.
+func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall, err error) {
+	if len(open.byKey) == 0 {
+		return nil, nil
+	}
+	size, args := open.args(3, func(args []any, one *claimCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
+	})
+	rows, err := t.query(ctx, claimReasons[size], args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external, team, state, number sql.NullString
+		var status landfall.SupplierStatus
+		var limit int64
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number); err != nil {
+			return nil, t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		if one == nil {
+			continue // padding
+		}
+		switch verdict := claimVerdict(status, team.Valid, landfall.ProcessState(state.String)); {
+		case verdict != 0:
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String})
+		case limit > 0:
+			counted = append(counted, one)
+		}
+	}
+	return counted, t.note(rows.Err())
+}
+
+// claimVerdict says why a process cannot be claimed; 0 means that it can.
+func claimVerdict(status landfall.SupplierStatus, team bool, state landfall.ProcessState) landfall.ClaimVerdict {
+	switch {
+	case status != landfall.Ongoing:
+		return landfall.ClaimNoSupplier
+	case state == "":
+		return landfall.ClaimNotStaged
+	case state == landfall.Imported:
+		return landfall.ClaimImported
+	case state == landfall.Skipped:
+		return landfall.ClaimSkipped
+	case !team:
+		return landfall.ClaimNoTeam
+	case state == landfall.Claimed:
+		return landfall.ClaimTaken
+	}
+	return 0
+}

@@ -1,0 +1,152 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"landfall"
+)
+
+// Organisation gives one by its name.
+func (v *view) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
+	found, err := v.organisations(ctx, `SELECT name, disabled, created_at FROM organisation WHERE name = $1`, name)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// Organisations gives all, by name.
+func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, error) {
+	return v.organisations(ctx, `SELECT name, disabled, created_at FROM organisation ORDER BY name`)
+}
+
+func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
+	return collect(ctx, v.session, func(scan scanner, o *landfall.Organisation) error {
+		var created int64
+		err := scan(&o.Name, &o.Disabled, &created)
+		o.CreatedAt = moment(created)
+		return err
+	}, text, args...)
+}
+
+// CreateOrganisation keeps a new one.
+func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
+	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, created_at)
+		VALUES ($1, $2, {now}) ON CONFLICT (name) DO NOTHING`, name, false))
+}
+
+// SetOrganisationDisabled shuts an organisation out or lets it in again.
+func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx,
+		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
+}
+
+const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at`
+
+// keptKey is an API key's columns on their way into one.
+type keptKey struct {
+	secret           []byte
+	created          int64
+	expires, revoked sql.NullInt64
+}
+
+func (kept *keptKey) columns(key *landfall.APIKey) []any {
+	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked}
+}
+
+func (kept *keptKey) fill(key *landfall.APIKey) {
+	key.SecretHash, key.CreatedAt = digest(kept.secret), moment(kept.created)
+	key.ExpiresAt, key.RevokedAt = instant(kept.expires), instant(kept.revoked)
+}
+
+// Key gives an API key by its public id.
+func (v *view) Key(ctx context.Context, id string) (landfall.APIKey, error) {
+	found, err := v.keys(ctx, `SELECT `+keyColumns+` FROM api_key k WHERE k.id = $1`, id)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// Keys gives the keys of an organisation, or of all with "", oldest first.
+func (v *view) Keys(ctx context.Context, organisation string) ([]landfall.APIKey, error) {
+	return v.keys(ctx, `SELECT `+keyColumns+` FROM api_key k
+		WHERE k.organisation = $1 OR $1 = '' ORDER BY k.created_at, k.id`, organisation)
+}
+
+func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.APIKey, error) {
+	return collect(ctx, v.session, func(scan scanner, key *landfall.APIKey) error {
+		var kept keptKey
+		err := scan(kept.columns(key)...)
+		kept.fill(key)
+		return err
+	}, text, args...)
+}
+
+// CreateKey keeps a new one.
+func (t *tx) CreateKey(ctx context.Context, key landfall.APIKey) error {
+	if _, err := t.Organisation(ctx, key.Organisation); err != nil {
+		return err
+	}
+	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO api_key
+			(id, organisation, role, secret_hash, created_at, expires_at, revoked_at)
+		VALUES ($1, $2, $3, $4, {now}, $5, $6) ON CONFLICT (id) DO NOTHING`,
+		key.ID, key.Organisation, string(key.Role), key.SecretHash[:], micros(key.ExpiresAt), micros(key.RevokedAt)))
+}
+
+// RevokeKey marks a key; the first time counts.
+func (t *tx) RevokeKey(ctx context.Context, id string) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx,
+		`UPDATE api_key SET revoked_at = coalesce(revoked_at, {now}) WHERE id = $1`, id))
+}
+
+// ExpireKey brings a key's end forward; it never puts it off.
+func (t *tx) ExpireKey(ctx context.Context, id string, at time.Time) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE api_key
+		SET expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END WHERE id = $1`, id, at.UnixMicro()))
+}
+
+// Token gives a service token by the hash of its text, and whose it is.
+func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken, landfall.APIKey, landfall.Organisation, error) {
+	token := landfall.ServiceToken{Hash: hash}
+	var key landfall.APIKey
+	var organisation landfall.Organisation
+	var kept keptKey
+	var expires, created int64
+	var spent sql.NullInt64
+	columns := append([]any{&token.Use, &token.KeyID, &expires, &spent}, kept.columns(&key)...)
+	err := v.one(ctx, `SELECT t.purpose, t.key_id, t.expires_at, t.spent_at, `+keyColumns+`,
+			o.name, o.disabled, o.created_at
+		FROM service_token t JOIN api_key k ON k.id = t.key_id JOIN organisation o ON o.name = k.organisation
+		WHERE t.hash = $1`, []any{hash[:]}, append(columns, &organisation.Name, &organisation.Disabled, &created))
+	if err != nil {
+		return landfall.ServiceToken{}, landfall.APIKey{}, landfall.Organisation{}, err
+	}
+	kept.fill(&key)
+	token.ExpiresAt, token.SpentAt = moment(expires), instant(spent)
+	organisation.CreatedAt = moment(created)
+	return token, key, organisation, nil
+}
+
+// SaveTokens keeps new tokens of an existing key.
+func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) error {
+	for _, token := range tokens {
+		err := changed(landfall.ErrNotFound)(t.exec(ctx, `INSERT INTO service_token
+				(hash, purpose, key_id, expires_at, spent_at)
+			SELECT $1, $2, k.id, $4, $5 FROM api_key k WHERE k.id = $3`,
+			token.Hash[:], string(token.Use), token.KeyID, token.ExpiresAt.UnixMicro(), micros(token.SpentAt)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SpendToken uses up a refresh token.
+func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE service_token SET spent_at = {now}
+		WHERE hash = $1 AND purpose = 'refresh' AND spent_at IS NULL AND expires_at > {now}
+			AND EXISTS (SELECT 1 FROM api_key k WHERE k.id = key_id AND k.revoked_at IS NULL)`, hash[:]))
+}
+
+// DropExpiredTokens forgets tokens that ended before an instant.
+func (t *tx) DropExpiredTokens(ctx context.Context, before time.Time) (int, error) {
+	count, err := t.exec(ctx, `DELETE FROM service_token WHERE expires_at < $1`, before.UnixMicro())
+	return int(count), err
+}

@@ -1,0 +1,51 @@
+package sqlstore
+
+import (
+	"strings"
+	"sync"
+)
+
+// dialect holds everything the SQL texts leave open. Texts name a fragment in
+// braces; the rest of every text is the same for both databases.
+type dialect struct {
+	name      string
+	folder    string // of the schema steps
+	fragments *strings.Replacer
+	classify  func(error) fault
+	texts     sync.Map // text as written → text as sent
+}
+
+var sqliteDialect = &dialect{
+	name:   "SQLite",
+	folder: "schema/sqlite",
+	fragments: strings.NewReplacer(
+		// Rounded first: whole milliseconds do not survive binary fractions.
+		"{now}", "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
+		"{bytes}", "BLOB",
+		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
+	),
+	classify: classifySQLite,
+}
+
+var postgresDialect = &dialect{
+	name:   "PostgreSQL",
+	folder: "schema/postgres",
+	fragments: strings.NewReplacer(
+		// The clock and not the start of the transaction: a lease that ended
+		// while we waited for its row has ended.
+		"{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+		"{bytes}", "BYTEA",
+		"{schema_table}", "to_regclass('schema_step')::text",
+	),
+	classify: classifyPostgres,
+}
+
+// text gives a statement as this database reads it.
+func (d *dialect) text(written string) string {
+	if sent, ok := d.texts.Load(written); ok {
+		return sent.(string)
+	}
+	sent := d.fragments.Replace(written)
+	d.texts.Store(written, sent)
+	return sent
+}

@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// held is the condition under which a claim is still the process's own.
+const held = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2
+	AND state = 'claimed' AND claim_token = $3`
+
+// Renew starts the lease of a claim anew. A lease that has ended stays ended,
+// even when nobody took the process: its place under the limits is given away.
+func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
+	return s.engine.update(ctx, false, func(session *session) error {
+		return changed(landfall.ErrFenced)((&tx{view{session}}).exec(ctx,
+			`UPDATE process SET claim_until = {now} + $4`+held+` AND claim_until > {now}`,
+			claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()))
+	})
+}
+
+// Release ends a claim without an account.
+func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+	var failure any
+	if attempt.Failure != nil {
+		text, err := failureText(*attempt.Failure)
+		if err != nil {
+			return err
+		}
+		failure = text
+	}
+	event := attempt.Event
+	event.Key = claim.Key
+	return s.engine.update(ctx, false, func(session *session) error {
+		t := &tx{view{session}}
+		err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE process
+			SET state = 'staged', claim_token = NULL, claim_until = NULL, failure = $4,
+				failed_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN NULL ELSE {now} END`+held,
+			claim.Key.Supplier, claim.Key.External, claim.Token, failure))
+		if err != nil {
+			return err
+		}
+		return t.AppendEvent(ctx, event)
+	})
+}

@@ -1,0 +1,123 @@
+package sqlstore
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"landfall"
+)
+
+// slots says how many more claims may live.
+type slots struct {
+	service  int64           // live claims of the whole service
+	supplier map[string]room // by code, for suppliers with a limit
+}
+
+// room is what a supplier's limit leaves.
+type room struct{ limit, live int64 }
+
+// admits reports whether a call may still be granted.
+func (s *slots) admits(one *claimCall) bool {
+	if limit := int64(one.wanted.ServiceLimit); limit > 0 && s.service >= limit {
+		return false
+	}
+	supplier, limited := s.supplier[one.key.Supplier]
+	return !limited || supplier.live < supplier.limit
+}
+
+func (s *slots) take(one *claimCall) {
+	s.service++
+	if supplier, limited := s.supplier[one.key.Supplier]; limited {
+		supplier.live++
+		s.supplier[one.key.Supplier] = supplier
+	}
+}
+
+// claimCounted grants claims under limits. Everybody who counts the same claims
+// waits for the same lock, and sees under it what the one before has granted.
+func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
+	found, err := t.countClaims(ctx, batch)
+	if err != nil {
+		return err
+	}
+	open := unsettle(batch)
+	for len(open.byKey) > 0 {
+		// Those that turn out to be refused for another reason take no slot,
+		// so there may be another round.
+		planned := slots{service: found.service, supplier: maps.Clone(found.supplier)}
+		round := &openClaim{batch: batch, byKey: map[landfall.Key]*claimCall{}}
+		for _, one := range batch {
+			if open.byKey[one.key] == one && planned.admits(one) {
+				planned.take(one)
+				round.byKey[one.key] = one
+			}
+		}
+		if len(round.byKey) == 0 {
+			break
+		}
+		tried := maps.Clone(round.byKey)
+		if err := t.grant(ctx, countedGrants, round, found.take); err != nil {
+			return err
+		}
+		if _, err := t.refuse(ctx, round); err != nil {
+			return err
+		}
+		for key, one := range round.byKey {
+			// It became free this very moment: whoever had it just now.
+			one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimTaken}
+			delete(round.byKey, key)
+		}
+		maps.DeleteFunc(open.byKey, func(key landfall.Key, _ *claimCall) bool { return tried[key] != nil })
+	}
+	// Over the limit is the last reason: an imported account is told as such.
+	if _, err := t.refuse(ctx, open); err != nil {
+		return err
+	}
+	for _, one := range open.byKey {
+		one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
+	}
+	return nil
+}
+
+// countClaims takes the locks, always in the same order, and counts.
+func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error) {
+	if slices.ContainsFunc(batch, func(one *claimCall) bool { return one.wanted.ServiceLimit > 0 }) {
+		var id int64
+		if err := t.one(ctx, `SELECT held.id FROM claim_counter held {hold}`, nil, []any{&id}); err != nil {
+			return nil, err
+		}
+	}
+	found := &slots{supplier: map[string]room{}}
+	codes := map[string]bool{}
+	for _, one := range batch { // sorted by code
+		code := one.key.Supplier
+		if codes[code] {
+			continue
+		}
+		codes[code] = true
+		held, err := collect(ctx, t.session, func(scan scanner, limit *int64) error { return scan(limit) },
+			`SELECT held.concurrency_limit FROM supplier held WHERE held.code = $1 {hold}`, code)
+		if err != nil {
+			return nil, err
+		}
+		if len(held) > 0 && held[0] > 0 {
+			found.supplier[code] = room{limit: held[0]}
+		}
+	}
+	type count struct {
+		code string
+		live int64
+	}
+	counts, err := collect(ctx, t.session, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
+		`SELECT s.code, count(*) FROM process p JOIN supplier s ON s.id = p.supplier_id
+		WHERE p.state = 'claimed' AND p.claim_until > {now} GROUP BY s.code`)
+	for _, c := range counts {
+		found.service += c.live
+		if supplier, limited := found.supplier[c.code]; limited {
+			supplier.live = c.live
+			found.supplier[c.code] = supplier
+		}
+	}
+	return found, err
+}

@@ -1,0 +1,78 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fileLock is the right to serve a SQLite file or to change its schema. The
+// operating system takes it back when the process ends, however it ends.
+type fileLock struct{ file *os.File }
+
+// What a holder of the lock does with it.
+const (
+	serving  = "serving"
+	changing = "changing the schema"
+)
+
+// lockFile takes the lock beside a database. A server never lets go, so there
+// is no point in waiting for one; a schema change is over soon.
+func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) {
+	path := database + ".lock"
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the lock file: %w", err)
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			file.Close()
+			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+		}
+		holder, _ := os.ReadFile(path)
+		pid, doing, _ := strings.Cut(strings.TrimSpace(string(holder)), " ")
+		if doing != changing {
+			file.Close()
+			return nil, fmt.Errorf("process %s is serving %s; stop it first", orUnknown(pid), database)
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, fmt.Errorf("process %s is changing the schema of %s: %w", orUnknown(pid), database, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	lock := &fileLock{file}
+	return lock, lock.say(purpose)
+}
+
+// say writes down who holds the lock and what for.
+func (l *fileLock) say(purpose string) error {
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.file.WriteAt(fmt.Appendf(nil, "%d %s\n", os.Getpid(), purpose), 0)
+	return err
+}
+
+func (l *fileLock) close() error {
+	if l == nil {
+		return nil
+	}
+	return errors.Join(l.file.Truncate(0), l.file.Close())
+}
+
+func orUnknown(pid string) string {
+	if pid == "" {
+		return "(unknown)"
+	}
+	return pid
+}

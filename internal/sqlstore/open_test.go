@@ -1,0 +1,39 @@
+package sqlstore_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"landfall"
+	"landfall/internal/pgtest"
+	"landfall/internal/sqlstore"
+	"landfall/internal/storetest"
+)
+
+// databases names a fresh database of each kind.
+var databases = map[string]func(testing.TB) string{
+	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
+	"postgres": func(t testing.TB) string { return pgtest.URL(t) },
+}
+
+func open(t testing.TB, url string) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func TestStorePromises(t *testing.T) {
+	for name, fresh := range databases {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t)) })
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"landfall"
+)
+
+// standing is the state of a process as everybody must see it: a claim whose
+// lease has ended is none.
+const standing = `CASE WHEN p.state = 'claimed' AND p.claim_until <= {now} THEN 'staged' ELSE p.state END`
+
+// free is the condition under which nobody holds a process.
+const free = `(process.state = 'staged' OR process.state = 'claimed' AND process.claim_until <= {now})`
+
+// Process gives one by its key.
+func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
+	process := landfall.Process{Key: key}
+	var hash []byte
+	var number, reason sql.NullString
+	var first, staged int64
+	var created sql.NullInt64
+	err := v.one(ctx, `SELECT `+standing+`, p.revision, p.hash, p.first_staged_at, p.staged_at,
+			p.account_number, p.account_created_at, p.skip_reason
+		FROM process p JOIN supplier s ON s.id = p.supplier_id
+		WHERE s.code = $1 AND p.external = $2`,
+		[]any{key.Supplier, key.External},
+		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason})
+	if err != nil {
+		return landfall.Process{}, err
+	}
+	process.ContentHash = digest(hash)
+	process.FirstStagedAt, process.StagedAt = moment(first), moment(staged)
+	process.AccountNumber, process.AccountCreatedAt = number.String, instant(created)
+	process.SkipReason = reason.String
+	return process, nil
+}
+
+// Revisions gives the staging history, oldest first.
+func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
+	return collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
+		var hash []byte
+		var staged int64
+		if err := scan(&r.Revision, &hash, &staged, &r.Document); err != nil {
+			return err
+		}
+		r.Hash, r.StagedAt = digest(hash), moment(staged)
+		return nil
+	}, `SELECT g.revision, g.hash, g.staged_at, g.document
+		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
+		WHERE s.code = $1 AND p.external = $2 ORDER BY g.revision`, key.Supplier, key.External)
+}
+
+// Skip marks a staged process.
+func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfall.ProcessState, error) {
+	// A claim may end by the clock between the two statements: then the mark
+	// is possible after all, and trying again finds it so.
+	for range 3 {
+		count, err := t.exec(ctx, `UPDATE process
+			SET state = 'skipped', skip_reason = $3, claim_token = NULL, claim_until = NULL
+			WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND `+free,
+			key.Supplier, key.External, reason)
+		if err != nil {
+			return "", err
+		}
+		if count > 0 {
+			return landfall.Skipped, nil
+		}
+		found, err := t.Process(ctx, key)
+		if err != nil {
+			return "", err
+		}
+		if found.State != landfall.Staged {
+			return found.State, landfall.ErrExists
+		}
+	}
+	return "", landfall.ErrUnavailable
+}
+
+// Unskip takes the mark away.
+func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE process SET state = 'staged', skip_reason = NULL
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped'`,
+		key.Supplier, key.External))
+}

@@ -1,0 +1,44 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/pressly/goose/v3"
+)
+
+// upgrade brings the file's schema up to date, or refuses the file.
+func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) error {
+	s, err := f.schema(options)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if locked {
+		// Who serves the file holds the lock already.
+		s.lock = func(context.Context) (func() error, error) { return func() error { return nil }, nil }
+	}
+	return s.upgrade(ctx, options.ApplySchema)
+}
+
+func (f sqliteFile) schema(options Options) (*schema, error) {
+	if err := f.create(); err != nil {
+		return nil, err
+	}
+	address, err := f.address(options, writing)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", address+"&_txlock=immediate")
+	if err != nil {
+		return nil, sqliteDialect.wrap(err)
+	}
+	db.SetMaxOpenConns(1)
+	return newSchema(sqliteDialect, goose.DialectSQLite3, db, func(ctx context.Context) (func() error, error) {
+		lock, err := lockFile(ctx, string(f), changing)
+		if err != nil {
+			return nil, err
+		}
+		return lock.close, nil
+	})
+}

@@ -1,0 +1,199 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+)
+
+// batchSizes are the numbers of rows a statement is prepared for. A batch is
+// padded with NULLs to the next size, and joining drops those.
+var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
+
+// upsert stages a batch of keys, as far as they may be staged: the supplier is
+// Ongoing, nobody holds the process, and the content is new. What it gives
+// back has changed; for the others reasons says why not.
+var upsert = forSizes(`WITH wanted (supplier, external, hash) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}))`, `)
+	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
+	SELECT s.id, w.external, 'staged', 1, w.hash, {now}, {now}
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	WHERE s.status = 'Ongoing'
+	ON CONFLICT (supplier_id, external) DO UPDATE
+	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
+		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL
+	WHERE `+free+` AND process.hash <> excluded.hash
+	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at`)
+
+// documents keeps what was staged.
+var documents = forSizes(`INSERT INTO staging (process_id, revision, hash, staged_at, document) VALUES `,
+	`($1, $2, $3, $4, $5)`, ``)
+
+// reasons tells how the keys stand that upsert left alone.
+var reasons = forSizes(`WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
+
+// stage stages a batch of different keys, in order, and sets their outcomes.
+func (t *tx) stage(ctx context.Context, batch []*staging) error {
+	open := make(map[landfall.Key]*staging, len(batch))
+	for _, call := range batch {
+		open[call.Key] = call
+	}
+	// Between the two statements a lease may end or a supplier be opened: then
+	// the reason read does not explain the refusal, and only those go again.
+	for range 3 {
+		if err := t.upsert(ctx, batch, open); err != nil || len(open) == 0 {
+			return err
+		}
+		if err := t.explain(ctx, batch, open); err != nil || len(open) == 0 {
+			return err
+		}
+	}
+	return landfall.ErrUnavailable
+}
+
+// upsert writes what may be written and takes it out of open.
+func (t *tx) upsert(ctx context.Context, batch []*staging, open map[landfall.Key]*staging) error {
+	size := sizeFor(len(open))
+	args := make([]any, 0, 3*size)
+	for _, call := range batch {
+		if open[call.Key] != nil {
+			args = append(args, call.Key.Supplier, call.Key.External, call.Hash[:])
+		}
+	}
+	rows, err := t.returning(ctx, upsert[size], pad(args, 3*size)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	kept := make([]any, 0, 5*len(open))
+	for rows.Next() {
+		var key landfall.Key
+		var process, revision, at int64
+		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at); err != nil {
+			return t.note(err)
+		}
+		call := open[key]
+		delete(open, key)
+		t.wrote = true
+		call.outcome = landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
+		if revision == 1 {
+			call.outcome.Verdict = landfall.StagedFirst
+		}
+		kept = append(kept, process, revision, call.Hash[:], at, call.document)
+	}
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	rows.Close()
+	// Documents have no padding: they go in as few statements as sizes allow.
+	for len(kept) > 0 {
+		size := sizeWithin(len(kept) / 5)
+		if _, err := t.exec(ctx, documents[size], kept[:5*size]...); err != nil {
+			return err
+		}
+		kept = kept[5*size:]
+	}
+	return nil
+}
+
+// explain sets the outcome of what was not written, and takes it out of open.
+func (t *tx) explain(ctx context.Context, batch []*staging, open map[landfall.Key]*staging) error {
+	size := sizeFor(len(open))
+	args := make([]any, 0, 2*size)
+	for _, call := range batch {
+		if open[call.Key] != nil {
+			args = append(args, call.Key.Supplier, call.Key.External)
+		}
+	}
+	rows, err := t.query(ctx, reasons[size], pad(args, 2*size)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external, state, number sql.NullString
+		var status landfall.SupplierStatus
+		var revision sql.NullInt64
+		var hash []byte
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number); err != nil {
+			return t.note(err)
+		}
+		key := landfall.Key{Supplier: supplier.String, External: external.String}
+		call := open[key]
+		if call == nil {
+			continue // padding
+		}
+		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
+		switch {
+		case status != landfall.Ongoing:
+			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
+		case state.String == string(landfall.Imported):
+			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
+		case state.String == string(landfall.Skipped):
+			outcome.Verdict = landfall.RefusedSkipped
+		case state.String == string(landfall.Claimed):
+			outcome.Verdict = landfall.RefusedClaimed
+		case state.Valid && slices.Equal(hash, call.Hash[:]):
+			outcome.Verdict = landfall.StagedAgain
+		default:
+			continue // it could have been written: once more
+		}
+		call.outcome = outcome
+		delete(open, key)
+	}
+	return t.note(rows.Err())
+}
+
+// forSizes writes a statement once for each size of batch. The row's
+// placeholders are numbered on; a cast is only needed in the first row, which
+// decides the types.
+func forSizes(before, row, after string) map[int]string {
+	texts := make(map[int]string, len(batchSizes))
+	width := strings.Count(row, "$")
+	for _, size := range batchSizes {
+		var text strings.Builder
+		text.WriteString(before + row)
+		for number := width + 1; number <= width*size; number++ {
+			if number%width == 1 || width == 1 {
+				text.WriteString(", (")
+			} else {
+				text.WriteString(", ")
+			}
+			text.WriteString("$" + strconv.Itoa(number))
+			if number%width == 0 {
+				text.WriteString(")")
+			}
+		}
+		text.WriteString(after)
+		texts[size] = text.String()
+	}
+	return texts
+}
+
+// sizeFor gives the smallest size that holds a batch.
+func sizeFor(count int) int {
+	at, _ := slices.BinarySearch(batchSizes, count)
+	return batchSizes[at]
+}
+
+// sizeWithin gives the biggest size a batch fills.
+func sizeWithin(count int) int {
+	at, found := slices.BinarySearch(batchSizes, count)
+	if !found {
+		at--
+	}
+	return batchSizes[at]
+}
+
+func pad(args []any, length int) []any {
+	for len(args) < length {
+		args = append(args, nil)
+	}
+	return args
+}

@@ -1,0 +1,115 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"landfall"
+)
+
+const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, s.region, s.time_zone,
+	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.severities, s.created_at`
+
+// Supplier gives one by its code.
+func (v *view) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
+	return v.supplier(ctx, `SELECT `+supplierColumns+` FROM supplier s WHERE s.code = $1`, code)
+}
+
+// GrantedSupplier gives one only if the organisation was granted it.
+func (v *view) GrantedSupplier(ctx context.Context, organisation, code string) (landfall.Supplier, error) {
+	return v.supplier(ctx, `SELECT `+supplierColumns+` FROM supplier s
+		JOIN supplier_grant g ON g.supplier_id = s.id
+		WHERE s.code = $1 AND g.organisation = $2`, code, organisation)
+}
+
+func (v *view) supplier(ctx context.Context, text string, args ...any) (landfall.Supplier, error) {
+	found, err := v.suppliers(ctx, text, args...)
+	if err == nil && len(found) == 0 {
+		err = landfall.ErrNotFound
+	}
+	if err != nil {
+		return landfall.Supplier{}, err
+	}
+	return found[0], nil
+}
+
+// Suppliers gives all, by code.
+func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
+	return v.suppliers(ctx, `SELECT `+supplierColumns+` FROM supplier s ORDER BY s.code`)
+}
+
+func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
+	return collect(ctx, v.session, func(scan scanner, s *landfall.Supplier) error {
+		var severities []byte
+		var created int64
+		err := scan(&s.Code, &s.Name, &s.Status, &s.DocumentRoot, &s.Currency, &s.Region, &s.TimeZone,
+			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &severities, &created)
+		if err != nil {
+			return err
+		}
+		s.CreatedAt = moment(created)
+		return json.Unmarshal(severities, &s.Severities)
+	}, text, args...)
+}
+
+// Grantees names the organisations granted a supplier.
+func (v *view) Grantees(ctx context.Context, code string) ([]string, error) {
+	return collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) },
+		`SELECT g.organisation FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id
+		WHERE s.code = $1 ORDER BY g.organisation`, code)
+}
+
+// CreateSupplier keeps a new one.
+func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
+	severities, err := severityText(s)
+	if err != nil {
+		return err
+	}
+	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
+			send_customer_emails, verify_documents, concurrency_limit, severities, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {now})
+		ON CONFLICT (code) DO NOTHING`,
+		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
+		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities))
+}
+
+// SaveSupplier replaces the settings of an existing one.
+func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
+	severities, err := severityText(s)
+	if err != nil {
+		return err
+	}
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
+			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
+			concurrency_limit = $10, severities = $11
+		WHERE code = $1`,
+		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
+		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities))
+}
+
+func severityText(s landfall.Supplier) (string, error) {
+	if s.Severities == nil {
+		return "{}", nil
+	}
+	text, err := json.Marshal(s.Severities)
+	return string(text), err
+}
+
+// Grant lets an organisation use a supplier.
+func (t *tx) Grant(ctx context.Context, code, organisation string) error {
+	count, err := t.exec(ctx, `INSERT INTO supplier_grant (supplier_id, organisation)
+		SELECT s.id, o.name FROM supplier s, organisation o WHERE s.code = $1 AND o.name = $2
+		ON CONFLICT (supplier_id, organisation) DO NOTHING`, code, organisation)
+	if err != nil || count > 0 {
+		return err
+	}
+	// Nothing was added: either the grant is there or one of the two is not.
+	_, err = t.GrantedSupplier(ctx, organisation, code)
+	return err
+}
+
+// Ungrant takes a grant back.
+func (t *tx) Ungrant(ctx context.Context, code, organisation string) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM supplier_grant
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND organisation = $2`, code, organisation))
+}

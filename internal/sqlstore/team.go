@@ -1,0 +1,33 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// Team gives one by its name.
+func (v *view) Team(ctx context.Context, name string) (landfall.Team, error) {
+	found, err := v.teams(ctx, `SELECT name, created_at FROM team WHERE name = $1`, name)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// Teams gives all, by name.
+func (v *view) Teams(ctx context.Context) ([]landfall.Team, error) {
+	return v.teams(ctx, `SELECT name, created_at FROM team ORDER BY name`)
+}
+
+func (v *view) teams(ctx context.Context, text string, args ...any) ([]landfall.Team, error) {
+	return collect(ctx, v.session, func(scan scanner, team *landfall.Team) error {
+		var created int64
+		err := scan(&team.Name, &created)
+		team.CreatedAt = moment(created)
+		return err
+	}, text, args...)
+}
+
+// CreateTeam keeps a new one.
+func (t *tx) CreateTeam(ctx context.Context, name string) error {
+	return changed(landfall.ErrExists)(t.exec(ctx,
+		`INSERT INTO team (name, created_at) VALUES ($1, {now}) ON CONFLICT (name) DO NOTHING`, name))
+}

@@ -1,0 +1,218 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+func apiKey(id string) landfall.APIKey {
+	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.Importer, SecretHash: sha256.Sum256([]byte(id))}
+}
+
+func token(text string, use landfall.TokenUse, end time.Duration) landfall.ServiceToken {
+	return landfall.ServiceToken{
+		Hash: sha256.Sum256([]byte(text)), Use: use, KeyID: "k1",
+		ExpiresAt: time.Now().Add(end).UTC().Truncate(time.Microsecond),
+	}
+}
+
+// enrol creates an organisation with the key k1 and gives it tokens.
+func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+			return err
+		}
+		if err := tx.CreateKey(t.Context(), apiKey("k1")); err != nil {
+			return err
+		}
+		return tx.SaveTokens(t.Context(), tokens...)
+	})
+}
+
+var credentials = []check{
+	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+				return err
+			}
+			want(t, tx.CreateOrganisation(t.Context(), organisation), landfall.ErrExists)
+			want(t, tx.SetOrganisationDisabled(t.Context(), "none", true), landfall.ErrNotFound)
+			_, err := tx.Organisation(t.Context(), "none")
+			want(t, err, landfall.ErrNotFound)
+			found, err := tx.Organisation(t.Context(), organisation)
+			recent(t, found.CreatedAt)
+			if found.Disabled {
+				t.Error("it is disabled from the start")
+			}
+			return err
+		})
+		for _, disabled := range []bool{true, false} {
+			update(t, store, func(tx landfall.Tx) error {
+				return tx.SetOrganisationDisabled(t.Context(), organisation, disabled)
+			})
+			look(t, store, func(view landfall.View) error {
+				all, err := view.Organisations(t.Context())
+				if len(all) != 1 || all[0].Name != organisation || all[0].Disabled != disabled {
+					t.Errorf("got %+v", all)
+				}
+				return err
+			})
+		}
+	}},
+	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
+		given := apiKey("k2")
+		given.Role, given.ExpiresAt = landfall.Viewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
+		enrol(t, store)
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateKey(t.Context(), given) })
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Key(t.Context(), "k2")
+			recent(t, found.CreatedAt)
+			given.CreatedAt = found.CreatedAt
+			if found != given {
+				t.Errorf("got %+v, want %+v", found, given)
+			}
+			return err
+		})
+	}},
+	{"a key needs an organisation and exists once", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
+			return nil
+		})
+		enrol(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrExists)
+			return nil
+		})
+	}},
+	{"keys are listed by organisation, oldest first", func(t *testing.T, store landfall.Store) {
+		enrol(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.CreateOrganisation(t.Context(), "Other"); err != nil {
+				return err
+			}
+			other := apiKey("k0")
+			other.Organisation = "Other"
+			return tx.CreateKey(t.Context(), other)
+		})
+		look(t, store, func(view landfall.View) error {
+			mine, err := view.Keys(t.Context(), organisation)
+			if err != nil {
+				return err
+			}
+			all, err := view.Keys(t.Context(), "")
+			if len(mine) != 1 || mine[0].ID != "k1" || len(all) != 2 {
+				t.Errorf("got %+v and %+v", mine, all)
+			}
+			return err
+		})
+	}},
+	{"a revoked key keeps the first time", func(t *testing.T, store landfall.Store) {
+		enrol(t, store)
+		var times []time.Time
+		for range 2 {
+			update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "k1") })
+			look(t, store, func(view landfall.View) error {
+				found, err := view.Key(t.Context(), "k1")
+				times = append(times, found.RevokedAt)
+				return err
+			})
+		}
+		recent(t, times[0])
+		if !times[1].Equal(times[0]) {
+			t.Errorf("revoked at %v, then at %v", times[0], times[1])
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.RevokeKey(t.Context(), "none"), landfall.ErrNotFound)
+			_, err := tx.Key(t.Context(), "none")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"a key's end only moves forward", func(t *testing.T, store landfall.Store) {
+		enrol(t, store)
+		soon, later := time.UnixMicro(2e15).UTC(), time.UnixMicro(3e15).UTC()
+		for _, at := range []time.Time{later, soon, later} {
+			update(t, store, func(tx landfall.Tx) error { return tx.ExpireKey(t.Context(), "k1", at) })
+		}
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Key(t.Context(), "k1")
+			if !found.ExpiresAt.Equal(soon) {
+				t.Errorf("ends at %v", found.ExpiresAt)
+			}
+			return err
+		})
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.ExpireKey(t.Context(), "none", soon), landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"a token is found with its key and organisation", func(t *testing.T, store landfall.Store) {
+		given := token("a", landfall.AccessToken, time.Hour)
+		enrol(t, store, given)
+		look(t, store, func(view landfall.View) error {
+			found, owner, whose, err := view.Token(t.Context(), given.Hash)
+			if found != given || owner.ID != "k1" || owner.SecretHash != apiKey("k1").SecretHash || whose.Name != organisation {
+				t.Errorf("got %+v, %+v, %+v", found, owner, whose)
+			}
+			_, _, _, absent := view.Token(t.Context(), [32]byte{})
+			want(t, absent, landfall.ErrNotFound)
+			return err
+		})
+	}},
+	{"a token needs a key", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.SaveTokens(t.Context(), token("a", landfall.AccessToken, time.Hour)), landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
+		good := token("good", landfall.RefreshToken, time.Hour)
+		late := token("late", landfall.RefreshToken, -time.Hour)
+		access := token("access", landfall.AccessToken, time.Hour)
+		enrol(t, store, good, late, access)
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.SpendToken(t.Context(), good.Hash); err != nil {
+				return err
+			}
+			for _, hash := range [][32]byte{good.Hash, late.Hash, access.Hash, {}} {
+				want(t, tx.SpendToken(t.Context(), hash), landfall.ErrNotFound)
+			}
+			found, _, _, err := tx.Token(t.Context(), good.Hash)
+			recent(t, found.SpentAt)
+			return err
+		})
+	}},
+	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
+		good := token("good", landfall.RefreshToken, time.Hour)
+		enrol(t, store, good)
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.RevokeKey(t.Context(), "k1"); err != nil {
+				return err
+			}
+			want(t, tx.SpendToken(t.Context(), good.Hash), landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
+		old, young := token("old", landfall.AccessToken, -time.Hour), token("young", landfall.AccessToken, time.Hour)
+		enrol(t, store, old, young)
+		update(t, store, func(tx landfall.Tx) error {
+			count, err := tx.DropExpiredTokens(t.Context(), time.Now())
+			if count != 1 {
+				t.Errorf("%d were dropped", count)
+			}
+			_, _, _, absent := tx.Token(t.Context(), old.Hash)
+			want(t, absent, landfall.ErrNotFound)
+			_, _, _, there := tx.Token(t.Context(), young.Hash)
+			if there != nil {
+				t.Error(there)
+			}
+			return err
+		})
+	}},
+}

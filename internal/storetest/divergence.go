@@ -1,0 +1,139 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+// divergences are what the databases would do differently if they were let.
+var divergences = []check{
+	{"a NUL or broken UTF-8 is refused everywhere", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
+			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), bad) }); err == nil {
+				t.Errorf("team %q was kept", bad)
+			}
+			if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: bad}, "x")); err == nil {
+				t.Errorf("number %q was kept", bad)
+			}
+			given := document(key, "x")
+			given.Document = []byte(`{"a":"` + bad + `"}`)
+			if _, err := store.Stage(t.Context(), given); err == nil {
+				t.Errorf("document with %q was kept", bad)
+			}
+		}
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != 0 {
+			t.Errorf("got %q", found)
+		}
+	}},
+	{"malformed JSON is refused, and only that", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		bad := []string{"", "{", "{]", "{'a':1}", `{"a":01}`, `{"a":1,}`, "nul", `{"a":"` + "\x01" + `"}`, `{"a":NaN}`, "{} {}"}
+		together(2*len(bad), func(number int) {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
+			given := document(own, "good")
+			if number%2 == 1 {
+				given.Document = []byte(bad[number/2])
+			}
+			_, err := store.Stage(t.Context(), given)
+			if number%2 == 0 && err != nil {
+				t.Errorf("a good document beside bad ones: %v", err)
+			}
+			if number%2 == 1 && (err == nil || errors.Is(err, landfall.ErrUnavailable)) {
+				t.Errorf("%q: %v", given.Document, err)
+			}
+		})
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != len(bad) {
+			t.Errorf("%d processes, want %d", len(found), len(bad))
+		}
+	}},
+	{"an error tells no data", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		given := document(key, "x")
+		given.Document = []byte(`{"canary": canary}`)
+		_, err := store.Stage(t.Context(), given)
+		if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), key.External) {
+			t.Errorf("got %v", err)
+		}
+	}},
+	{"names sort by bytes", func(t *testing.T, store landfall.Store) {
+		names := []string{"b", "B", "a b", "ab", "A", "é", "z", "Z", "_", "1", "10", "9"}
+		update(t, store, func(tx landfall.Tx) error {
+			for _, name := range names {
+				if err := errors.Join(tx.CreateTeam(t.Context(), name), tx.CreateOrganisation(t.Context(), name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		slices.Sort(names)
+		look(t, store, func(view landfall.View) error {
+			teams, err := view.Teams(t.Context())
+			if err != nil {
+				return err
+			}
+			organisations, err := view.Organisations(t.Context())
+			for at, name := range names {
+				if teams[at].Name != name || organisations[at].Name != name {
+					t.Errorf("place %d: %q and %q, want %q", at, teams[at].Name, organisations[at].Name, name)
+				}
+			}
+			return err
+		})
+	}},
+	{"keys differ by case, spaces and accents", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		numbers := []string{"abc", "ABC", "abc ", " abc", "äbc", "a\u0308bc", "%", "_", "a%", "0", "00", "1e0", "1"}
+		fill(t, store, numbers...)
+		for _, number := range numbers {
+			if found := process(t, store, landfall.Key{Supplier: code, External: number}); found.Revision != 1 {
+				t.Errorf("%q: %+v", number, found)
+			}
+		}
+		look(t, store, func(view landfall.View) error {
+			for _, near := range []landfall.Key{{Supplier: "acme", External: "abc"}, {Supplier: code, External: "Abc"}, {Supplier: code, External: "a_c"}} {
+				_, err := view.Process(t.Context(), near)
+				want(t, err, landfall.ErrNotFound)
+			}
+			return nil
+		})
+	}},
+	{"a fault kept quiet still undoes the update", func(t *testing.T, store landfall.Store) {
+		// One database would commit what came before the fault, the other not.
+		broken := landfall.NewSupplier("BROKEN")
+		broken.Status = "Nonsense"
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.CreateTeam(t.Context(), "Before"); err != nil {
+				return err
+			}
+			if tx.CreateSupplier(t.Context(), broken) == nil {
+				t.Error("a nonsense status was kept")
+			}
+			return nil
+		})
+		if err == nil || errors.Is(err, landfall.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Team(t.Context(), "Before")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}
+		fill(t, store, names...)
+		found := externals(t, store, landfall.ProcessQuery{Supplier: code})
+		slices.Sort(found)
+		slices.Sort(names)
+		if !slices.Equal(found, names) {
+			t.Errorf("got %q", found)
+		}
+	}},
+}

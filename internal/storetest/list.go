@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"landfall"
+)
+
+// fill stages numbers one after the other.
+func fill(t *testing.T, store landfall.Store, numbers ...string) {
+	t.Helper()
+	for _, number := range numbers {
+		stage(t, store, document(landfall.Key{Supplier: code, External: number}, number), landfall.StagedFirst, 1)
+	}
+}
+
+var lists = []check{
+	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
+			t.Errorf("got %v", found)
+		}
+	}},
+	{"a list shows pending processes and hides skipped ones", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		fill(t, store, "A-1", "A-2")
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), key, "twin")
+			return err
+		})
+		for filter, wanted := range map[landfall.ProcessFilter][]string{
+			landfall.AllProcesses:      {"A-2"},
+			landfall.PendingProcesses:  {"A-2"},
+			landfall.ImportedProcesses: nil,
+			landfall.SkippedProcesses:  {"A-1"},
+		} {
+			if found := externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: filter}); !slices.Equal(found, wanted) {
+				t.Errorf("filter %d: got %v, want %v", filter, found, wanted)
+			}
+		}
+	}},
+	{"a list is in the order of first staging, then of bytes", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		// Staged at once, these may share an instant; the order must be the
+		// one their entries tell in any case.
+		numbers := []string{"b", "B", "a", "A", "_", "-", "é", "z", "10", "9", "Z", "~"}
+		together(len(numbers), func(at int) {
+			if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: numbers[at]}, "x")); err != nil {
+				t.Error(err)
+			}
+		})
+		var before *landfall.ProcessEntry
+		count := 0
+		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count++
+			if before != nil && (entry.FirstStagedAt.Before(before.FirstStagedAt) ||
+				entry.FirstStagedAt.Equal(before.FirstStagedAt) && entry.External <= before.External) {
+				t.Errorf("%+v stands behind %+v", entry, *before)
+			}
+			before = &entry
+		}
+		if count != len(numbers) {
+			t.Errorf("%d entries", count)
+		}
+	}},
+	{"staging again does not move an entry", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		fill(t, store, "A-1")
+		first := process(t, store, key).FirstStagedAt
+		for process(t, store, key).StagedAt.Equal(first) { // until the clock has moved on
+			stageAny(t, store, document(key, fmt.Sprint(len(revisions(t, store, key)))))
+		}
+		fill(t, store, "A-0")
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); !slices.Equal(found, []string{"A-1", "A-0"}) {
+			t.Errorf("got %v", found)
+		}
+	}},
+	{"pages put together are the list", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		var numbers []string
+		for at := range 23 {
+			numbers = append(numbers, fmt.Sprintf("N-%02d", at))
+		}
+		fill(t, store, numbers...)
+		whole := externals(t, store, landfall.ProcessQuery{Supplier: code})
+		for _, size := range []int{1, 5, 23, 100} {
+			var pages []string
+			query := landfall.ProcessQuery{Supplier: code, Limit: size}
+			for {
+				var last *landfall.ProcessEntry
+				for entry, err := range store.List(t.Context(), query) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					pages, last = append(pages, entry.External), &entry
+				}
+				if last == nil {
+					break
+				}
+				query.After = &landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+			}
+			if !slices.Equal(pages, whole) {
+				t.Errorf("pages of %d: %v", size, pages)
+			}
+		}
+	}},
+	{"leaving a list early leaves the store usable", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		fill(t, store, "A-1", "A-2", "A-3")
+		for range 50 { // more often than there are connections
+			for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		fill(t, store, "A-4")
+	}},
+	{"a list is one snapshot", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		fill(t, store, "A-1", "A-2")
+		count := 0
+		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fill(t, store, fmt.Sprint("later", count))
+			count++
+		}
+		if count != 2 {
+			t.Errorf("%d entries", count)
+		}
+	}},
+}
+
+func stageAny(t *testing.T, store landfall.Store, staging landfall.Staging) {
+	t.Helper()
+	if _, err := store.Stage(t.Context(), staging); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,225 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+const crowd = 32
+
+var races = []check{
+	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		outcomes := make([]landfall.StageOutcome, crowd)
+		together(crowd, func(number int) {
+			var err error
+			if outcomes[number], err = store.Stage(t.Context(), document(key, fmt.Sprint(number))); err != nil {
+				t.Error(err)
+			}
+		})
+		first := 0
+		seen := map[int]int{}
+		for number, outcome := range outcomes {
+			seen[outcome.Revision] = number
+			if outcome.Verdict == landfall.StagedFirst {
+				first++
+			} else if outcome.Verdict != landfall.StagedAgain {
+				t.Errorf("verdict %d", outcome.Verdict)
+			}
+		}
+		if first != 1 || len(seen) != crowd {
+			t.Errorf("%d first ones, %d different revisions", first, len(seen))
+		}
+		for _, revision := range revisions(t, store, key) {
+			if given := document(key, fmt.Sprint(seen[revision.Revision])); !bytes.Equal(revision.Document, given.Document) {
+				t.Errorf("revision %d holds another's document", revision.Revision)
+			}
+		}
+	}},
+	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		var first atomic.Int32
+		together(crowd, func(int) {
+			outcome, err := store.Stage(t.Context(), document(key, "same"))
+			if err != nil || outcome.Revision != 1 {
+				t.Errorf("%+v, %v", outcome, err)
+			}
+			if outcome.Verdict == landfall.StagedFirst {
+				first.Add(1)
+			}
+		})
+		if history := revisions(t, store, key); first.Load() != 1 || len(history) != 1 {
+			t.Errorf("%d first ones, %d revisions", first.Load(), len(history))
+		}
+	}},
+	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		together(crowd, func(number int) {
+			for at := range 20 {
+				own := landfall.Key{Supplier: code, External: fmt.Sprintf("%d-%d", number, at)}
+				if outcome, err := store.Stage(t.Context(), document(own, own.External)); err != nil || outcome.Verdict != landfall.StagedFirst {
+					t.Errorf("%v: %+v, %v", own, outcome, err)
+				}
+			}
+		})
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != 20*crowd {
+			t.Errorf("%d processes", len(found))
+		}
+	}},
+	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		together(crowd, func(number int) {
+			for at := range 16 {
+				external := fmt.Sprint(at)
+				if number%2 == 1 {
+					external = fmt.Sprint(15 - at)
+				}
+				if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: external}, fmt.Sprint(number))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}},
+	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		var paused atomic.Bool
+		stop := make(chan struct{})
+		var stagers sync.WaitGroup
+		for number := range 8 {
+			stagers.Go(func() {
+				for at := 0; ; at++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					after := paused.Load()
+					outcome, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: fmt.Sprintf("%d-%d", number, at)}, "x"))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if after && outcome.Verdict != landfall.RefusedSupplier {
+						t.Errorf("verdict %d after the pause", outcome.Verdict)
+					}
+				}
+			})
+		}
+		for range 5 {
+			paused.Store(false)
+			if err := setStatus(t.Context(), store, landfall.Ongoing); err != nil {
+				t.Error(err)
+			}
+			if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+				t.Error(err)
+			}
+			paused.Store(true)
+			time.Sleep(5 * time.Millisecond) // let stagings begin in the pause
+		}
+		close(stop)
+		stagers.Wait()
+	}},
+	{"a skip and a staging at once: either order, nothing between", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		for round := range 10 {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
+			stage(t, store, document(own, "one"), landfall.StagedFirst, 1)
+			var outcome landfall.StageOutcome
+			together(2, func(number int) {
+				var err error
+				if number == 0 {
+					outcome, err = store.Stage(t.Context(), document(own, "two"))
+				} else {
+					err = store.Update(t.Context(), func(tx landfall.Tx) error {
+						_, err := tx.Skip(t.Context(), own, "twin")
+						return err
+					})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			found := process(t, store, own)
+			after := landfall.StageOutcome{Verdict: landfall.RefusedSkipped, Revision: 1}
+			before := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: 2}
+			if found.State != landfall.Skipped || outcome != after && outcome != before || found.Revision != outcome.Revision {
+				t.Errorf("%+v and %+v", outcome, found)
+			}
+		}
+	}},
+	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
+		var won atomic.Int32
+		together(crowd, func(int) {
+			err := store.Update(t.Context(), func(tx landfall.Tx) error {
+				_, err := tx.Skip(t.Context(), key, "twin")
+				return err
+			})
+			if err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, landfall.ErrExists) {
+				t.Error(err)
+			}
+		})
+		if won.Load() != 1 {
+			t.Errorf("%d won", won.Load())
+		}
+	}},
+	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
+		good := token("good", landfall.RefreshToken, time.Hour)
+		enrol(t, store, good)
+		var spent atomic.Int32
+		together(crowd, func(int) {
+			err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SpendToken(t.Context(), good.Hash) })
+			if err == nil {
+				spent.Add(1)
+			} else if !errors.Is(err, landfall.ErrNotFound) {
+				t.Error(err)
+			}
+		})
+		if spent.Load() != 1 {
+			t.Errorf("it was spent %d times", spent.Load())
+		}
+	}},
+	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		enrol(t, store)
+		together(crowd, func(int) {
+			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.Grant(t.Context(), code, organisation) }); err != nil {
+				t.Error(err)
+			}
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Grantees(t.Context(), code)
+			if len(found) != 1 {
+				t.Errorf("got %v", found)
+			}
+			return err
+		})
+	}},
+	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		together(crowd, func(int) {
+			if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a", Action: "b", Subject: code})
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Audit(t.Context(), code)
+			if len(found) != crowd {
+				t.Errorf("%d entries", len(found))
+			}
+			return err
+		})
+	}},
+}

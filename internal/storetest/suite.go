@@ -1,0 +1,155 @@
+// Package storetest says what every landfall.Store must do, as a suite that
+// runs against one. Each sentence of the port's comments has a case here, and
+// so has each difference between databases that a store must hide.
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// check is one promise.
+type check struct {
+	name string
+	run  func(*testing.T, landfall.Store)
+}
+
+// Run checks every promise, each on a fresh store.
+func Run(t *testing.T, open func(*testing.T) landfall.Store) {
+	for _, checks := range [][]check{transactions, suppliers, credentials, records, stagings, lists, races, divergences} {
+		for _, check := range checks {
+			t.Run(check.name, func(t *testing.T) {
+				t.Parallel()
+				check.run(t, open(t))
+			})
+		}
+	}
+}
+
+// The names most cases use.
+const (
+	code         = "ACME"
+	organisation = "Acme Imports"
+)
+
+var key = landfall.Key{Supplier: code, External: "A-1"}
+
+func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
+	t.Helper()
+	if err := store.Update(t.Context(), fn); err != nil {
+		t.Fatalf("Update: %v", err)
+	}
+}
+
+func look(t *testing.T, store landfall.Store, fn func(landfall.View) error) {
+	t.Helper()
+	if err := store.View(t.Context(), fn); err != nil {
+		t.Fatalf("View: %v", err)
+	}
+}
+
+// want fails the test unless an error is the one promised.
+func want(t *testing.T, err, promised error) {
+	t.Helper()
+	if !errors.Is(err, promised) {
+		t.Errorf("got error %v, want %v", err, promised)
+	}
+}
+
+// supply creates the supplier most cases use.
+func supply(t *testing.T, store landfall.Store) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(code))
+	})
+}
+
+// setStatus is what the operator does.
+func setStatus(ctx context.Context, store landfall.Store, status landfall.SupplierStatus) error {
+	return store.Update(ctx, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(ctx, code)
+		if err != nil {
+			return err
+		}
+		supplier.Status = status
+		return tx.SaveSupplier(ctx, supplier)
+	})
+}
+
+// document makes a staging whose content is told apart by a text.
+func document(key landfall.Key, content string) landfall.Staging {
+	text := fmt.Appendf(nil, `{"content": %q}`, content)
+	return landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}
+}
+
+// stage stages and compares the verdict and the revision.
+func stage(t *testing.T, store landfall.Store, staging landfall.Staging, verdict landfall.StageVerdict, revision int) {
+	t.Helper()
+	outcome, err := store.Stage(t.Context(), staging)
+	if err != nil {
+		t.Fatalf("Stage: %v", err)
+	}
+	if outcome.Verdict != verdict || outcome.Revision != revision {
+		t.Errorf("Stage(%v) = %+v, want verdict %d, revision %d", staging.Key, outcome, verdict, revision)
+	}
+}
+
+func process(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Process) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.Process(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+func revisions(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.StagedRevision) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.Revisions(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+// externals lists the numbers a query gives.
+func externals(t *testing.T, store landfall.Store, query landfall.ProcessQuery) []string {
+	t.Helper()
+	var found []string
+	for entry, err := range store.List(t.Context(), query) {
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		found = append(found, entry.External)
+	}
+	return found
+}
+
+// together runs fn many times at once and waits for all.
+func together(times int, fn func(number int)) {
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for number := range times {
+		all.Go(func() {
+			<-start
+			fn(number)
+		})
+	}
+	close(start)
+	all.Wait()
+}
+
+// recent fails the test unless an instant is about now.
+func recent(t *testing.T, at time.Time) {
+	t.Helper()
+	if age := time.Since(at); age < -time.Minute || age > time.Minute || at.Location() != time.UTC {
+		t.Errorf("%v is not now in UTC", at)
+	}
+}

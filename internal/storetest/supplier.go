@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"landfall"
+)
+
+var suppliers = []check{
+	{"a supplier is kept whole", func(t *testing.T, store landfall.Store) {
+		given := landfall.Supplier{
+			Code: code, Name: "Acme Énergie", Status: landfall.Paused, DocumentRoot: "acme/2026", Currency: "EUR",
+			Region: "FR", TimeZone: "Europe/Paris", SendCustomerEmails: true, VerifyDocuments: true, ConcurrencyLimit: 7,
+			Severities: map[string]landfall.Severity{"some_rule": landfall.SeverityWarning},
+		}
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), given) })
+		compare := func() {
+			look(t, store, func(view landfall.View) error {
+				found, err := view.Supplier(t.Context(), code)
+				recent(t, found.CreatedAt)
+				given.CreatedAt = found.CreatedAt
+				if !reflect.DeepEqual(found, given) {
+					t.Errorf("got %+v, want %+v", found, given)
+				}
+				return err
+			})
+		}
+		compare()
+		given.Name, given.Status, given.SendCustomerEmails, given.VerifyDocuments = "Acme", landfall.Complete, false, false
+		given.DocumentRoot, given.ConcurrencyLimit, given.Severities = "", 0, map[string]landfall.Severity{}
+		update(t, store, func(tx landfall.Tx) error { return tx.SaveSupplier(t.Context(), given) })
+		compare()
+	}},
+	{"a supplier exists once", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		want(t, store.Update(t.Context(), func(tx landfall.Tx) error {
+			return tx.CreateSupplier(t.Context(), landfall.NewSupplier(code))
+		}), landfall.ErrExists)
+	}},
+	{"an absent supplier is not found", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Supplier(t.Context(), code)
+			want(t, err, landfall.ErrNotFound)
+			want(t, tx.SaveSupplier(t.Context(), landfall.NewSupplier(code)), landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"suppliers are listed by code", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			for _, code := range []string{"b", "C", "a", "_"} {
+				if err := tx.CreateSupplier(t.Context(), landfall.NewSupplier(code)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Suppliers(t.Context())
+			var codes []string
+			for _, supplier := range found {
+				codes = append(codes, supplier.Code)
+			}
+			if !slices.Equal(codes, []string{"C", "_", "a", "b"}) {
+				t.Errorf("got %v", codes)
+			}
+			return err
+		})
+	}},
+	{"a grant is seen by its organisation alone", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			for _, name := range []string{organisation, "Other"} {
+				if err := tx.CreateOrganisation(t.Context(), name); err != nil {
+					return err
+				}
+			}
+			_, err := tx.GrantedSupplier(t.Context(), organisation, code)
+			want(t, err, landfall.ErrNotFound)
+			for range 2 { // again is fine
+				if err := tx.Grant(t.Context(), code, organisation); err != nil {
+					return err
+				}
+			}
+			found, err := tx.GrantedSupplier(t.Context(), organisation, code)
+			if found.Code != code {
+				t.Errorf("got %+v", found)
+			}
+			_, absent := tx.GrantedSupplier(t.Context(), "Other", code)
+			want(t, absent, landfall.ErrNotFound)
+			return err
+		})
+	}},
+	{"grants can be taken back and are listed", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			for _, name := range []string{"b", "a", "C"} {
+				if err := tx.CreateOrganisation(t.Context(), name); err != nil {
+					return err
+				}
+				if err := tx.Grant(t.Context(), code, name); err != nil {
+					return err
+				}
+			}
+			if err := tx.Ungrant(t.Context(), code, "b"); err != nil {
+				return err
+			}
+			want(t, tx.Ungrant(t.Context(), code, "b"), landfall.ErrNotFound)
+			want(t, tx.Ungrant(t.Context(), "none", "a"), landfall.ErrNotFound)
+			return nil
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Grantees(t.Context(), code)
+			if !slices.Equal(found, []string{"C", "a"}) {
+				t.Errorf("got %v", found)
+			}
+			return err
+		})
+	}},
+	{"nothing is granted to or of nobody", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.Grant(t.Context(), code, organisation), landfall.ErrNotFound)
+			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+				return err
+			}
+			want(t, tx.Grant(t.Context(), "none", organisation), landfall.ErrNotFound)
+			return nil
+		})
+	}},
+}

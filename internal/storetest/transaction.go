@@ -1,0 +1,189 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+var errOwn = errors.New("the caller's own error")
+
+var transactions = []check{
+	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Migration") })
+		look(t, store, func(view landfall.View) error {
+			team, err := view.Team(t.Context(), "Migration")
+			recent(t, team.CreatedAt)
+			return err
+		})
+	}},
+	{"a failed update leaves nothing and gives its error back", func(t *testing.T, store landfall.Store) {
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
+				return err
+			}
+			return errOwn
+		})
+		want(t, err, errOwn)
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Team(t.Context(), "Migration")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"an update reads what it wrote", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
+				return err
+			}
+			_, err := tx.Team(t.Context(), "Migration")
+			return err
+		})
+	}},
+	{"a panic in an update stays with its caller", func(t *testing.T, store landfall.Store) {
+		func() {
+			defer func() {
+				if got := recover(); got != "as planned" {
+					t.Errorf("recovered %v", got)
+				}
+			}()
+			_ = store.Update(t.Context(), func(tx landfall.Tx) error {
+				if err := tx.CreateTeam(t.Context(), "Lost"); err != nil {
+					return err
+				}
+				panic("as planned")
+			})
+		}()
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Team(t.Context(), "Lost")
+			want(t, err, landfall.ErrNotFound)
+			return tx.CreateTeam(t.Context(), "Kept")
+		})
+	}},
+	{"updates at once fail alone", func(t *testing.T, store landfall.Store) {
+		names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}
+		together(len(names), func(number int) {
+			err := store.Update(t.Context(), func(tx landfall.Tx) error {
+				if err := tx.CreateTeam(t.Context(), names[number]); err != nil {
+					return err
+				}
+				if number%2 == 1 {
+					return errOwn
+				}
+				return nil
+			})
+			if number%2 == 0 && err != nil || number%2 == 1 && !errors.Is(err, errOwn) {
+				t.Errorf("update %d: %v", number, err)
+			}
+		})
+		look(t, store, func(view landfall.View) error {
+			teams, err := view.Teams(t.Context())
+			if len(teams) != len(names)/2 {
+				t.Errorf("%d teams, want %d", len(teams), len(names)/2)
+			}
+			for at, team := range teams {
+				if team.Name != names[2*at] {
+					t.Errorf("team %d is %s, want %s", at, team.Name, names[2*at])
+				}
+			}
+			return err
+		})
+	}},
+	{"of twins created at once one exists already", func(t *testing.T, store landfall.Store) {
+		results := make([]error, 16)
+		together(len(results), func(number int) {
+			results[number] = store.Update(t.Context(), func(tx landfall.Tx) error {
+				return tx.CreateTeam(t.Context(), "Twin")
+			})
+		})
+		created := 0
+		for _, err := range results {
+			if err == nil {
+				created++
+			} else {
+				want(t, err, landfall.ErrExists)
+			}
+		}
+		if created != 1 {
+			t.Errorf("%d were created", created)
+		}
+	}},
+	{"a view is one snapshot", func(t *testing.T, store landfall.Store) {
+		look(t, store, func(view landfall.View) error {
+			before, err := view.Teams(t.Context())
+			if err != nil {
+				return err
+			}
+			update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Later") })
+			after, err := view.Teams(t.Context())
+			if len(before) != 0 || len(after) != 0 {
+				t.Errorf("saw %d, then %d teams", len(before), len(after))
+			}
+			return err
+		})
+	}},
+	{"a view's error comes back", func(t *testing.T, store landfall.Store) {
+		want(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
+	}},
+	{"a caller who has left gets an error and no effect", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		want(t, store.Update(gone, func(tx landfall.Tx) error { return tx.CreateTeam(gone, "Ghost") }), context.Canceled)
+		want(t, store.View(gone, func(view landfall.View) error { _, err := view.Teams(gone); return err }), context.Canceled)
+		_, err := store.Stage(gone, document(key, "ghost"))
+		want(t, err, context.Canceled)
+		for _, err := range store.List(gone, landfall.ProcessQuery{Supplier: code}) {
+			want(t, err, context.Canceled)
+		}
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Team(t.Context(), "Ghost")
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.Process(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"leaving in the middle of an update undoes it", func(t *testing.T, store landfall.Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := store.Update(ctx, func(tx landfall.Tx) error {
+			if err := tx.CreateTeam(ctx, "Half"); err != nil {
+				return err
+			}
+			cancel()
+			return tx.CreateTeam(ctx, "Whole")
+		})
+		want(t, err, context.Canceled)
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Team(t.Context(), "Half")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"a deadline that has passed is unavailable", func(t *testing.T, store landfall.Store) {
+		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer cancel()
+		want(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
+	}},
+	{"a ping answers", func(t *testing.T, store landfall.Store) {
+		if err := store.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a closed store is unavailable", func(t *testing.T, store landfall.Store) {
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want(t, store.Update(t.Context(), func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
+		want(t, store.View(t.Context(), func(landfall.View) error { return nil }), landfall.ErrUnavailable)
+		_, err := store.Stage(t.Context(), document(key, "late"))
+		want(t, err, landfall.ErrUnavailable)
+		want(t, store.Ping(t.Context()), landfall.ErrUnavailable)
+		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+			want(t, err, landfall.ErrUnavailable)
+		}
+	}},
+}
