@@ -82,6 +82,7 @@ type form struct {
 	faults []landfall.Violation
 }
 
+// fault notes what is wrong, and where, without quoting it.
 func (f *form) fault(attr, detail string) {
 	f.faults = append(f.faults, landfall.Violation{Code: "invalid_setting", Attr: attr, Detail: detail})
 }
@@ -148,6 +149,7 @@ func (f *form) pointer(name, otherwise string) pointer {
 	return p
 }
 
+// networks reads networks in CIDR notation; a bare address is a network of one.
 func (f *form) networks(texts []string) []netip.Prefix {
 	var networks []netip.Prefix
 	for _, text := range texts {
@@ -201,6 +203,7 @@ func (f *form) base(vendor landfall.Vendor, networks []netip.Prefix) *url.URL {
 		f.fault("base_url", "it is an address like https://api.example.com/v1")
 		return nil
 	}
+	// A literal address can be judged now; a name only when it is dialled.
 	gate := gate{allowed: networks}
 	addr, literal := netip.ParseAddr(base.Hostname())
 	open := slices.ContainsFunc(networks, func(p netip.Prefix) bool {

@@ -16,7 +16,9 @@ const quietLimit = 5 * time.Minute
 
 // courier carries a request and lets only sound replies through: a success
 // with one well-formed JSON value of sane size. Anything else becomes an error
-// here, before a library that is less strict than we are gets to see it.
+// here, before a library that is less strict than we are gets to see it. A
+// redirect is such an error and is not followed: our credential would travel
+// with it.
 type courier struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

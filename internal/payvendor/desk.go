@@ -44,8 +44,9 @@ type Desk struct {
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	roots   *x509.CertPool // nil: the host's
 
-	mu    sync.Mutex
-	lines map[string]*line
+	mu     sync.Mutex
+	lines  map[string]*line
+	warned map[string]bool // vendors without a line, of which the operator was told
 }
 
 var _ landfall.InstructionVerifier = (*Desk)(nil)
@@ -73,6 +74,7 @@ func NewDesk(options Options) *Desk {
 		lookup:  net.DefaultResolver.LookupNetIP,
 		dial:    dialer.DialContext,
 		lines:   map[string]*line{},
+		warned:  map[string]bool{},
 	}
 }
 
@@ -80,7 +82,9 @@ func NewDesk(options Options) *Desk {
 func (d *Desk) Verify(ctx context.Context, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	line, err := d.line(vendor)
 	if err != nil {
-		d.options.Alarm(vendor.Code, err)
+		// A faulty configuration fails alike for every reference, so it is
+		// reported before the reference is even looked at.
+		d.warn(vendor.Code, err)
 		return landfall.InstructionDetails{}, rejected(err)
 	}
 	if !sound(instruction.Reference) {
@@ -133,7 +137,19 @@ func (d *Desk) line(vendor landfall.Vendor) (*line, error) {
 	client := d.client(design.networks)
 	line := newLine(vendor, d.options, client, design.build(client, secret))
 	d.lines[vendor.Code] = line
+	delete(d.warned, vendor.Code)
 	return line, nil
+}
+
+// warn tells the operator, once, of a vendor that no line can be made to.
+func (d *Desk) warn(code string, err error) {
+	d.mu.Lock()
+	known := d.warned[code]
+	d.warned[code] = true
+	d.mu.Unlock()
+	if !known {
+		d.options.Alarm(code, err)
+	}
 }
 
 // secretOf reads a vendor's credential from the environment. Its errors name

@@ -328,6 +328,20 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+// A reference can name a customer; logs need not know it.
+func TestReferenceIsNotInTheError(t *testing.T) {
+	desk := NewDesk(Options{Tries: 1})
+	t.Cleanup(desk.Close)
+	for adapter, reference := range map[string]string{Stripe: "pm_CANARY", GoCardless: "CANARY", JSON: "CANARY"} {
+		vendor := vendorAt(t, adapter, "http://127.0.0.1:1")
+		vendor.Code = adapter
+		_, err := desk.Verify(t.Context(), vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
+			t.Errorf("%s: %v", adapter, err)
+		}
+	}
+}
+
 func TestCallerHangsUp(t *testing.T) {
 	entered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -346,7 +360,8 @@ func TestCallerHangsUp(t *testing.T) {
 }
 
 func TestSecretIsReadWhenNeeded(t *testing.T) {
-	desk := NewDesk(Options{})
+	alarms := 0
+	desk := NewDesk(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
 	t.Cleanup(desk.Close)
 	vendor := vendorAt(t, Stripe, "http://127.0.0.1:1")
 	for _, secret := range []string{"", "  ", "CANARY\nX-Evil: 1", "CANARY ü"} {
@@ -355,5 +370,12 @@ func TestSecretIsReadWhenNeeded(t *testing.T) {
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected {
 			t.Errorf("%q: %v", secret, err)
 		}
+	}
+	if alarms != 1 {
+		t.Errorf("%d alarms for one fault", alarms)
+	}
+	t.Setenv("TEST_VENDOR_SECRET", canary)
+	if code := codeOf(t, second(desk.Verify(t.Context(), vendor, asked[Stripe]))); code != landfall.CodeVendorUnavailable {
+		t.Errorf("%q once the secret is there", code)
 	}
 }

@@ -124,11 +124,13 @@ func (l *line) explain(err error) error {
 	return unavailable
 }
 
+// missing is the one answer to every reference that leads to nothing.
 func missing() *landfall.Error {
 	return landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound,
 		"The payment vendor knows no instruction with this reference.")
 }
 
+// rejected blames the configuration and not the instruction.
 func rejected(cause error) *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: landfall.CodeVendorRejected, Cause: cause,
 		Detail: "The payment vendor refuses this service, whatever the instruction. The operator must mend the vendor's configuration."}

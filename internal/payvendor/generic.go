@@ -33,6 +33,8 @@ var (
 	ownHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "User-Agent"}
 )
 
+// readGeneric reads the description. It insists on knowing what types there
+// are, because a type that is not checked would be believed.
 func readGeneric(form *form, base *url.URL) func(*http.Client, string) adapter {
 	vendor := generic{
 		id:         form.pointer("id_pointer", "/id"),
@@ -121,6 +123,8 @@ func readHeaders(form *form) map[string]string {
 	return headers
 }
 
+// ask fetches the instruction and follows the pointers. What a pointer does
+// not find is taken as not told; only the id and the status can refuse.
 func (v generic) ask(ctx context.Context, reference string) (answer, error) {
 	reply, err := v.inquiry.get(ctx, v.before+url.PathEscape(reference)+v.after)
 	var status *statusError

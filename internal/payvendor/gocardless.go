@@ -20,6 +20,8 @@ type goCardless struct {
 // ornament: without them the instruction is as good.
 const accountLimit = 2 * time.Second
 
+// readGoCardless reads the settings. A mandate on its way to the bank counts
+// as usable: it was agreed to, and GoCardless accepts payments against it.
 func readGoCardless(form *form, base *url.URL) func(*http.Client, string) adapter {
 	vendor := goCardless{active: form.list("active_statuses", "pending_submission,submitted,active")}
 	return func(client *http.Client, secret string) adapter {
@@ -31,6 +33,7 @@ func readGoCardless(form *form, base *url.URL) func(*http.Client, string) adapte
 	}
 }
 
+// ask fetches the mandate. Whatever GoCardless holds is a direct debit.
 func (v goCardless) ask(ctx context.Context, reference string) (answer, error) {
 	reply, err := v.inquiry.get(ctx, "/mandates/"+url.PathEscape(reference))
 	if err != nil {

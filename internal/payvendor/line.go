@@ -48,6 +48,9 @@ type line struct {
 	refusing     bool      // the vendor refuses us, and the operator was told
 }
 
+// newLine makes the way to a vendor. The breaker opens after five failures in
+// a row, and also when half of a busy minute fails: a vendor that answers now
+// and then is no less in trouble.
 func newLine(vendor landfall.Vendor, options Options, client *http.Client, adapter adapter) *line {
 	l := &line{vendor: vendor, options: options, client: client, adapter: adapter}
 	if vendor.Adapter == Sandbox {

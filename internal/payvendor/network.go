@@ -80,12 +80,10 @@ func (g *gate) DialContext(ctx context.Context, network, address string) (net.Co
 }
 
 // client makes the HTTP client of one vendor. It uses no proxy from the
-// environment, because the gate could not see behind it, and follows no
-// redirect, because a credential travels with the request.
+// environment, because the gate could not see behind it.
 func (d *Desk) client(allowed []netip.Prefix) *http.Client {
 	gate := &gate{allowed: allowed, lookup: d.lookup, dial: d.dial}
 	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &courier{next: &http.Transport{
 			DialContext:            gate.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: d.roots},

@@ -21,6 +21,7 @@ func parse(body []byte) (any, error) {
 	return parseValue(decoder, 0)
 }
 
+// parseValue reads any value; the two functions below read what it opens.
 func parseValue(decoder *json.Decoder, depth int) (any, error) {
 	token, err := decoder.Token()
 	if err != nil {

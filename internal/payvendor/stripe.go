@@ -30,6 +30,7 @@ var (
 	stripeAccount = regexp.MustCompile(`^(acct_[A-Za-z0-9]{1,64})?$`)
 )
 
+// readStripe reads the settings.
 func readStripe(form *form, base *url.URL) func(*http.Client, string) adapter {
 	vendor := stripeVendor{
 		account:         form.text("account", ""),
@@ -53,6 +54,7 @@ func readStripe(form *form, base *url.URL) func(*http.Client, string) adapter {
 	}
 }
 
+// ask fetches a payment method or a mandate, by the look of the reference.
 func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error) {
 	switch {
 	case stripeMethod.MatchString(reference):
@@ -82,6 +84,7 @@ func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error)
 	return answer{}, errMissing // Stripe has such ids for other things, or for none
 }
 
+// address directs a request to a connected account.
 func (v stripeVendor) address(params *stripe.Params) {
 	if v.account != "" {
 		params.SetStripeAccount(v.account)
