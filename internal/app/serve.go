@@ -59,9 +59,15 @@ func (s *server) serve() error {
 	return nil
 }
 
-// drain closes the door and waits for running requests until the context
-// ends; those that are still running then are cut off.
+// queueTime is how long callers in the listener's queue have to be accepted.
+const queueTime = 100 * time.Millisecond
+
+// drain shuts the door, lets in who stands in it already, and waits for
+// running requests until the context ends; those that are still running then
+// are cut off.
 func (s *server) drain(ctx context.Context) error {
+	shut(s.listener)
+	time.Sleep(queueTime)
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"landfall"
 	"landfall/internal/app"
 	"landfall/internal/auth"
+	"landfall/internal/contract"
 	"landfall/internal/operate"
 	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
@@ -82,12 +83,14 @@ func newWorld(t *testing.T, database string, change func(*app.Settings)) *world 
 			t.Error(err)
 		}
 	})
+	rules := []string{}
+	for _, rule := range contract.RuleBook() {
+		rules = append(rules, rule.Code)
+	}
 	w := &world{
 		application: application, database: database, words: map[string]string{},
-		operator: operate.New(application.Store(), operate.Options{
-			Actor: "operator:test", Rules: []string{"customer_family_name_required", "possible_test_email_address"},
-		}),
-		server: httptest.NewServer(application.Handler()),
+		operator: operate.New(application.Store(), operate.Options{Actor: "operator:test", Rules: rules}),
+		server:   httptest.NewServer(application.Handler()),
 	}
 	t.Cleanup(w.server.Close)
 	w.furnish(t, ctx)

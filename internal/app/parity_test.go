@@ -1,0 +1,90 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"landfall/internal/contract"
+	"landfall/internal/httpapi"
+)
+
+// untold are codes no story can bring about: faults of ours and of the
+// database, the brake on guessing keys and the operator's own mistakes, which
+// have tests of their own, and what belongs to endpoints not served yet.
+var untold = strings.Fields(`
+	internal_error service_unavailable too_many_requests invalid_setting
+	import_process_does_not_exist operations_team_does_not_exist dry_run_rolled_back concurrency_limit_exceeded
+	transaction_outside_open_statement_period historical_statement_already_exists
+	path_does_not_exist_in_file_store file_store_unavailable
+	payment_instruction_not_found payment_instruction_type_mismatch payment_instruction_inactive
+	payment_vendor_does_not_exist payment_vendor_rejected payment_vendor_unavailable payment_vendor_out_of_service
+`)
+
+func allStories(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/scenario/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+func TestEveryCodeHasAStory(t *testing.T) {
+	told := map[string]bool{}
+	for _, found := range regexp.MustCompile(`"code": ?"(\w+)"`).FindAllStringSubmatch(allStories(t), -1) {
+		told[found[1]] = true
+	}
+	excused := map[string]bool{}
+	for _, code := range untold {
+		excused[code] = true
+		if told[code] {
+			t.Errorf("%s has a story: it needs no excuse", code)
+		}
+	}
+	for _, entry := range contract.Codes() {
+		if !told[entry.Code] && !excused[entry.Code] {
+			t.Errorf("no story tells of %s", entry.Code)
+		}
+		delete(excused, entry.Code)
+	}
+	for code := range excused {
+		t.Errorf("%s is excused but not in the catalogue", code)
+	}
+}
+
+func TestEveryRouteHasAStory(t *testing.T) {
+	var description struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(httpapi.OpenAPI(), &description); err != nil {
+		t.Fatal(err)
+	}
+	if len(description.Paths) < 8 {
+		t.Fatalf("the description has %d paths", len(description.Paths))
+	}
+	stories := allStories(t)
+	for path, methods := range description.Paths {
+		pattern := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), `[^/\n?]+`)
+		for method := range methods {
+			if method == "parameters" {
+				continue
+			}
+			line := regexp.MustCompile(`(?m)^` + strings.ToUpper(method) + ` ` + pattern + `(\?.*)?$`)
+			if !line.MatchString(stories) {
+				t.Errorf("no story asks %s %s", strings.ToUpper(method), path)
+			}
+		}
+	}
+}
