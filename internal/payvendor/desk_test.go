@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -339,6 +340,35 @@ func TestReferenceIsNotInTheError(t *testing.T) {
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
 			t.Errorf("%s: %v", adapter, err)
 		}
+	}
+}
+
+// Libraries must not write failures to standard error behind our back.
+func TestNothingOnStandardError(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	before := os.Stderr
+	os.Stderr = file
+	defer func() { os.Stderr = before }()
+	for _, status := range []int{200, 401, 404, 500} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, `{"id":["CANARY"]}`)
+		}))
+		desk := NewDesk(Options{Tries: 1})
+		for adapter, instruction := range asked {
+			vendor := vendorAt(t, adapter, server.URL)
+			vendor.Code = adapter
+			desk.Verify(t.Context(), vendor, instruction)
+		}
+		desk.Close()
+		server.Close()
+	}
+	if written, err := os.ReadFile(file.Name()); err != nil || len(written) != 0 {
+		t.Errorf("written: %q (%v)", written, err)
 	}
 }
 
