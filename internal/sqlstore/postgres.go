@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -67,6 +68,7 @@ type postgresEngine struct {
 	writes *sql.DB
 	reads  *sql.DB
 	lists  chan struct{} // how many lists may run at once
+	closed atomic.Bool
 }
 
 func (p *postgresServer) open(ctx context.Context, options Options) (engine, error) {
@@ -115,10 +117,14 @@ func (e *postgresEngine) check(ctx context.Context, options Options) error {
 func (e *postgresEngine) lanes() int { return 3 }
 
 func (e *postgresEngine) close() error {
+	e.closed.Store(true)
 	return postgresDialect.wrap(errors.Join(e.writes.Close(), e.reads.Close()))
 }
 
 func (e *postgresEngine) view(ctx context.Context, fn func(*session) error) error {
+	if e.closed.Load() {
+		return errClosed
+	}
 	begun, err := e.reads.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return postgresDialect.wrap(err)
@@ -154,6 +160,9 @@ const (
 
 func (e *postgresEngine) update(ctx context.Context, mustWrite bool, fn func(*session) error) error {
 	for attempt := 1; ; attempt++ {
+		if e.closed.Load() {
+			return errClosed
+		}
 		err := e.attempt(ctx, mustWrite, fn)
 		// Before its commit a transaction leaves nothing, so it may run again:
 		// when another one was in its way, or when its connection broke.

@@ -19,8 +19,8 @@ var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
 // back has changed; for the others reasons says why not.
 var upsert = forSizes(`WITH wanted (supplier, external, hash) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}))`, `)
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
-	SELECT s.id, w.external, 'staged', 1, w.hash, {now}, {now}
-	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at
+	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
 	WHERE s.status = 'Ongoing'
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"landfall"
@@ -51,6 +52,7 @@ func (o Options) withDefaults() Options {
 // Store is a landfall.Store over one database.
 type Store struct {
 	engine engine
+	closed sync.Once
 	joiner *joiner
 	sweep  *sweeper
 }
@@ -111,13 +113,16 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.update(ctx, true, func(*session) error { return nil })
 }
 
-// Close ends running work and gives back every resource.
-func (s *Store) Close() error {
-	if s.sweep != nil {
-		s.sweep.close()
-	}
-	s.joiner.close()
-	return s.engine.close()
+// Close ends running work and gives back every resource. Again is fine.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		if s.sweep != nil {
+			s.sweep.close()
+		}
+		s.joiner.close()
+		err = s.engine.close()
+	})
+	return err
 }
 
 // view reads within one transaction.

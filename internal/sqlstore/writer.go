@@ -66,6 +66,8 @@ func (w *writer) update(ctx context.Context, mustWrite bool, fn func(*session) e
 		w.lend(j, s, fn)
 	case err := <-j.result:
 		return err
+	case <-w.done:
+		return errClosed // it came into the queue when nobody looked any more
 	case <-ctx.Done():
 		if j.taken.CompareAndSwap(false, true) {
 			return sqliteDialect.wrap(ctx.Err())
