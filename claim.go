@@ -76,3 +76,9 @@ type Mail struct {
 	Kind string // "account_migrated"
 	To   string
 }
+
+// Attempt is what is kept of a claim that ended without an account.
+type Attempt struct {
+	Failure *Failure // nil when nothing was wrong: a dry run that would succeed
+	Event   Event
+}

@@ -11,3 +11,8 @@ type Instruction struct {
 	ForSchedules bool
 	Details      InstructionDetails // what the vendor said
 }
+
+// Same reports whether two instructions are the same one at the vendor.
+func (i Instruction) Same(other Instruction) bool {
+	return i.Vendor == other.Vendor && i.Reference == other.Reference
+}

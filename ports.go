@@ -13,6 +13,9 @@ import (
 // slow, and never leak a driver's text. Times that order or expire things come
 // from the database's clock, so that replicas with wrong clocks agree.
 type Store interface {
+	Pipeline
+	Lister
+
 	// View runs fn over one consistent snapshot. Nothing can be written.
 	View(ctx context.Context, fn func(View) error) error
 
@@ -24,26 +27,75 @@ type Store interface {
 	// is there; ErrUnknownOutcome means even that could not be found out.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// Stage keeps one document durably, or says why not. It decides and writes
-	// in one transaction, which it may share with concurrent calls; no call can
-	// see or undo another's. Staging the same content again changes nothing and
-	// is StagedAgain; other content becomes the next revision, and the earlier
-	// one stays readable. Of many first stagings at once exactly one is
-	// StagedFirst. A supplier set to another status than Ongoing refuses every
-	// Stage that begins after the change was committed.
-	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
-
-	// List streams a supplier's processes in the order of first staging, then
-	// external number by bytes. Memory does not grow with the number of rows;
-	// leaving the loop early ends the query. An unknown supplier is an empty
-	// list: who may ask is the caller's question.
-	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
-
 	// Ping says whether the database answers and can be written to.
 	Ping(ctx context.Context) error
 
 	// Close ends running work and gives back every resource.
 	Close() error
+}
+
+// Pipeline moves accounts onto the platform. Every method decides and writes in
+// one transaction, which it may share with concurrent calls; no call can see or
+// undo another's.
+type Pipeline interface {
+	// Stage keeps one document durably, or says why not. Staging the
+	// same content again changes nothing and is StagedAgain; other content
+	// becomes the next revision, and the earlier one stays readable. Of many
+	// first stagings at once exactly one is StagedFirst. A supplier set to
+	// another status than Ongoing refuses every Stage that begins after the
+	// change was committed.
+	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
+
+	// Claim gives the sole right to create one account, with the staged
+	// document to make it from. Of many claims at once at most one is granted,
+	// and the next one only when its lease has ended by the database's clock or
+	// it was released. Never more claims are alive than the supplier's limit and
+	// the request's allow, counted over all replicas. A granted claim may be
+	// forgotten in a crash of the database, and then nobody holds it.
+	Claim(ctx context.Context, request ClaimRequest) (ClaimOutcome, error)
+
+	// Renew starts the lease of a claim anew, or answers ErrFenced when it has
+	// ended or somebody else holds the process.
+	Renew(ctx context.Context, claim Claim) error
+
+	// Release ends a claim without an account: it keeps the attempt's failure,
+	// or forgets an earlier one when there is none, and appends its event. A
+	// claim whose token is no longer the process's is ErrFenced, and nothing
+	// is written for it.
+	Release(ctx context.Context, claim Claim, attempt Attempt) error
+
+	// Create writes a whole account with its event and mails, and gives it its
+	// number: all of it or nothing. Only the holder of the process's token can;
+	// against a skip mark, another claim or a re-staging exactly one wins. A
+	// supplier set to another status than Ongoing refuses every Create that
+	// begins after the change was committed. A dry run does everything and
+	// leaves nothing, not even a change of the claim.
+	Create(ctx context.Context, creation Creation) (CreateOutcome, error)
+
+	// Post locks an account, lets the posting decide about what it finds, and
+	// writes what it adds: all of it or nothing. Postings onto one account
+	// happen one after the other, each seeing what the ones before it added. An
+	// error of Decide comes back as it is and concerns its posting alone. A
+	// supplier set to another status than Ongoing refuses every Post that
+	// begins after the change was committed.
+	Post(ctx context.Context, posting Posting) (PostOutcome, error)
+}
+
+// Lister reads what may be long. Memory does not grow with the number of rows;
+// leaving a loop early ends the query. An unknown supplier is an empty list: who
+// may ask is the caller's question.
+type Lister interface {
+	// List streams a supplier's processes in the order of first staging, then
+	// external number by bytes.
+	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
+
+	// Failed streams every process of a supplier whose last attempt failed,
+	// dry runs included, skipped ones not, in the order of List.
+	Failed(ctx context.Context, supplier string) iter.Seq2[FailedProcess, error]
+
+	// FailureSummary groups what Failed streams by code and place, the most
+	// frequent first. A failure without violations counts by its own code.
+	FailureSummary(ctx context.Context, supplier string) ([]FailureGroup, error)
 }
 
 // View is what can be read.
@@ -53,6 +105,8 @@ type View interface {
 	CredentialReader
 	TeamReader
 	RecordReader
+	AccountReader
+	VendorReader
 }
 
 // Tx is what can be read and written in one transaction.
@@ -63,6 +117,7 @@ type Tx interface {
 	CredentialWriter
 	TeamWriter
 	RecordWriter
+	VendorWriter
 }
 
 // SupplierReader reads import suppliers.
@@ -164,4 +219,29 @@ type RecordReader interface {
 type RecordWriter interface {
 	AppendEvent(ctx context.Context, event Event) error      // At is set here
 	AppendAudit(ctx context.Context, entry AuditEntry) error // At is set here
+}
+
+// AccountReader reads created accounts.
+type AccountReader interface {
+	// Account gives the account of a process with everything on it, or
+	// ErrNotFound. Its transactions are in the ledger; the two lists of them
+	// in its data stay empty.
+	Account(ctx context.Context, key Key) (Account, error)
+	// AccountByNumber is Account by the number the account was given.
+	AccountByNumber(ctx context.Context, number string) (Account, error)
+}
+
+// VendorReader reads the payment vendors the operator configured.
+type VendorReader interface {
+	Vendor(ctx context.Context, code string) (Vendor, error) // or ErrNotFound
+	Vendors(ctx context.Context) ([]Vendor, error)           // all, by code
+}
+
+// VendorWriter changes the payment vendors.
+type VendorWriter interface {
+	// SaveVendor keeps a vendor, or replaces the one with its code. CreatedAt
+	// is set here, the first time.
+	SaveVendor(ctx context.Context, vendor Vendor) error
+	// RemoveVendor forgets a vendor, or ErrNotFound. Instructions stay.
+	RemoveVendor(ctx context.Context, code string) error
 }

@@ -66,10 +66,14 @@ func (s *Store) claim(ctx context.Context, batch []*claimCall) error {
 		return err
 	}
 	// Those wait for locks that others hold until they have committed, so they
-	// must not hold any process meanwhile.
-	return s.engine.update(ctx, false, func(session *session) error {
+	// must not hold any process meanwhile. What was granted above stays so.
+	err = s.engine.update(ctx, false, func(session *session) error {
 		return (&tx{view{session}}).claimCounted(ctx, limited)
 	})
+	for _, one := range limited {
+		one.err = err
+	}
+	return nil
 }
 
 const (

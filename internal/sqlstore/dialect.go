@@ -11,6 +11,7 @@ type dialect struct {
 	name      string
 	folder    string // of the schema steps
 	fragments *strings.Replacer
+	arrays    bool // rows are written as one array per column
 	classify  func(error) fault
 	texts     sync.Map // text as written → text as sent
 }
@@ -22,6 +23,9 @@ var sqliteDialect = &dialect{
 		// Rounded first: whole milliseconds do not survive binary fractions.
 		"{now}", "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
 		"{bytes}", "BLOB",
+		// Whoever writes holds everything, and rides along with others' commits.
+		"{hold}", "",
+		"{lazily}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
 	classify: classifySQLite,
@@ -30,11 +34,16 @@ var sqliteDialect = &dialect{
 var postgresDialect = &dialect{
 	name:   "PostgreSQL",
 	folder: "schema/postgres",
+	arrays: true,
 	fragments: strings.NewReplacer(
 		// The clock and not the start of the transaction: a lease that ended
 		// while we waited for its row has ended.
 		"{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{bytes}", "BYTEA",
+		// Foreign keys may still be checked against what is held.
+		"{hold}", "FOR NO KEY UPDATE OF held",
+		// The commit of this transaction does not wait for the disk.
+		"{lazily}", "CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS lazily",
 		"{schema_table}", "to_regclass('schema_step')::text",
 	),
 	classify: classifyPostgres,

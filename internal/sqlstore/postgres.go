@@ -79,6 +79,11 @@ func (p *postgresServer) open(ctx context.Context, options Options) (engine, err
 		"idle_in_transaction_session_timeout": milliseconds(4 * options.StatementTimeout),
 		// Our statements look rows up by their keys: one plan fits all.
 		"plan_cache_mode": "force_generic_plan",
+		// A plan made while a table was small stays for long, so it must be one
+		// that is good for a large table.
+		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		// Statements after a wait must see what was waited for.
+		"default_transaction_isolation": "read committed",
 	}
 	half := max(2, options.Connections/2)
 	e := &postgresEngine{

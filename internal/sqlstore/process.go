@@ -17,16 +17,16 @@ const free = `(process.state = 'staged' OR process.state = 'claimed' AND process
 // Process gives one by its key.
 func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
 	process := landfall.Process{Key: key}
-	var hash []byte
+	var hash, failure []byte
 	var number, reason sql.NullString
 	var first, staged int64
-	var created sql.NullInt64
+	var created, failed sql.NullInt64
 	err := v.one(ctx, `SELECT `+standing+`, p.revision, p.hash, p.first_staged_at, p.staged_at,
-			p.account_number, p.account_created_at, p.skip_reason
+			p.account_number, p.account_created_at, p.skip_reason, p.failure, p.failed_at
 		FROM process p JOIN supplier s ON s.id = p.supplier_id
 		WHERE s.code = $1 AND p.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason})
+		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason, &failure, &failed})
 	if err != nil {
 		return landfall.Process{}, err
 	}
@@ -34,7 +34,8 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 	process.FirstStagedAt, process.StagedAt = moment(first), moment(staged)
 	process.AccountNumber, process.AccountCreatedAt = number.String, instant(created)
 	process.SkipReason = reason.String
-	return process, nil
+	process.Failure, err = readFailure(failure, failed)
+	return process, err
 }
 
 // Revisions gives the staging history, oldest first.

@@ -5,7 +5,9 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -31,6 +33,9 @@ type Options struct {
 	StatementTimeout time.Duration
 	LockTimeout      time.Duration
 	Logger           *slog.Logger
+	// Random is where account numbers come from; nil means the system's own
+	// source. Many goroutines read it at once.
+	Random io.Reader
 }
 
 func (o Options) withDefaults() Options {
@@ -43,6 +48,9 @@ func (o Options) withDefaults() Options {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = 5 * time.Second
 	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -51,10 +59,14 @@ func (o Options) withDefaults() Options {
 
 // Store is a landfall.Store over one database.
 type Store struct {
-	engine engine
-	closed sync.Once
-	joiner *joiner
-	sweep  *sweeper
+	engine    engine
+	closed    sync.Once
+	joiner    *joiner
+	claims    *convoy[landfall.ClaimRequest, landfall.ClaimOutcome]
+	creations *convoy[*landfall.Creation, landfall.CreateOutcome]
+	postings  *convoy[*posting, landfall.PostOutcome]
+	draw      func() (string, error) // an account number
+	sweep     *sweeper
 }
 
 var _ landfall.Store = (*Store)(nil)
@@ -87,6 +99,10 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	store := &Store{engine: base, joiner: newJoiner(base)}
+	store.draw = func() (string, error) { return landfall.NewAccountNumber(options.Random) }
+	store.claims = newConvoy(base.lanes(), store.claim)
+	store.creations = newConvoy(base.lanes(), store.create)
+	store.postings = newConvoy(base.lanes(), store.post)
 	if options.Server {
 		store.sweep = newSweeper(base, options.Logger)
 	}
@@ -120,6 +136,9 @@ func (s *Store) Close() (err error) {
 			s.sweep.close()
 		}
 		s.joiner.close()
+		s.claims.close()
+		s.creations.close()
+		s.postings.close()
 		err = s.engine.close()
 	})
 	return err

@@ -1,0 +1,32 @@
+package landfall
+
+import "strings"
+
+// FailedProcess is one process whose last attempt failed.
+type FailedProcess struct {
+	External string
+	Failure  Failure
+}
+
+// FailureGroup counts the failures that look the same: one code at one place.
+type FailureGroup struct {
+	Code     string
+	Attr     string // with * for any item of a list: customers.*.landline
+	Accounts int    // how many processes have it
+	Alone    int    // how many of those have nothing else wrong
+}
+
+// AttrPattern gives the attr of a violation with * for every number in it, so
+// that the same mistake has the same name wherever in a list it is made.
+func AttrPattern(attr string) string {
+	if !strings.ContainsAny(attr, "0123456789") {
+		return attr
+	}
+	parts := strings.Split(attr, ".")
+	for i, part := range parts {
+		if part != "" && strings.Trim(part, "0123456789") == "" {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, ".")
+}

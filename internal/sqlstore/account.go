@@ -1,0 +1,163 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"landfall"
+)
+
+// Account gives the account of a process with everything on it.
+func (v *view) Account(ctx context.Context, key landfall.Key) (landfall.Account, error) {
+	return v.account(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
+}
+
+// AccountByNumber gives the account that was given a number.
+func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Account, error) {
+	return v.account(ctx, `p.account_number = $1`, number)
+}
+
+func (v *view) account(ctx context.Context, which string, args ...any) (landfall.Account, error) {
+	var account landfall.Account
+	var id int64
+	data := &account.Data
+	err := v.one(ctx, `SELECT a.id, s.code, p.external, p.account_number, p.account_created_at, a.revision, a.team,
+			a.account_type, a.currency, a.billing_name, a.last_billed_to_on, a.last_statement_closing_on,
+			a.last_statement_issued_on, a.next_bill_due_on, a.last_statement_balance, a.transfer_balance, a.balance
+		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id WHERE `+which, args,
+		[]any{
+			&id, &account.Key.Supplier, &account.Key.External, &account.Number, instantInto{&account.CreatedAt},
+			&account.Revision, &account.Team, &data.AccountType, &data.Currency, &data.BillingName,
+			dayInto{&data.LastBilledToOn}, dayInto{&data.LastStatementClosingOn}, dayInto{&data.LastStatementIssuedOn},
+			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance,
+		})
+	if err != nil {
+		return landfall.Account{}, err
+	}
+	data.Key = account.Key
+	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadBooks} {
+		if err := load(ctx, id, &account); err != nil {
+			return landfall.Account{}, err
+		}
+	}
+	return account, nil
+}
+
+// loadHouse reads the people of an account and how they pay.
+func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Account) (err error) {
+	data := &account.Data
+	data.Customers, err = collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
+		return scan(&c.GivenName, &c.FamilyName, &c.Title, &c.Email, &c.Mobile, &c.Landline, dayInto{&c.BornOn}, &c.Role)
+	}, `SELECT given_name, family_name, title, email, mobile, landline, born_on, role
+		FROM customer WHERE account_id = $1 ORDER BY ordinal`, id)
+	if err != nil {
+		return err
+	}
+	data.PaymentSchedules, err = collect(ctx, v.session, func(scan scanner, s *landfall.PaymentSchedule) error {
+		return scan(dayInto{&s.StartOn}, dayInto{&s.EndOn}, &s.Trigger, &s.Amount, &s.Frequency, &s.DayOfMonth, &s.Threshold)
+	}, `SELECT start_on, end_on, trigger_type, amount, frequency, day_of_month, threshold
+		FROM payment_schedule WHERE account_id = $1 ORDER BY ordinal`, id)
+	return err
+}
+
+// loadSupply reads the addresses and what is supplied there.
+func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Account) error {
+	data := &account.Data
+	addresses, err := collect(ctx, v.session, func(scan scanner, a *owned[landfall.Address]) error {
+		var lines []byte
+		if err := scan(&a.id, &lines, &a.item.Locality, &a.item.PostalCode, &a.item.Country); err != nil {
+			return err
+		}
+		return json.Unmarshal(lines, &a.item.Lines)
+	}, `SELECT ordinal, lines, locality, postal_code, country FROM address WHERE account_id = $1 ORDER BY ordinal`, id)
+	if err != nil {
+		return err
+	}
+	for _, address := range addresses {
+		if address.id == 0 {
+			data.BillingAddress = address.item
+			continue
+		}
+		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
+	}
+	points, err := collect(ctx, v.session, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
+		return scan(&p.id, &p.item.Identifier, &p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
+	}, `SELECT address, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
+	if err != nil {
+		return err
+	}
+	if err := v.loadPoints(ctx, id, points); err != nil {
+		return err
+	}
+	for _, point := range points {
+		place := &data.SupplyAddresses[point.id-1]
+		place.SupplyPoints = append(place.SupplyPoints, point.item)
+	}
+	return nil
+}
+
+// loadPoints reads agreements and meters; points are numbered as they come.
+func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall.SupplyPoint]) error {
+	agreements, err := collect(ctx, v.session, func(scan scanner, a *owned[landfall.Agreement]) error {
+		return scan(&a.id, &a.item.ProductCode, dayInto{&a.item.FromOn}, dayInto{&a.item.ToOn}, instantInto{&a.item.AgreedAt})
+	}, `SELECT supply_point, product_code, from_on, to_on, agreed_at
+		FROM agreement WHERE account_id = $1 ORDER BY supply_point, ordinal`, id)
+	if err != nil {
+		return err
+	}
+	for _, agreement := range agreements {
+		point := &points[agreement.id-1].item
+		point.Agreements = append(point.Agreements, agreement.item)
+	}
+	meters, err := collect(ctx, v.session, func(scan scanner, m *owned[landfall.Meter]) error {
+		var registers []byte
+		err := scan(&m.id, &m.item.SerialNumber, dayInto{&m.item.InstalledOn}, dayInto{&m.item.RemovedOn}, &registers)
+		if err != nil {
+			return err
+		}
+		m.item.Registers, err = readRegisters(registers)
+		return err
+	}, `SELECT supply_point, serial_number, installed_on, removed_on, registers
+		FROM meter WHERE account_id = $1 ORDER BY supply_point, ordinal`, id)
+	if err != nil {
+		return err
+	}
+	for _, meter := range meters {
+		point := &points[meter.id-1].item
+		point.Meters = append(point.Meters, meter.item)
+	}
+	return nil
+}
+
+// loadBooks reads the periods, the ledger and everything that can be posted.
+func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Account) (err error) {
+	data := &account.Data
+	account.Periods, err = collect(ctx, v.session, func(scan scanner, p *landfall.Period) error {
+		return scan(dayInto{&p.FromOn}, dayInto{&p.ToOn}, &p.Balance)
+	}, `SELECT from_on, to_on, balance FROM statement_period WHERE account_id = $1 ORDER BY ordinal`, id)
+	if err != nil {
+		return err
+	}
+	if account.Ledger, err = belongings(ctx, v, readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
+		return err
+	}
+	if data.Notes, err = belongings(ctx, v, readNote, noteColumns+` FROM note`, `ordinal`, id); err != nil {
+		return err
+	}
+	if data.Statements, err = belongings(ctx, v, readStatement, statementColumns+` FROM historical_statement`, `ordinal`, id); err != nil {
+		return err
+	}
+	data.Instructions, err = belongings(ctx, v, readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
+	return err
+}
+
+func belongings[T any](
+	ctx context.Context, v *view, read func(scanner, *owned[T]) error, from, order string, id int64,
+) ([]T, error) {
+	return collect(ctx, v.session, func(scan scanner, item *T) error {
+		var row owned[T]
+		err := read(scan, &row)
+		*item = row.item
+		return err
+	}, `SELECT `+from+` WHERE account_id = $1 ORDER BY `+order, id)
+}

@@ -1,0 +1,214 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"landfall"
+)
+
+type (
+	createCall = call[*landfall.Creation, landfall.CreateOutcome]
+	openCreate = unsettled[*landfall.Creation, landfall.CreateOutcome]
+)
+
+// errUnbalanced refuses books whose balance is not the sum of their entries.
+var errUnbalanced = errors.New("the balance is not the sum of the ledger")
+
+// Create writes a whole account and gives it its number.
+func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
+	account := &creation.Account
+	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	if creation.DryRun {
+		return s.rehearse(ctx, &creation)
+	}
+	return s.creations.join(ctx, creation.Claim.Key, creationWeight(account), &creation)
+}
+
+// creationWeight guesses the bytes of an account; all that matters is that a
+// very big one goes alone.
+func creationWeight(account *landfall.Account) int {
+	const row = 200
+	weight := row * (len(account.Data.Customers) + 4*len(account.Data.SupplyAddresses) + len(account.Data.Statements))
+	for i := range account.Ledger {
+		weight += row + len(account.Ledger[i].Transaction.Document)
+	}
+	for i := range account.Data.Notes {
+		weight += row + len(account.Data.Notes[i].Body)
+	}
+	return weight
+}
+
+// errCollision means that a number drawn is somebody's already.
+var errCollision = errors.New("the account number is taken")
+
+// longestDraw bounds the draws: with a million accounts one number in thirty
+// thousand is taken, so more than a few in a row mean a broken source.
+const longestDraw = 20
+
+// create writes a batch, with new numbers as long as one of them is taken.
+func (s *Store) create(ctx context.Context, batch []*createCall) error {
+	var err error
+	for range longestDraw {
+		err = s.engine.update(ctx, false, func(session *session) error {
+			return (&tx{view{session}}).create(ctx, s.draw, batch)
+		})
+		if !errors.Is(err, errCollision) {
+			break
+		}
+	}
+	return err
+}
+
+// errRehearsed makes the transaction of a dry run roll back.
+var errRehearsed = errors.New("rolled back due to the dry run")
+
+// rehearse does everything Create does in a transaction of its own, and then
+// rolls back the ordinary way.
+func (s *Store) rehearse(ctx context.Context, creation *landfall.Creation) (landfall.CreateOutcome, error) {
+	one := &createCall{key: creation.Claim.Key, wanted: creation}
+	var err error
+	for range longestDraw {
+		err = s.engine.update(ctx, false, func(session *session) error {
+			if err := (&tx{view{session}}).create(ctx, s.draw, []*createCall{one}); err != nil {
+				return err
+			}
+			return errRehearsed
+		})
+		if !errors.Is(err, errCollision) {
+			break
+		}
+	}
+	switch {
+	case !errors.Is(err, errRehearsed):
+		return landfall.CreateOutcome{}, err
+	case one.outcome.Verdict == landfall.Created:
+		return landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}, nil
+	}
+	return one.outcome, nil
+}
+
+// imports turns the claimed processes into imported ones, as far as the claims
+// are still good and the supplier is Ongoing.
+var imports = forSizes(`WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
+	UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
+		claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	WHERE process.supplier_id = s.id AND process.external = w.external
+		AND process.state = 'claimed' AND process.claim_token = w.token AND s.status = 'Ongoing'
+	RETURNING account_number, id, account_created_at`)
+
+// create turns a batch of claims into accounts, and says of each what became
+// of it.
+func (t *tx) create(ctx context.Context, draw func() (string, error), batch []*createCall) error {
+	open := unsettle(batch)
+	rows := newAccountRows()
+	// Between importing and explaining, a supplier may be opened: then nothing
+	// explains the refusal, and only those go again.
+	for range 3 {
+		if err := t.importAll(ctx, draw, open, rows); err != nil {
+			return err
+		}
+		if len(open.byKey) > 0 {
+			if err := t.refuseCreation(ctx, open); err != nil {
+				return err
+			}
+		}
+		if len(open.byKey) == 0 {
+			return t.write(ctx, rows.piles()...)
+		}
+	}
+	return landfall.ErrUnavailable
+}
+
+func (t *tx) importAll(ctx context.Context, draw func() (string, error), open *openCreate, into *accountRows) error {
+	numbers := make(map[string]*createCall, len(open.byKey))
+	var failed error
+	size, args := open.args(4, func(args []any, one *createCall) []any {
+		number, err := draw()
+		if err != nil {
+			failed = err
+		}
+		if numbers[number] != nil {
+			failed = errCollision
+		}
+		numbers[number] = one
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token, number)
+	})
+	if failed != nil {
+		return failed
+	}
+	rows, err := t.returning(ctx, imports[size], args...)
+	if err != nil {
+		return collision(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var number string
+		var process, at int64
+		if err := rows.Scan(&number, &process, &at); err != nil {
+			return t.note(err)
+		}
+		t.wrote = true
+		one := numbers[number]
+		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
+		if err := into.account(process, at, number, one.wanted); err != nil {
+			return fmt.Errorf("account of process %d: %w", process, err)
+		}
+	}
+	return collision(t.note(rows.Err()))
+}
+
+// collision recognises a number that is taken: nothing else that must be
+// unique changes when a process is imported.
+func collision(err error) error {
+	var found *fault
+	if errors.As(err, &found) && (found.code == postgresUnique || found.code == sqliteUnique) {
+		return errors.Join(errCollision, err)
+	}
+	return err
+}
+
+// The codes of a value that must be unique and is not.
+const (
+	postgresUnique = "23505"
+	sqliteUnique   = "2067"
+)
+
+// creationReasons tells how the claims stand that were not imported.
+var creationReasons = forSizes(`WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
+	SELECT w.supplier, w.external, coalesce(s.status, ''), p.claim_token = w.token
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
+
+func (t *tx) refuseCreation(ctx context.Context, open *openCreate) error {
+	size, args := open.args(3, func(args []any, one *createCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)
+	})
+	rows, err := t.query(ctx, creationReasons[size], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external sql.NullString
+		var status landfall.SupplierStatus
+		var held sql.NullBool
+		if err := rows.Scan(&supplier, &external, &status, &held); err != nil {
+			return t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		switch {
+		case one == nil: // padding
+		case !held.Bool:
+			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
+		case status != landfall.Ongoing:
+			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
+		}
+	}
+	return t.note(rows.Err())
+}

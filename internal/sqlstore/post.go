@@ -1,0 +1,274 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+type (
+	postCall = call[*posting, landfall.PostOutcome]
+	openPost = unsettled[*posting, landfall.PostOutcome]
+)
+
+// posting is one call of Post with what was found on its account.
+type posting struct {
+	landfall.Posting
+	id       int64
+	number   string
+	books    landfall.AccountBooks
+	last     ordinals
+	panicked any // what Decide panicked with; it belongs to the caller
+}
+
+// ordinals are the last numbers given out on an account.
+type ordinals struct{ note, statement, instruction int64 }
+
+// Post locks an account, lets the posting decide, and writes what it adds.
+func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.PostOutcome, error) {
+	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External} {
+		if !storable(text) {
+			return landfall.PostOutcome{}, errUnstorable
+		}
+	}
+	mine := &posting{Posting: wanted}
+	// What it will add is not known yet; what it asks for is a good guess.
+	weight := 1000 * (1 + len(wanted.NoteBodies) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
+	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
+	if mine.panicked != nil {
+		panic(mine.panicked)
+	}
+	return outcome, err
+}
+
+func (s *Store) post(ctx context.Context, batch []*postCall) error {
+	return s.engine.update(ctx, false, func(session *session) error {
+		return (&tx{view{session}}).post(ctx, batch)
+	})
+}
+
+// post runs a batch of postings onto different accounts.
+func (t *tx) post(ctx context.Context, batch []*postCall) error {
+	open := unsettle(batch)
+	found, err := t.lockAccounts(ctx, open)
+	if err != nil {
+		return err
+	}
+	if len(open.byKey) > 0 {
+		if err := t.refusePosting(ctx, open); err != nil {
+			return err
+		}
+	}
+	if err := t.loadWanted(ctx, found); err != nil {
+		return err
+	}
+	rows := newAccountRows()
+	moved := make([]any, 0, movedWidth*len(found))
+	for _, one := range found {
+		additions, err := decide(one.wanted)
+		if err == nil {
+			moved, err = one.wanted.enter(rows, moved, additions)
+		}
+		one.err = err
+	}
+	if err := t.write(ctx, rows.piles()...); err != nil {
+		return err
+	}
+	return t.moveAccounts(ctx, moved)
+}
+
+// decide asks the posting what to add. It runs far from the caller, whose
+// panic must not become everybody's.
+func decide(p *posting) (additions landfall.Additions, err error) {
+	p.panicked = nil
+	defer func() {
+		if p.panicked = recover(); p.panicked != nil {
+			err = errLeft
+		}
+	}()
+	return p.Decide(p.books)
+}
+
+// enter adds the rows of one posting and how the account moves with them. An
+// error leaves the rows as they were.
+func (p *posting) enter(rows *accountRows, moved []any, add landfall.Additions) ([]any, error) {
+	if len(add.Entries)+len(add.Notes)+len(add.Statements)+len(add.Instructions) == 0 && add.Event == nil {
+		return moved, nil
+	}
+	balance := p.books.Balance
+	for i := range add.Entries {
+		balance += add.Entries[i].Signed
+	}
+	if err := balanced(add.Entries, p.books.LastSequence, p.books.Balance, balance); err != nil {
+		return moved, err
+	}
+	now := p.books.Now.UnixMicro()
+	if add.Event != nil {
+		event := *add.Event
+		event.Key, event.AccountNumber = p.Key, p.number
+		if err := rows.event(now, event); err != nil {
+			return moved, err
+		}
+	}
+	if err := rows.note(p.id, p.last.note, now, add.Notes); err != nil {
+		return moved, err
+	}
+	rows.ledger(p.id, add.Entries)
+	rows.statement(p.id, p.last.statement, add.Statements)
+	rows.instruction(p.id, p.last.instruction, add.Instructions)
+	return append(moved, p.id, int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions))), nil
+}
+
+// balanced checks that entries follow a ledger and that their running balance
+// is the sum it has to be.
+func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.Amount) error {
+	for i := range entries {
+		sequence++
+		before += entries[i].Signed
+		if entries[i].Sequence != sequence || entries[i].Balance != before {
+			return errUnbalanced
+		}
+	}
+	if before != after {
+		return errUnbalanced
+	}
+	return nil
+}
+
+// moves updates the accounts that were posted onto.
+var moves = forSizes(`WITH wanted (id, balance, ledger, notes, statements, instructions) AS (VALUES `,
+	`(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT))`, `)
+	UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+		statement_count = w.statements, instruction_count = w.instructions
+	FROM wanted w WHERE account.id = w.id`)
+
+const movedWidth = 6
+
+func (t *tx) moveAccounts(ctx context.Context, moved []any) error {
+	if len(moved) == 0 {
+		return nil
+	}
+	size := sizeFor(len(moved) / movedWidth)
+	_, err := t.exec(ctx, moves[size], pad(moved, movedWidth*size)...)
+	return err
+}
+
+// lockedAccounts finds the accounts of a batch and holds them, one after the
+// other in the same order for everybody, so that nobody waits in a circle.
+var lockedAccounts = forSizes(`WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+	SELECT s.code, p.external, held.id, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
+		held.note_count, held.statement_count, held.instruction_count
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	JOIN account held ON held.id = p.id
+	WHERE s.status = 'Ongoing' ORDER BY held.id {hold}`)
+
+func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
+	size, args := open.args(2, func(args []any, one *postCall) []any {
+		return append(args, one.key.Supplier, one.key.External)
+	})
+	rows, err := t.query(ctx, lockedAccounts[size], args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []*postCall
+	for rows.Next() {
+		var key landfall.Key
+		var now int64
+		var openFrom string
+		var p posting
+		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.number, &now, &openFrom, &p.books.Balance,
+			&p.books.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction); err != nil {
+			return nil, t.note(err)
+		}
+		one := open.byKey[key]
+		p.Posting = one.wanted.Posting
+		p.books.AccountNumber, p.books.Now = p.number, moment(now)
+		if p.books.Period.FromOn, err = calendar.ParseDay(openFrom); err != nil {
+			return nil, err
+		}
+		*one.wanted = p
+		open.settle(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
+		found = append(found, one)
+	}
+	return found, t.note(rows.Err())
+}
+
+// refusePosting says why postings found no account they may add to.
+func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
+	ongoing := map[string]bool{}
+	for _, one := range open.batch {
+		if open.byKey[one.key] != one {
+			continue
+		}
+		code := one.key.Supplier
+		if _, asked := ongoing[code]; !asked {
+			open, err := collect(ctx, t.session, func(scan scanner, code *string) error { return scan(code) },
+				`SELECT code FROM supplier WHERE code = $1 AND status = 'Ongoing'`, code)
+			if err != nil {
+				return err
+			}
+			ongoing[code] = len(open) > 0
+		}
+		verdict := landfall.PostNoSupplier
+		if ongoing[code] {
+			verdict = landfall.PostNoAccount
+		}
+		open.settle(one, landfall.PostOutcome{Verdict: verdict})
+	}
+	return nil
+}
+
+// loadWanted reads what the postings want to see, a table at a time.
+func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
+	byID := make(map[int64]*landfall.AccountBooks, len(found))
+	var entries, notes, statements, instructions []any
+	for _, one := range found {
+		p := one.wanted
+		byID[p.id] = &p.books
+		for _, id := range distinct(p.TransactionIDs) {
+			entries = append(entries, p.id, id)
+		}
+		for _, body := range distinct(p.NoteBodies) {
+			notes = append(notes, p.id, bodyDigest(body))
+		}
+		for _, id := range distinct(p.StatementIDs) {
+			statements = append(statements, p.id, id)
+		}
+		if len(p.Instructions) > 0 {
+			instructions = append(instructions, p.id)
+		}
+	}
+	if err := lookUp(ctx, t, entriesWanted, 2, entries, readEntry, func(id int64, entry landfall.LedgerEntry) {
+		byID[id].Entries = append(byID[id].Entries, entry)
+	}); err != nil {
+		return err
+	}
+	if err := lookUp(ctx, t, notesWanted, 2, notes, readNote, func(id int64, note landfall.Note) {
+		byID[id].Notes = append(byID[id].Notes, note)
+	}); err != nil {
+		return err
+	}
+	if err := lookUp(ctx, t, statementsWanted, 2, statements, readStatement, func(id int64, statement landfall.Statement) {
+		byID[id].Statements = append(byID[id].Statements, statement)
+	}); err != nil {
+		return err
+	}
+	return lookUp(ctx, t, instructionsWanted, 1, instructions, readInstruction, func(id int64, instruction landfall.Instruction) {
+		byID[id].Instructions = append(byID[id].Instructions, instruction)
+	})
+}
+
+func distinct(texts []string) []string {
+	if len(texts) < 2 {
+		return texts
+	}
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}

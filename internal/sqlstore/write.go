@@ -1,0 +1,256 @@
+package sqlstore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+// accountRows are the rows of accounts on their way into the database. Creating
+// accounts and posting onto them write the same rows with the same functions.
+type accountRows struct {
+	accounts, customers, addresses, points, agreements, meters, periods pile
+	entries, notes, statements, instructions, schedules, mails, events  pile
+}
+
+func newAccountRows() *accountRows {
+	return &accountRows{
+		accounts:     pile{table: accountTable},
+		customers:    pile{table: customerTable},
+		addresses:    pile{table: addressTable},
+		points:       pile{table: pointTable},
+		agreements:   pile{table: agreementTable},
+		meters:       pile{table: meterTable},
+		periods:      pile{table: periodTable},
+		entries:      pile{table: entryTable},
+		notes:        pile{table: noteTable},
+		statements:   pile{table: statementTable},
+		instructions: pile{table: instructionTable},
+		schedules:    pile{table: scheduleTable},
+		mails:        pile{table: mailTable},
+		events:       pile{table: eventTable},
+	}
+}
+
+func (r *accountRows) piles() []*pile {
+	return []*pile{
+		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
+		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events,
+	}
+}
+
+var (
+	accountTable = newTable("account", "id bigint", "revision bigint", "team text", "account_type text", "currency text",
+		"billing_name text", "last_billed_to_on text", "last_statement_closing_on text", "last_statement_issued_on text",
+		"next_bill_due_on text", "last_statement_balance bigint", "transfer_balance bigint", "open_from_on text",
+		"balance bigint", "ledger_length bigint", "note_count bigint", "statement_count bigint", "instruction_count bigint")
+	customerTable = newTable("customer", "account_id bigint", "ordinal bigint", "given_name text", "family_name text",
+		"title text", "email text", "mobile text", "landline text", "born_on text", "role text")
+	addressTable = newTable("address", "account_id bigint", "ordinal bigint", "lines json", "locality text",
+		"postal_code text", "country text")
+	pointTable = newTable("supply_point", "account_id bigint", "ordinal bigint", "address bigint", "identifier text",
+		"supply_type text", "start_on text", "end_on text")
+	agreementTable = newTable("agreement", "account_id bigint", "supply_point bigint", "ordinal bigint",
+		"product_code text", "from_on text", "to_on text", "agreed_at bigint")
+	meterTable = newTable("meter", "account_id bigint", "supply_point bigint", "ordinal bigint", "serial_number text",
+		"installed_on text", "removed_on text", "registers json")
+	periodTable = newTable("statement_period", "account_id bigint", "ordinal bigint", "from_on text", "to_on text",
+		"balance bigint")
+	entryTable = newTable("ledger_entry", "account_id bigint", "transaction_id text", "sequence bigint", "kind text",
+		"closed boolean", "signed bigint", "balance bigint", "type text", "entered_on text", "original_on text",
+		"reason text", "note text", "document json")
+	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
+		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint")
+	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
+		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text")
+	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
+		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text")
+	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
+		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
+	mailTable  = newTable("mail", "account_id bigint", "ordinal bigint", "kind text", "recipient text", "queued_at bigint")
+	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
+		"details json")
+)
+
+// account adds everything one created account consists of.
+func (r *accountRows) account(id, at int64, number string, creation *landfall.Creation) error {
+	account := &creation.Account
+	data := &account.Data
+	var openFrom calendar.Day
+	for i, period := range account.Periods {
+		if period.Open() {
+			openFrom = period.FromOn
+		}
+		r.periods.add(id, int64(i+1), dayArg(period.FromOn), dayArg(period.ToOn), int64(period.Balance))
+	}
+	r.accounts.add(id, int64(creation.Claim.Revision), creation.Claim.Team, data.AccountType, data.Currency, data.BillingName,
+		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
+		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
+		int64(account.Balance), int64(len(account.Ledger)),
+		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)))
+	for i := range data.Customers {
+		c := &data.Customers[i]
+		r.customers.add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
+	}
+	if err := r.supply(id, data); err != nil {
+		return err
+	}
+	for i := range data.PaymentSchedules {
+		s := &data.PaymentSchedules[i]
+		r.schedules.add(id, int64(i+1), dayArg(s.StartOn), dayArg(s.EndOn), s.Trigger, amountArg(s.Amount), s.Frequency,
+			int64(s.DayOfMonth), amountArg(s.Threshold))
+	}
+	for i, mail := range creation.Mails {
+		r.mails.add(id, int64(i+1), mail.Kind, mail.To, at)
+	}
+	r.ledger(id, account.Ledger)
+	if err := r.note(id, 0, at, data.Notes); err != nil {
+		return err
+	}
+	r.statement(id, 0, data.Statements)
+	r.instruction(id, 0, data.Instructions)
+	return r.event(at, landfall.Event{Type: landfall.EventImportCompleted, Key: creation.Claim.Key, AccountNumber: number})
+}
+
+// supply adds the addresses and what is supplied there. The billing address
+// has number 0; supply points are counted through the whole account.
+func (r *accountRows) supply(id int64, data *landfall.AccountData) error {
+	billing := &data.BillingAddress
+	if len(billing.Lines) > 0 || billing.Locality != "" || billing.PostalCode != "" || billing.Country != "" {
+		if err := r.address(id, 0, billing); err != nil {
+			return err
+		}
+	}
+	point := int64(0)
+	for i := range data.SupplyAddresses {
+		place := &data.SupplyAddresses[i]
+		if err := r.address(id, int64(i+1), &place.Address); err != nil {
+			return err
+		}
+		for j := range place.SupplyPoints {
+			p := &place.SupplyPoints[j]
+			point++
+			r.points.add(id, point, int64(i+1), p.Identifier, p.SupplyType, dayArg(p.StartOn), dayArg(p.EndOn))
+			for k := range p.Agreements {
+				a := &p.Agreements[k]
+				r.agreements.add(id, point, int64(k+1), a.ProductCode, dayArg(a.FromOn), dayArg(a.ToOn), instantArg(a.AgreedAt))
+			}
+			for k := range p.Meters {
+				m := &p.Meters[k]
+				registers, err := registerText(m.Registers)
+				if err != nil {
+					return err
+				}
+				r.meters.add(id, point, int64(k+1), m.SerialNumber, dayArg(m.InstalledOn), dayArg(m.RemovedOn), registers)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *accountRows) address(id, ordinal int64, address *landfall.Address) error {
+	lines, err := json.Marshal(address.Lines)
+	if err != nil {
+		return err
+	}
+	r.addresses.add(id, ordinal, string(lines), address.Locality, address.PostalCode, address.Country)
+	return nil
+}
+
+func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry) {
+	for i := range entries {
+		e := &entries[i]
+		var document any
+		if e.Transaction.Document != nil {
+			document = string(e.Transaction.Document)
+		}
+		r.entries.add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
+			string(e.Transaction.Type), e.Transaction.On.String(), dayArg(e.Transaction.OriginalOn),
+			e.Transaction.Reason, e.Transaction.Note, document)
+	}
+}
+
+// note adds notes behind the last one; those without a time were made now.
+func (r *accountRows) note(id, last, now int64, notes []landfall.Note) error {
+	for i := range notes {
+		n := &notes[i]
+		var body, paths any
+		if n.HasBody {
+			body = n.Body
+		}
+		if n.DocumentPaths != nil {
+			text, err := json.Marshal(n.DocumentPaths)
+			if err != nil {
+				return err
+			}
+			paths = string(text)
+		}
+		created := now
+		if !n.CreatedAt.IsZero() {
+			created = n.CreatedAt.UnixMicro()
+		}
+		r.notes.add(id, bodyDigest(n.Body), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt))
+	}
+	return nil
+}
+
+func (r *accountRows) statement(id, last int64, statements []landfall.Statement) {
+	for i := range statements {
+		s := &statements[i]
+		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path)
+	}
+}
+
+func (r *accountRows) instruction(id, last int64, instructions []landfall.Instruction) {
+	for i := range instructions {
+		n := &instructions[i]
+		r.instructions.add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
+			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry)
+	}
+}
+
+func (r *accountRows) event(at int64, event landfall.Event) error {
+	details, err := json.Marshal(event.Details)
+	if err != nil {
+		return err
+	}
+	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, at, string(details))
+	return nil
+}
+
+// bodyDigest stands for a note's body in the index. Equal digests of different
+// bodies do no harm: the bodies themselves are compared afterwards.
+func bodyDigest(body string) int64 {
+	if body == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(body))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// dayArg gives a day as the databases keep it; the zero day is NULL.
+func dayArg(on calendar.Day) any {
+	if on.IsZero() {
+		return nil
+	}
+	return on.String()
+}
+
+func instantArg(when time.Time) any {
+	if when.IsZero() {
+		return nil
+	}
+	return when.UnixMicro()
+}
+
+func amountArg(of *money.Amount) any {
+	if of == nil {
+		return nil
+	}
+	return int64(*of)
+}
