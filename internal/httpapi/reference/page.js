@@ -1,3 +1,6 @@
-// Calls tried from the page go to the service that served it.
+// Calls tried from the page go to the service that served it, whatever server
+// the document names. This runs before the viewer does.
 const base = new URL('..', document.baseURI).href.replace(/\/$/, '');
-document.querySelector('rapi-doc').setAttribute('server-url', base);
+const viewer = document.querySelector('rapi-doc');
+viewer.setAttribute('server-url', base);
+viewer.setAttribute('default-api-server', base);

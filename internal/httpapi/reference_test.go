@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The reference page must find everything it asks for here and nowhere else.
+func TestReferencePage(t *testing.T) {
+	h := openHouse(t)
+	page := h.call("", "GET", "/docs/", "")
+	policy := page.header.Get("Content-Security-Policy")
+	if page.status != 200 || !strings.Contains(policy, "default-src 'none'; script-src 'self';") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Fatalf("got %d with policy %q", page.status, policy)
+	}
+	asked := regexp.MustCompile(`(?:src|href|spec-url)="([^":]+)"`).FindAllStringSubmatch(page.body, -1)
+	if len(asked) < 4 {
+		t.Fatalf("the page asks for %v", asked)
+	}
+	for _, file := range asked {
+		path := "/docs/" + file[1]
+		if above, is := strings.CutPrefix(file[1], ".."); is {
+			path = above
+		}
+		if got := h.call("", "GET", path, ""); got.status != 200 || got.body == "" || got.header.Get("Content-Type") == "" {
+			t.Errorf("%s: %d", path, got.status)
+		}
+	}
+	if strings.Contains(page.body, "://") {
+		t.Error("the page names another host")
+	}
+	for _, path := range []string{"/docs/index.html", "/docs/..%2fapi.go", "/docs/%2e%2e", "/docs/nothing.js"} {
+		if got := h.call("", "GET", path, ""); got.status != 404 || got.code() != "not_found" {
+			t.Errorf("%s: %d %.100s", path, got.status, got.body)
+		}
+	}
+}
