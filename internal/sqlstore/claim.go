@@ -85,7 +85,7 @@ const (
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team {lazily}
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
-	granted = ` RETURNING claim_token, id, revision,
+	granted = ` RETURNING process.claim_token, process.id, process.revision,
 		(SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 	wantedClaims = `WITH wanted (supplier, external, team, token, lease) AS (VALUES `
 	wantedClaim  = `($1, $2, $3, $4, CAST($5 AS BIGINT))`

@@ -100,7 +100,7 @@ var imports = forSizes(`WITH wanted (supplier, external, token, number) AS (VALU
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external
 		AND process.state = 'claimed' AND process.claim_token = w.token AND s.status = 'Ongoing'
-	RETURNING account_number, id, account_created_at`)
+	RETURNING process.account_number, process.id, process.account_created_at`)
 
 // create turns a batch of claims into accounts, and says of each what became
 // of it.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -12,6 +13,7 @@ type dialect struct {
 	folder    string // of the schema steps
 	fragments *strings.Replacer
 	arrays    bool // rows are written as one array per column
+	nameless  bool // parameters are better left without their numbers
 	classify  func(error) fault
 	texts     sync.Map // text as written → text as sent
 }
@@ -19,6 +21,9 @@ type dialect struct {
 var sqliteDialect = &dialect{
 	name:   "SQLite",
 	folder: "schema/sqlite",
+	// To SQLite $1 is a name, and it looks for the name of each parameter it is
+	// given among all of them.
+	nameless: true,
 	fragments: strings.NewReplacer(
 		// Rounded first: whole milliseconds do not survive binary fractions.
 		"{now}", "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
@@ -55,6 +60,24 @@ func (d *dialect) text(written string) string {
 		return sent.(string)
 	}
 	sent := d.fragments.Replace(written)
+	if d.nameless {
+		sent = unnumbered(sent)
+	}
 	d.texts.Store(written, sent)
 	return sent
+}
+
+// unnumbered writes ? for $1, $2 and so on where every parameter is used once,
+// in order. Other texts it leaves as they are.
+func unnumbered(text string) string {
+	parts := strings.Split(text, "$")
+	for i, part := range parts[1:] {
+		number := strconv.Itoa(i + 1)
+		rest, found := strings.CutPrefix(part, number)
+		if !found || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return text
+		}
+		parts[i+1] = rest
+	}
+	return strings.Join(parts, "?")
 }
