@@ -3,21 +3,19 @@ package operate
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // the zones must be known on hosts without a zone database
 
 	"landfall"
+	"landfall/internal/contract"
 	"landfall/internal/rules"
 )
 
-var codeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
-
 // checkCode refuses a supplier code that could not be written in a path.
 func checkCode(code string) error {
-	if !codeForm.MatchString(code) {
+	if !contract.ValidSupplierCode(code) {
 		return invalid("code", rules.CodeInvalidCharacters,
 			"A supplier code has 1 to 32 letters, digits, '_', '.' or '-' and begins with a letter or digit.")
 	}
@@ -94,11 +92,11 @@ func checkSupplier(s landfall.Supplier) error {
 	if err := checkRoot(s.DocumentRoot); err != nil {
 		return err
 	}
-	if !isCurrency(s.Currency) {
+	if !contract.ValidCurrency(s.Currency) {
 		return invalid("currency", rules.CodeInvalidChoice,
 			"Currency %q is not an ISO 4217 code such as GBP or EUR, in capital letters.", s.Currency)
 	}
-	if !isRegion(s.Region) {
+	if !contract.ValidCountry(s.Region) {
 		return invalid("region", rules.CodeInvalidChoice,
 			"Region %q is not an ISO 3166 code such as GB or DE, in capital letters.", s.Region)
 	}
@@ -117,7 +115,6 @@ func checkSupplier(s landfall.Supplier) error {
 // checkRoot refuses a document root that could lead out of the bucket or that
 // no path could be joined to. One slash at either end is allowed.
 func checkRoot(root string) error {
-	const code = "invalid_path"
 	if root == "" {
 		return nil
 	}
@@ -125,13 +122,13 @@ func checkRoot(root string) error {
 		return err
 	}
 	if strings.ContainsAny(root, `\:%`) {
-		return invalid("document_root", code,
+		return invalid("document_root", contract.CodeInvalidPath,
 			"The document root is a folder inside the service's bucket, such as imports/acme/; '\\', ':' and '%%' are not allowed.")
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(root, "/"), "/")
 	for segment := range strings.SplitSeq(inner, "/") {
 		if (segment == "" && inner != "") || segment == "." || segment == ".." {
-			return invalid("document_root", code, "The document root must not have empty, '.' or '..' parts.")
+			return invalid("document_root", contract.CodeInvalidPath, "The document root must not have empty, '.' or '..' parts.")
 		}
 	}
 	return nil

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const listPath = "/v1/data-import/all-account-import-processes/" + supplier + "/"
+
+// copied is what COPY is asked for: the columns and the order of the list.
+const copied = `COPY (SELECT external, account_number, to_timestamp(account_created_at / 1000000.0) FROM process
+	WHERE state <> 'skipped' ORDER BY first_staged_at, external) TO STDOUT`
+
+// repeats is how often one arm reads the whole list, so that starting psql
+// does not count.
+const repeats = 10
+
+// measureList compares the list over HTTP with psql copying the same rows.
+func measureList(ctx context.Context, p plan, m *machinery) (result, error) {
+	const rows = 100_000
+	s, database, err := m.longList(ctx, "list", rows)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (float64, error) {
+			started := time.Now()
+			for range repeats {
+				if err := s.readList(ctx, rows); err != nil {
+					return 0, err
+				}
+			}
+			return repeats * rows / time.Since(started).Seconds(), nil
+		},
+		func() (float64, error) {
+			started := time.Now()
+			err := m.psql(ctx, database, strings.Repeat(copied+";\n", repeats))
+			return repeats * rows / time.Since(started).Seconds(), err
+		})
+	return result{ratio: ratio, ours: perSecond(ours, "rows"), raw: perSecond(raw, "rows by psql COPY")}, err
+}
+
+// measureListMemory reads one long list and gives how far the server's memory
+// rose above idle, in MiB.
+func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error) {
+	s, _, err := m.longList(ctx, "memory", p.rows)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	idle, err := s.memory("VmRSS")
+	if err != nil {
+		return result{}, err
+	}
+	// From here on the peak counts from what is in use now.
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0); err != nil {
+		return result{}, err
+	}
+	if err := s.readList(ctx, p.rows); err != nil {
+		return result{}, err
+	}
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return result{}, err
+	}
+	return result{
+		ratio: peak - idle, atMost: true,
+		ours: fmt.Sprintf("%.0f MiB for %d rows", peak, p.rows), raw: fmt.Sprintf("%.0f MiB idle", idle),
+	}, nil
+}
+
+// longList serves a database that holds a supplier's many accounts, half of
+// them imported. The rows are put there directly: how they got in is measured
+// elsewhere.
+func (m *machinery) longList(ctx context.Context, name string, rows int) (*service, string, error) {
+	database, err := m.freshPostgres(ctx, name)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return nil, "", err
+	}
+	err = m.psql(ctx, database, `INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
+		SELECT (SELECT id FROM supplier), 'EXT-' || n, CASE n % 2 WHEN 0 THEN 'staged' ELSE 'imported' END, 1, '\x00', 1700000000000000 + n, 1700000000000000 + n,
+			CASE n % 2 WHEN 1 THEN 'A-' || n END, CASE n % 2 WHEN 1 THEN 1700000000000000 + n END
+		FROM generate_series(1, `+strconv.Itoa(rows)+`) n`, `VACUUM ANALYZE process`)
+	if err != nil {
+		s.stop()
+	}
+	return s, database, err
+}
+
+func (s *service) readList(ctx context.Context, rows int) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+listPath, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Token "+s.token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	count := &lineCounter{}
+	if _, err := io.Copy(count, answer.Body); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK || count.entries != rows {
+		return fmt.Errorf("the list answered %s with %d entries, not %d", answer.Status, count.entries, rows)
+	}
+	return nil
+}
+
+// lineCounter counts the objects in what flows through it.
+type lineCounter struct{ entries int }
+
+func (c *lineCounter) Write(chunk []byte) (int, error) {
+	c.entries += bytes.Count(chunk, []byte{'{'})
+	return len(chunk), nil
+}
+
+// memory reads one of the sizes Linux keeps of a process, in MiB.
+func (s *service) memory(name string) (float64, error) {
+	status, err := os.Open(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = status.Close() }()
+	lines := bufio.NewScanner(status)
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), name+":"); found {
+			kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+			return kilobytes / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in the process's status", name)
+}

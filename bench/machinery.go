@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"landfall/internal/pgtest"
+)
+
+// machinery is what the measurements share: the built program, a private
+// PostgreSQL, a folder for files.
+type machinery struct {
+	folder   string
+	program  string
+	postgres *pgtest.Cluster
+}
+
+func prepare(ctx context.Context) (*machinery, error) {
+	folder, err := os.MkdirTemp("", "landfall-bench-")
+	if err != nil {
+		return nil, err
+	}
+	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", m.program, "./cmd/landfall")
+	if output, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the program: %w\n%s", err, output)
+	}
+	if m.postgres, err = pgtest.Start("shared_buffers=512MB", "max_wal_size=8GB"); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *machinery) close() {
+	_ = m.postgres.Stop()
+	_ = os.RemoveAll(m.folder)
+}
+
+// service is a running landfall with a supplier and a token to use it.
+type service struct {
+	address string
+	token   string
+	command *exec.Cmd
+}
+
+// sqlite names a fresh file.
+func (m *machinery) sqlite(name string) string {
+	return "sqlite:" + filepath.Join(m.folder, name+".db")
+}
+
+// start sets up a database as an operator would and serves it.
+func (m *machinery) start(ctx context.Context, database string, settings ...string) (*service, error) {
+	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
+		return nil, err
+	}
+	for _, words := range [][]string{
+		{"organisation", "create", "Bench"}, {"supplier", "create", supplier},
+		{"supplier", "grant", supplier, "Bench"}, {"team", "create", "Bench Team"},
+	} {
+		if _, err := m.tell(ctx, append(words, "--database", database)...); err != nil {
+			return nil, err
+		}
+	}
+	key, err := m.tell(ctx, "key", "create", "Bench", "--database", database)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{}
+	if s.address, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	s.command = exec.CommandContext(ctx, m.program, append([]string{"serve", "--listen", s.address, "--database", database}, settings...)...)
+	log, err := os.Create(filepath.Join(m.folder, "serve.log"))
+	if err != nil {
+		return nil, err
+	}
+	s.command.Stderr = log
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	if err := waitFor(ctx, "http://"+s.address+"/readyz"); err != nil {
+		s.stop()
+		return nil, err
+	}
+	if s.token, err = obtainToken(s.address, strings.TrimSpace(key)); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// tell runs one command of the program and gives what it prints.
+func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
+	command := exec.CommandContext(ctx, m.program, words...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	output, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("landfall %s: %w\n%s", strings.Join(words[:2], " "), err, stderr.String())
+	}
+	return string(output), nil
+}
+
+func (s *service) stop() {
+	_ = s.command.Process.Signal(syscall.SIGTERM)
+	_ = s.command.Wait()
+}
+
+// load prepares the generator for one of the service's paths.
+func (s *service) load(path string, body func(int64, []byte) []byte) load {
+	return load{address: s.address, connections: connections, next: post(path, s.token, body), want: "20"}
+}
+
+func obtainToken(address, key string) (string, error) {
+	question, err := json.Marshal(map[string]any{
+		"query":     "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token } }",
+		"variables": map[string]string{"key": key},
+	})
+	if err != nil {
+		return "", err
+	}
+	answer, err := http.Post("http://"+address+"/v1/graphql/", "application/json", bytes.NewReader(question))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var reply struct {
+		Data struct{ ObtainServiceToken struct{ Token string } }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&reply); err != nil {
+		return "", err
+	}
+	if reply.Data.ObtainServiceToken.Token == "" {
+		return "", errors.New("the service gave no token")
+	}
+	return reply.Data.ObtainServiceToken.Token, nil
+}
+
+func waitFor(ctx context.Context, url string) error {
+	for range 200 {
+		if answer, err := http.Get(url); err == nil {
+			_, _ = io.Copy(io.Discard, answer.Body)
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("%s does not get ready", url)
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String(), nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// freshPostgres makes an empty database in the private cluster.
+func (m *machinery) freshPostgres(ctx context.Context, name string) (string, error) {
+	if err := m.psql(ctx, m.postgres.URL, "CREATE DATABASE bench_"+name); err != nil {
+		return "", err
+	}
+	address, err := url.Parse(m.postgres.URL)
+	if err != nil {
+		return "", err
+	}
+	address.Path = "/bench_" + name
+	return address.String(), nil
+}
+
+// psql runs statements and throws their output away.
+func (m *machinery) psql(ctx context.Context, database string, statements ...string) error {
+	command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", database)
+	command.Stdin = strings.NewReader(strings.Join(statements, ";\n") + ";\n")
+	output, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = output.Close() }()
+	command.Stdout = output
+	var complaint strings.Builder
+	command.Stderr = &complaint
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("psql: %w: %s", err, complaint.String())
+	}
+	return nil
+}
+
+// tps finds the rate in what pgbench prints.
+var tps = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
+
+// pgbench runs a script from as many clients as our own measurements use. The
+// document travels as a parameter, as it does for everybody.
+func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (float64, error) {
+	file := filepath.Join(m.folder, "script.sql")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		return 0, err
+	}
+	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(connections), "-j", "2",
+		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("pgbench: %w: %s", err, output)
+	}
+	found := tps.FindSubmatch(output)
+	if found == nil {
+		return 0, fmt.Errorf("pgbench printed no rate: %s", output)
+	}
+	return strconv.ParseFloat(string(found[1]), 64)
+}
