@@ -47,7 +47,7 @@ func New(ctx context.Context, settings Settings, version string, log *slog.Logge
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
 	})
 	app.api = httpapi.New(httpapi.Options{
-		Desk:      intake.New(store, time.Now),
+		Desk:      intake.New(store, intake.Options{}),
 		Gate:      auth.NewGate(store, time.Now),
 		Token:     tokenql.New(app.issuer, tokenql.Options{Introspection: settings.Introspection, Log: log}),
 		Logger:    log,

@@ -49,7 +49,7 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	h.furnish()
 
 	options := Options{
-		Desk: intake.New(store, time.Now), Gate: auth.NewGate(store, nil),
+		Desk: intake.New(store, intake.Options{}), Gate: auth.NewGate(store, nil),
 		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping, Version: "test",
 	}

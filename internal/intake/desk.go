@@ -15,18 +15,50 @@ import (
 // enough to spare it, short enough that a migration run hardly notices.
 const retryAfter = 2 * time.Second
 
+// defaultLease is how long a killed attempt keeps others away.
+const defaultLease = time.Minute
+
+// Options says what a desk works with besides its store.
+type Options struct {
+	// Now decides what "today" means to the rules; everything that orders or
+	// expires things uses the database's own clock. time.Now by default.
+	Now func() time.Time
+	// Lease is how long a claim lasts without being renewed; 60 s by default.
+	Lease time.Duration
+	// ServiceLimit is how many accounts the whole service creates at once, over
+	// all replicas; 0 means no limit.
+	ServiceLimit int
+	// Documents looks documents up; nil when no file store is configured.
+	Documents landfall.Documents
+	// Verifier asks payment vendors.
+	Verifier landfall.InstructionVerifier
+}
+
 // Desk is where requests are handed in. It keeps nothing but a short-lived
 // memory of suppliers, so any number of replicas may run side by side.
 type Desk struct {
-	store     landfall.Store
-	now       func() time.Time
-	suppliers lookups
+	store        landfall.Store
+	now          func() time.Time
+	suppliers    lookups
+	lease        time.Duration
+	serviceLimit int
+	documents    landfall.Documents
+	verifier     landfall.InstructionVerifier
 }
 
-// New opens a desk over a store. The clock decides what "today" means to the
-// rules; everything that orders or expires things uses the database's own.
-func New(store landfall.Store, now func() time.Time) *Desk {
-	return &Desk{store: store, now: now, suppliers: lookups{known: map[grant]*lookup{}}}
+// New opens a desk over a store.
+func New(store landfall.Store, options Options) *Desk {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Lease <= 0 {
+		options.Lease = defaultLease
+	}
+	return &Desk{
+		store: store, now: options.Now, suppliers: lookups{known: map[grant]*lookup{}},
+		lease: options.Lease, serviceLimit: options.ServiceLimit,
+		documents: options.Documents, verifier: options.Verifier,
+	}
 }
 
 // trouble turns what a store could not do into what a caller is told. An

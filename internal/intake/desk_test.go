@@ -29,7 +29,7 @@ func openDesk(t *testing.T) (*Desk, *watched) {
 			tx.Grant(ctx, "S", "ours"))
 	})
 	watched := &watched{Store: store, now: time.Now()}
-	return New(watched, watched.clock), watched
+	return New(watched, Options{Now: watched.clock}), watched
 }
 
 func change(t *testing.T, store landfall.Store, fn func(context.Context, landfall.Tx) error) {

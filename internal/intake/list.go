@@ -13,27 +13,40 @@ import (
 func (d *Desk) List(
 	ctx context.Context, who landfall.Principal, query landfall.ProcessQuery,
 ) (iter.Seq2[landfall.ProcessEntry, error], error) {
-	supplier, err := d.supplier(ctx, who, query.Supplier)
+	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
+		return nil, err
+	}
+	return untroubled(d.store.List(ctx, query)), nil
+}
+
+// mustKnow refuses to list what a supplier has who does not exist for the caller.
+func (d *Desk) mustKnow(ctx context.Context, who landfall.Principal, code string) error {
+	supplier, err := d.supplier(ctx, who, code)
 	if err != nil {
-		return nil, trouble(err)
+		return trouble(err)
 	}
 	if supplier == nil {
-		return nil, errSupplierUnknown
+		return errSupplierUnknown
 	}
-	rows := d.store.List(ctx, query)
-	return func(yield func(landfall.ProcessEntry, error) bool) {
-		for entry, err := range rows {
-			if err != nil {
-				err = trouble(err)
-			}
-			if !yield(entry, err) || err != nil {
-				return
-			}
-		}
-	}, nil
+	return nil
 }
 
 var errSupplierUnknown = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown,
 	Detail: "There is no import supplier with this code.",
+}
+
+// untroubled makes the store's errors in a sequence fit for callers; the first
+// one ends it.
+func untroubled[T any](rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if err != nil {
+				err = trouble(err)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
 }

@@ -44,19 +44,13 @@ func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
 	case landfall.StagedFirst, landfall.StagedAgain:
 		return nil
 	case landfall.RefusedImported:
-		refusal := landfall.Refuse(landfall.CodeAlreadyImported, "This account has already been imported.")
-		refusal.Members = []landfall.Member{
-			{Name: "external_account_number", Value: key.External},
-			{Name: "platform_account_number", Value: outcome.AccountNumber},
-		}
-		return refusal
+		return alreadyImported(key, outcome.AccountNumber)
 	case landfall.RefusedSkipped:
-		return landfall.Refuse(landfall.CodeMarkedAsSkipped, "This account is marked to be skipped.")
+		return errMarkedAsSkipped
 	case landfall.RefusedClaimed:
-		return landfall.Refuse(landfall.CodeImportInProgress, "This account is being imported right now.")
+		return errImportInProgress
 	case landfall.RefusedSupplier:
-		return landfall.Refuse(landfall.CodeSupplierNotOngoing,
-			"The migration of this import supplier is paused or complete.")
+		return errSupplierNotOngoing
 	}
 	return trouble(fmt.Errorf("unknown stage verdict %d", outcome.Verdict))
 }

@@ -1,0 +1,81 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"landfall"
+	"landfall/internal/contract"
+)
+
+// InstructionReceipt says onto which account an instruction went.
+type InstructionReceipt struct {
+	AccountNumber string
+	Reference     string
+}
+
+// PostInstruction asks the vendor about a payment instruction and keeps what
+// he said on an imported account. The vendor is asked before the transaction,
+// so that a slow vendor holds no lock; the same instruction again is kept once.
+func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
+	request, err := contract.ReadInstruction(body)
+	if err != nil {
+		return InstructionReceipt{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key.Supplier)
+	if err != nil {
+		return InstructionReceipt{}, trouble(err)
+	}
+	if supplier == nil {
+		return InstructionReceipt{}, errNoAccount
+	}
+	// Who has no account, or a paused supplier, is told so without bothering the vendor.
+	if _, err := d.post(ctx, landfall.Posting{Key: request.Key, Decide: nothing}, errNoAccount); err != nil {
+		return InstructionReceipt{}, err
+	}
+	instruction := request.Instruction
+	if instruction.Details, err = d.verify(ctx, instruction); err != nil {
+		return InstructionReceipt{}, err
+	}
+	number, err := d.post(ctx, landfall.Posting{
+		Key: request.Key, Instructions: []landfall.Instruction{instruction},
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			if slices.ContainsFunc(account.Instructions, instruction.Same) {
+				return landfall.Additions{}, nil
+			}
+			return landfall.Additions{
+				Instructions: []landfall.Instruction{instruction},
+				Event:        event(landfall.EventInstructionCreated, request.Key, 1),
+			}, nil
+		},
+	}, errNoAccount)
+	if err != nil {
+		return InstructionReceipt{}, err
+	}
+	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
+}
+
+// nothing looks whether an account can be posted to.
+func nothing(landfall.AccountBooks) (landfall.Additions, error) { return landfall.Additions{}, nil }
+
+// verify asks the vendor of an instruction about it.
+func (d *Desk) verify(ctx context.Context, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	var vendor landfall.Vendor
+	err := d.store.View(ctx, func(view landfall.View) error {
+		var err error
+		vendor, err = view.Vendor(ctx, instruction.Vendor)
+		return err
+	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return landfall.InstructionDetails{}, landfall.RefuseVendor()
+	}
+	if err != nil {
+		return landfall.InstructionDetails{}, trouble(err)
+	}
+	details, err := d.verifier.Verify(ctx, vendor, instruction)
+	if err != nil {
+		return landfall.InstructionDetails{}, trouble(err)
+	}
+	return details, nil
+}

@@ -1,0 +1,68 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+	"landfall/internal/books"
+	"landfall/internal/contract"
+)
+
+// NotesReceipt says what became of every posted note, in the order posted.
+type NotesReceipt struct {
+	Results  []books.NoteResult
+	Warnings []landfall.Violation
+}
+
+// PostNotes adds notes to an imported account. Those it has already are told
+// apart in the transaction that writes the others.
+func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
+	request, err := contract.ReadNotes(body)
+	if err != nil {
+		return NotesReceipt{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	if err != nil {
+		return NotesReceipt{}, trouble(err)
+	}
+	verdict := request.Check(supplier, d.now())
+	if err := verdict.Err(); err != nil {
+		return NotesReceipt{}, err
+	}
+	if supplier == nil {
+		return NotesReceipt{}, errAccountNotFound
+	}
+	notes := request.Notes()
+	if err := d.checkDocuments(ctx, *supplier, notePaths("notes", notes)); err != nil {
+		return NotesReceipt{}, err
+	}
+	receipt := NotesReceipt{Warnings: verdict.Warnings}
+	bodies := make([]string, len(notes))
+	for i, note := range notes {
+		bodies[i] = note.Body
+	}
+	_, err = d.post(ctx, landfall.Posting{
+		Key: request.Key(), NoteBodies: bodies,
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			results, fresh := books.PostNotes(account.Notes, notes, account.Now)
+			receipt.Results = results
+			return landfall.Additions{Notes: fresh, Event: event(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil
+		},
+	}, errAccountNotFound)
+	if err != nil {
+		return NotesReceipt{}, err
+	}
+	return receipt, nil
+}
+
+// notePaths gives the document paths of notes with the attr of each.
+func notePaths(list string, notes []landfall.Note) []documentAt {
+	var paths []documentAt
+	for i, note := range notes {
+		for j, path := range note.DocumentPaths {
+			paths = append(paths, documentAt{fmt.Sprintf("%s.%d.document_paths.%d.document_path", list, i, j), path})
+		}
+	}
+	return paths
+}

@@ -1,0 +1,38 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+)
+
+// post adds something to an account that must exist. What "no account" means
+// on the wire differs between the endpoints, so the caller says it.
+func (d *Desk) post(ctx context.Context, posting landfall.Posting, absent error) (string, error) {
+	outcome, err := d.store.Post(ctx, posting)
+	if err != nil {
+		return "", trouble(err)
+	}
+	switch outcome.Verdict {
+	case landfall.Posted:
+		return outcome.AccountNumber, nil
+	case landfall.PostNoAccount:
+		return "", absent
+	case landfall.PostNoSupplier:
+		return "", errSupplierNotOngoing
+	}
+	return "", trouble(fmt.Errorf("unknown post verdict %d", outcome.Verdict))
+}
+
+// errNoAccount is the refusal of what can only be added to an imported account.
+var errNoAccount = landfall.Refuse(landfall.CodeAccountNotFound,
+	"There is no imported account for this import supplier and external account number.")
+
+// event tells that something was added to an account.
+func event(kind landfall.EventType, key landfall.Key, added int) *landfall.Event {
+	if added == 0 {
+		return nil
+	}
+	return &landfall.Event{Type: kind, Key: key, Details: map[string]string{"count": fmt.Sprint(added)}}
+}

@@ -1,0 +1,180 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"landfall"
+	"landfall/internal/books"
+	"landfall/internal/calendar"
+	"landfall/internal/contract"
+)
+
+// limitRetryAfter is how long somebody over the concurrency limit should wait:
+// creating an account takes a moment, so a slot is free again soon.
+const limitRetryAfter = time.Second
+
+// releasePatience bounds the release of a claim, which must happen even when
+// the caller has gone; failing that, the lease frees the process.
+const releasePatience = 5 * time.Second
+
+// Process creates an account from the staged data: claim, rules once more,
+// questions to the outside, one creating transaction. Exactly one account can
+// come out of one key, whoever else is trying; a failure gives the claim back
+// and keeps its reason. A dry run walks the same way and is rolled back.
+func (d *Desk) Process(ctx context.Context, who landfall.Principal, request contract.ProcessRequest) (landfall.CreateOutcome, error) {
+	supplier, err := d.supplier(ctx, who, request.Key.Supplier)
+	if err != nil {
+		return landfall.CreateOutcome{}, trouble(err)
+	}
+	if supplier == nil {
+		return landfall.CreateOutcome{}, refuseField("import_supplier_code", landfall.CodeSupplierUnknown,
+			"There is no import supplier with this code.")
+	}
+	claimed, err := d.store.Claim(ctx, landfall.ClaimRequest{
+		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit,
+	})
+	if err != nil {
+		return landfall.CreateOutcome{}, trouble(err)
+	}
+	if claimed.Verdict != landfall.ClaimGranted {
+		return landfall.CreateOutcome{}, refusedClaim(request.Key, claimed)
+	}
+	attempt := attempt{desk: d, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
+	outcome, err := attempt.run(ctx)
+	if err != nil {
+		attempt.giveBack(ctx, err)
+		return landfall.CreateOutcome{}, trouble(err)
+	}
+	return outcome, nil
+}
+
+// attempt is one try to create one account, holding its claim.
+type attempt struct {
+	desk     *Desk
+	claim    landfall.Claim
+	supplier landfall.Supplier
+	dryRun   bool
+}
+
+// errDryRun is how a dry run that would have succeeded ends.
+var errDryRun = landfall.Refuse(landfall.CodeDryRunRolledBack,
+	"The account would successfully import. It was rolled back due to the dry run.")
+
+func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
+	now := a.desk.now()
+	account, err := contract.ReadAccount(a.claim.Document)
+	if err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	// The rules or their severities may be newer than the staging.
+	if verdict := account.Check(&a.supplier, now); len(verdict.Errors) > 0 {
+		return landfall.CreateOutcome{}, verdict.Err()
+	}
+	data := account.Data()
+	if err := a.askOutside(ctx, &data); err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	outcome, err := a.desk.store.Create(ctx, a.creation(data, now))
+	if err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	switch outcome.Verdict {
+	case landfall.Created:
+		return outcome, nil
+	case landfall.CreateRolledBack:
+		return landfall.CreateOutcome{}, errDryRun
+	case landfall.CreateFenced:
+		return landfall.CreateOutcome{}, landfall.ErrFenced
+	case landfall.CreateNoSupplier:
+		return landfall.CreateOutcome{}, errSupplierNotOngoing
+	}
+	return landfall.CreateOutcome{}, fmt.Errorf("unknown create verdict %d", outcome.Verdict)
+}
+
+// creation puts together everything the account will consist of.
+func (a *attempt) creation(data landfall.AccountData, now time.Time) landfall.Creation {
+	if data.Currency == "" {
+		data.Currency = a.supplier.Currency
+	}
+	periods, ledger, balance := books.Open(data, calendar.DayOf(now, a.supplier.Location()))
+	_, data.Notes = books.PostNotes(nil, data.Notes, now)
+	creation := landfall.Creation{
+		Claim: a.claim, DryRun: a.dryRun,
+		Account: landfall.Account{
+			Key: a.claim.Key, Revision: a.claim.Revision, Team: a.claim.Team, Data: data,
+			Periods: periods, Ledger: ledger, Balance: balance,
+		},
+	}
+	if a.supplier.SendCustomerEmails {
+		creation.Mails = welcome(data.Customers)
+	}
+	return creation
+}
+
+// welcome queues one message for every customer who can get one.
+func welcome(customers []landfall.Customer) []landfall.Mail {
+	var mails []landfall.Mail
+	for _, customer := range customers {
+		if customer.Email != "" {
+			mails = append(mails, landfall.Mail{Kind: "account_migrated", To: customer.Email})
+		}
+	}
+	return mails
+}
+
+// giveBack ends the claim and keeps why the attempt ended. A claim that is
+// lost, or whose account may exist after all, is left to its lease: writing
+// about it could contradict what somebody else is doing.
+func (a *attempt) giveBack(ctx context.Context, reason error) {
+	if errors.Is(reason, landfall.ErrFenced) || errors.Is(reason, landfall.ErrUnknownOutcome) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasePatience)
+	defer cancel()
+	// When even this fails the lease ends the claim; the caller has his answer.
+	_ = a.desk.store.Release(ctx, a.claim, a.record(reason))
+}
+
+// record is what the process's history keeps of an attempt without an account.
+func (a *attempt) record(reason error) landfall.Attempt {
+	event := landfall.Event{Type: landfall.EventImportFailed, Key: a.claim.Key}
+	if a.dryRun {
+		event.Type = landfall.EventDryRunFailed
+	}
+	if errors.Is(reason, errDryRun) {
+		event.Type = landfall.EventDryRunCompleted
+		return landfall.Attempt{Event: event}
+	}
+	shown := trouble(reason)
+	event.Details = map[string]string{"code": shown.Code}
+	return landfall.Attempt{Event: event, Failure: &landfall.Failure{
+		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.dryRun,
+	}}
+}
+
+// refusedClaim tells a caller why he may not create the account now.
+func refusedClaim(key landfall.Key, outcome landfall.ClaimOutcome) error {
+	switch outcome.Verdict {
+	case landfall.ClaimNotStaged:
+		return landfall.Refuse(landfall.CodeProcessUnknown, "No data was staged for this account. Stage it first.")
+	case landfall.ClaimImported:
+		return alreadyImported(key, outcome.AccountNumber)
+	case landfall.ClaimSkipped:
+		return errMarkedAsSkipped
+	case landfall.ClaimTaken:
+		return errImportInProgress
+	case landfall.ClaimNoTeam:
+		return refuseField("operations_team_name", landfall.CodeTeamUnknown, "There is no operations team with this name.")
+	case landfall.ClaimNoSupplier:
+		return errSupplierNotOngoing
+	case landfall.ClaimOverLimit:
+		return &landfall.Error{
+			Kind: landfall.TooMany, Code: landfall.CodeConcurrencyLimit, RetryAfter: limitRetryAfter,
+			Detail: "Too many accounts are being created at once. Try again when others have finished.",
+		}
+	}
+	return trouble(fmt.Errorf("unknown claim verdict %d", outcome.Verdict))
+}

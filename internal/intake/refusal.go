@@ -1,0 +1,27 @@
+package intake
+
+import "landfall"
+
+// What several verbs refuse in the same words.
+var (
+	errMarkedAsSkipped    = landfall.Refuse(landfall.CodeMarkedAsSkipped, "This account is marked to be skipped.")
+	errImportInProgress   = landfall.Refuse(landfall.CodeImportInProgress, "This account is being imported right now.")
+	errSupplierNotOngoing = landfall.Refuse(landfall.CodeSupplierNotOngoing, "The migration of this import supplier is paused or complete.")
+)
+
+// alreadyImported names the account that exists, so that the caller need not ask.
+func alreadyImported(key landfall.Key, number string) error {
+	refusal := landfall.Refuse(landfall.CodeAlreadyImported, "This account has already been imported.")
+	refusal.Members = []landfall.Member{
+		{Name: "external_account_number", Value: key.External},
+		{Name: "platform_account_number", Value: number},
+	}
+	return refusal
+}
+
+// refuseField refuses a request because of what one of its fields names.
+func refuseField(attr, code, detail string) *landfall.Error {
+	refusal := landfall.Refuse(code, detail)
+	refusal.Violations = []landfall.Violation{{Code: code, Attr: attr, Detail: detail}}
+	return refusal
+}

@@ -1,0 +1,64 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+	"landfall/internal/books"
+	"landfall/internal/contract"
+)
+
+// PostStatements adds historical statements to an imported account. Sending
+// one again unchanged is accepted and changes nothing.
+func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+	request, err := contract.ReadStatements(body)
+	if err != nil {
+		return Accepted{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	if err != nil {
+		return Accepted{}, trouble(err)
+	}
+	verdict := request.Check(supplier, d.now())
+	if err := verdict.Err(); err != nil {
+		return Accepted{}, err
+	}
+	if supplier == nil {
+		return Accepted{}, errNoAccount
+	}
+	posted := request.Statements()
+	if err := d.checkDocuments(ctx, *supplier, statementPaths(posted)); err != nil {
+		return Accepted{}, err
+	}
+	ids := make([]string, len(posted))
+	for i, statement := range posted {
+		ids[i] = statement.ID
+	}
+	_, err = d.post(ctx, landfall.Posting{
+		Key: request.Key(), StatementIDs: ids,
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			fresh, conflict := books.PostStatements(account.Statements, posted)
+			if conflict >= 0 {
+				return landfall.Additions{}, refuseField(fmt.Sprintf("statements.%d.statement_id", conflict), landfall.CodeStatementExists,
+					"The account has a statement with this statement_id and other content.")
+			}
+			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, request.Key(), len(fresh))}, nil
+		},
+	}, errNoAccount)
+	if err != nil {
+		return Accepted{}, err
+	}
+	return Accepted{Body: request.Body(), Warnings: verdict.Warnings}, nil
+}
+
+// statementPaths gives the document paths of statements with the attr of each.
+func statementPaths(statements []landfall.Statement) []documentAt {
+	var paths []documentAt
+	for i, statement := range statements {
+		if statement.Path != "" {
+			paths = append(paths, documentAt{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
+		}
+	}
+	return paths
+}
