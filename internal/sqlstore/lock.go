@@ -28,7 +28,7 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the lock file: %w", err)
 	}
-	for {
+	for sure := 0; ; {
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			break
@@ -39,14 +39,21 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 		}
 		holder, _ := os.ReadFile(path)
 		pid, doing, _ := strings.Cut(strings.TrimSpace(string(holder)), " ")
-		if doing != changing {
+		// Who has just taken the lock has not written so yet, and what is
+		// written may be of the holder before: only what stays so is believed.
+		if doing == serving {
+			sure++
+		} else {
+			sure = 0
+		}
+		if sure == 4 {
 			file.Close()
-			return nil, fmt.Errorf("process %s is serving %s; stop it first", orUnknown(pid), database)
+			return nil, fmt.Errorf("process %s is serving %s; stop it first", pid, database)
 		}
 		select {
 		case <-ctx.Done():
 			file.Close()
-			return nil, fmt.Errorf("process %s is changing the schema of %s: %w", orUnknown(pid), database, ctx.Err())
+			return nil, fmt.Errorf("process %s is changing the schema of %s: %w", pid, database, ctx.Err())
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -68,11 +75,4 @@ func (l *fileLock) close() error {
 		return nil
 	}
 	return errors.Join(l.file.Truncate(0), l.file.Close())
-}
-
-func orUnknown(pid string) string {
-	if pid == "" {
-		return "(unknown)"
-	}
-	return pid
 }

@@ -220,7 +220,8 @@ func (e *postgresEngine) attempt(ctx context.Context, mustWrite bool, fn func(*s
 	case committed:
 		return nil
 	}
-	return landfall.ErrUnavailable
+	// It did not happen and never will, so it may run again.
+	return &fault{kind: lost, cause: landfall.ErrUnavailable}
 }
 
 // refused reports whether the server answered a commit by rolling back.

@@ -1,0 +1,85 @@
+package sqlstore_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// steering names the files that may talk to database/sql themselves: the
+// session every statement passes through, what opens and ends transactions,
+// and the schema steps.
+var steering = map[string]bool{
+	"session.go": true, "sqlite.go": true, "postgres.go": true,
+	"schema.go": true, "sqlite_schema.go": true, "postgres_schema.go": true,
+}
+
+// talking are the methods of database/sql that carry SQL.
+var talking = map[string]bool{
+	"Exec": true, "ExecContext": true, "Query": true, "QueryContext": true, "QueryRow": true, "QueryRowContext": true,
+	"Prepare": true, "PrepareContext": true, "Begin": true, "BeginTx": true,
+}
+
+var changing = regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b`)
+
+// TestWritesStayInTransactions reads the source: statements reach the database
+// through a session only, and those that write through methods that only the
+// transaction of an update has.
+func TestWritesStayInTransactions(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	checked := 0
+	for _, entry := range files {
+		name := entry.Name()
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			method, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if talking[method.Sel.Name] && !steering[name] {
+				t.Errorf("%s: %s goes past the session", set.Position(call.Pos()), method.Sel.Name)
+			}
+			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || talking[sel] {
+				for _, argument := range call.Args {
+					ast.Inspect(argument, func(part ast.Node) bool {
+						if text, ok := part.(*ast.BasicLit); ok && text.Kind == token.STRING && changing.MatchString(text.Value) {
+							t.Errorf("%s: a write that is not of an update's transaction", set.Position(text.Pos()))
+						}
+						return true
+					})
+				}
+			}
+			if method.Sel.Name == "exec" || method.Sel.Name == "returning" {
+				checked++
+			}
+			// SQL is put together from constants alone.
+			if method.Sel.Name == "Sprintf" {
+				if text, ok := call.Args[0].(*ast.BasicLit); ok && changing.MatchString(text.Value) {
+					t.Errorf("%s: SQL built from values", set.Position(call.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	if checked < 10 {
+		t.Errorf("only %d writes were looked at", checked)
+	}
+}
