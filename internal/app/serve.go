@@ -23,6 +23,7 @@ type server struct {
 
 func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
+	config.SetMultipathTCP(false) // its sockets take no filter; see shut
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err

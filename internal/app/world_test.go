@@ -74,7 +74,7 @@ func newWorld(t *testing.T, database string, change func(*app.Settings)) *world 
 		change(&settings)
 	}
 	ctx := t.Context()
-	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(logTo(t), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +131,16 @@ func (w *world) furnish(t *testing.T, ctx context.Context) {
 // pretend writes a state that no request can bring about yet.
 func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
 	t.Helper()
+	count := w.execute(t, `UPDATE process SET `+assignments+
+		` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2`, key.Supplier, key.External)
+	if count != 1 {
+		t.Fatalf("%v is not staged", key)
+	}
+}
+
+// execute changes the database behind the program's back.
+func (w *world) execute(t *testing.T, statement string, arguments ...any) (rows int64) {
+	t.Helper()
 	driver, source := "pgx", w.database
 	if file, ok := strings.CutPrefix(w.database, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(5000)"
@@ -140,12 +150,36 @@ func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
 		t.Fatal(err)
 	}
 	defer database.Close()
-	result, err := database.ExecContext(t.Context(), `UPDATE process SET `+assignments+
-		` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2`, key.Supplier, key.External)
+	result, err := database.ExecContext(t.Context(), statement, arguments...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count, _ := result.RowsAffected(); count != 1 {
-		t.Fatalf("%v is not staged", key)
+	rows, err = result.RowsAffected()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return rows
+}
+
+// logTo shows the log of a test that failed.
+func logTo(t *testing.T) io.Writer {
+	t.Helper()
+	var log lockedBuffer
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	return &log
+}
+
+type lockedBuffer struct {
+	sync.Mutex
+	strings.Builder
+}
+
+func (b *lockedBuffer) Write(text []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Builder.Write(text)
 }
