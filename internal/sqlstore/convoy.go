@@ -12,6 +12,14 @@ import (
 	"landfall"
 )
 
+const (
+	longestBatch = 64
+	// heaviestBatch bounds the bytes of a batch: big documents go alone.
+	heaviestBatch = 4 << 20
+	// stageLimit ends a batch that hangs.
+	stageLimit = 30 * time.Second
+)
+
 // convoy collects calls that arrive at the same time and runs each lot of them
 // in one transaction with a handful of statements. Nobody waits for company: a
 // lane takes what is there when it is free.

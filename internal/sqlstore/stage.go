@@ -10,6 +10,34 @@ import (
 	"landfall"
 )
 
+type (
+	// document is a staging whose text has been looked at.
+	document struct {
+		landfall.Staging
+		text string
+	}
+	stageCall = call[document, landfall.StageOutcome]
+	openStage = unsettled[document, landfall.StageOutcome]
+)
+
+// Stage keeps one document durably, or says why not.
+func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
+	wanted := document{staging, string(staging.Document)}
+	for _, text := range []string{staging.Key.Supplier, staging.Key.External, wanted.text} {
+		if !storable(text) {
+			return landfall.StageOutcome{}, errUnstorable
+		}
+	}
+	return s.stagings.join(ctx, staging.Key, len(wanted.text), wanted)
+}
+
+// stage keeps a batch of documents in one transaction.
+func (s *Store) stage(ctx context.Context, batch []*stageCall) error {
+	return s.engine.update(ctx, false, func(session *session) error {
+		return (&tx{view{session}}).stage(ctx, unsettle(batch))
+	})
+}
+
 // batchSizes are the numbers of rows a statement is prepared for. A batch is
 // padded with NULLs to the next size, and joining drops those.
 var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
@@ -38,19 +66,15 @@ var reasons = forSizes(`WITH wanted (supplier, external) AS (VALUES `, `($1, $2)
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
 
-// stage stages a batch of different keys, in order, and sets their outcomes.
-func (t *tx) stage(ctx context.Context, batch []*staging) error {
-	open := make(map[landfall.Key]*staging, len(batch))
-	for _, call := range batch {
-		open[call.Key] = call
-	}
+// stage stages different keys, in order, and sets their outcomes.
+func (t *tx) stage(ctx context.Context, open *openStage) error {
 	// Between the two statements a lease may end or a supplier be opened: then
 	// the reason read does not explain the refusal, and only those go again.
 	for range 3 {
-		if err := t.upsert(ctx, batch, open); err != nil || len(open) == 0 {
+		if err := t.upsert(ctx, open); err != nil || len(open.byKey) == 0 {
 			return err
 		}
-		if err := t.explain(ctx, batch, open); err != nil || len(open) == 0 {
+		if err := t.explain(ctx, open); err != nil || len(open.byKey) == 0 {
 			return err
 		}
 	}
@@ -58,34 +82,30 @@ func (t *tx) stage(ctx context.Context, batch []*staging) error {
 }
 
 // upsert writes what may be written and takes it out of open.
-func (t *tx) upsert(ctx context.Context, batch []*staging, open map[landfall.Key]*staging) error {
-	size := sizeFor(len(open))
-	args := make([]any, 0, 3*size)
-	for _, call := range batch {
-		if open[call.Key] != nil {
-			args = append(args, call.Key.Supplier, call.Key.External, call.Hash[:])
-		}
-	}
-	rows, err := t.returning(ctx, upsert[size], pad(args, 3*size)...)
+func (t *tx) upsert(ctx context.Context, open *openStage) error {
+	size, args := open.args(3, func(args []any, one *stageCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Hash[:])
+	})
+	rows, err := t.returning(ctx, upsert[size], args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	kept := make([]any, 0, 5*len(open))
+	kept := make([]any, 0, 5*len(open.byKey))
 	for rows.Next() {
 		var key landfall.Key
 		var process, revision, at int64
 		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at); err != nil {
 			return t.note(err)
 		}
-		call := open[key]
-		delete(open, key)
 		t.wrote = true
-		call.outcome = landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
+		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
 		if revision == 1 {
-			call.outcome.Verdict = landfall.StagedFirst
+			outcome.Verdict = landfall.StagedFirst
 		}
-		kept = append(kept, process, revision, call.Hash[:], at, call.document)
+		one := open.byKey[key]
+		open.settle(one, outcome)
+		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.text)
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
@@ -103,15 +123,11 @@ func (t *tx) upsert(ctx context.Context, batch []*staging, open map[landfall.Key
 }
 
 // explain sets the outcome of what was not written, and takes it out of open.
-func (t *tx) explain(ctx context.Context, batch []*staging, open map[landfall.Key]*staging) error {
-	size := sizeFor(len(open))
-	args := make([]any, 0, 2*size)
-	for _, call := range batch {
-		if open[call.Key] != nil {
-			args = append(args, call.Key.Supplier, call.Key.External)
-		}
-	}
-	rows, err := t.query(ctx, reasons[size], pad(args, 2*size)...)
+func (t *tx) explain(ctx context.Context, open *openStage) error {
+	size, args := open.args(2, func(args []any, one *stageCall) []any {
+		return append(args, one.key.Supplier, one.key.External)
+	})
+	rows, err := t.query(ctx, reasons[size], args...)
 	if err != nil {
 		return err
 	}
@@ -124,9 +140,8 @@ func (t *tx) explain(ctx context.Context, batch []*staging, open map[landfall.Ke
 		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number); err != nil {
 			return t.note(err)
 		}
-		key := landfall.Key{Supplier: supplier.String, External: external.String}
-		call := open[key]
-		if call == nil {
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		if one == nil {
 			continue // padding
 		}
 		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
@@ -139,13 +154,12 @@ func (t *tx) explain(ctx context.Context, batch []*staging, open map[landfall.Ke
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict = landfall.RefusedClaimed
-		case state.Valid && slices.Equal(hash, call.Hash[:]):
+		case state.Valid && slices.Equal(hash, one.wanted.Hash[:]):
 			outcome.Verdict = landfall.StagedAgain
 		default:
 			continue // it could have been written: once more
 		}
-		call.outcome = outcome
-		delete(open, key)
+		open.settle(one, outcome)
 	}
 	return t.note(rows.Err())
 }

@@ -61,7 +61,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	engine    engine
 	closed    sync.Once
-	joiner    *joiner
+	stagings  *convoy[document, landfall.StageOutcome]
 	claims    *convoy[landfall.ClaimRequest, landfall.ClaimOutcome]
 	creations *convoy[*landfall.Creation, landfall.CreateOutcome]
 	postings  *convoy[*posting, landfall.PostOutcome]
@@ -98,7 +98,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &Store{engine: base, joiner: newJoiner(base)}
+	store := &Store{engine: base}
+	store.stagings = newConvoy(base.lanes(), store.stage)
 	store.draw = func() (string, error) { return landfall.NewAccountNumber(options.Random) }
 	store.claims = newConvoy(base.lanes(), store.claim)
 	store.creations = newConvoy(base.lanes(), store.create)
@@ -135,7 +136,7 @@ func (s *Store) Close() (err error) {
 		if s.sweep != nil {
 			s.sweep.close()
 		}
-		s.joiner.close()
+		s.stagings.close()
 		s.claims.close()
 		s.creations.close()
 		s.postings.close()
