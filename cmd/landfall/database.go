@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os/user"
 
 	"github.com/spf13/cobra"
@@ -40,8 +41,7 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
-		defer store.Close()
-		return work(command, store, arguments)
+		return errors.Join(work(command, store, arguments), store.Close())
 	}
 	return command
 }

@@ -116,9 +116,8 @@ func exitCode(err error) int {
 // explain gives the one line a person needs.
 func explain(err error) string {
 	text := err.Error()
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		text = known.Detail
 	}
-	return strings.ReplaceAll(clean(text), "\n", " ")
+	return clean(strings.ReplaceAll(text, "\n", "; "))
 }

@@ -46,16 +46,21 @@ func table(out io.Writer, heading []string, rows [][]string) {
 		}
 		fmt.Fprintln(columns, strings.Join(row, "\t"))
 	}
-	columns.Flush()
+	_ = columns.Flush()
 }
 
-// facts prints names and values, one pair a line.
+// facts prints names and values by turns, one pair a line.
 func facts(out io.Writer, pairs ...string) {
 	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(columns, "%s\t%s\n", pairs[i], clean(pairs[i+1]))
+	name := ""
+	for i, text := range pairs {
+		if i%2 == 0 {
+			name = text
+			continue
+		}
+		fmt.Fprintf(columns, "%s\t%s\n", name, clean(text))
 	}
-	columns.Flush()
+	_ = columns.Flush()
 }
 
 // clean escapes what could play tricks with a terminal: control characters and

@@ -31,11 +31,10 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return unreachable{err}
 			}
-			defer application.Close()
 			if _, err := application.Listen(command.Context()); err != nil {
-				return usageError{fmt.Errorf("cannot listen: %w", err)}
+				return errors.Join(usageError{fmt.Errorf("cannot listen: %w", err)}, application.Close())
 			}
-			return application.Run(command.Context())
+			return errors.Join(application.Run(command.Context()), application.Close())
 		},
 	}
 	app.AddFlags(command.Flags())
@@ -58,13 +57,12 @@ func serveDemo(command *cobra.Command, settings app.Settings) error {
 	if err != nil {
 		return unreachable{err}
 	}
-	defer demo.Close()
 	program, err := os.Executable()
 	if err != nil {
 		program = "landfall"
 	}
 	if err := demo.Tour(command.OutOrStdout(), program); err != nil {
-		return err
+		return errors.Join(err, demo.Close())
 	}
-	return demo.Run(ctx)
+	return errors.Join(demo.Run(ctx), demo.Close())
 }

@@ -101,8 +101,7 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	settings := a.settings
 	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
 	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log); err != nil {
-		a.main.listener.Close()
-		return nil, err
+		return nil, errors.Join(err, a.main.listener.Close())
 	}
 	return a.main.address(), nil
 }
@@ -128,16 +127,16 @@ func (a *App) Run(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	return a.drain()
+	return a.drain(context.WithoutCancel(ctx))
 }
 
-func (a *App) drain() error {
+func (a *App) drain(ctx context.Context) error {
 	a.log.Info("shutting down")
 	a.draining.Store(true)
 	// Balancers notice, and callers are told to leave with their next answer,
 	// before connections are closed under those that are quiet.
 	time.Sleep(a.settings.ShutdownDelay)
-	grace, cancel := context.WithTimeout(context.Background(), a.settings.ShutdownGrace)
+	grace, cancel := context.WithTimeout(ctx, a.settings.ShutdownGrace)
 	defer cancel()
 	err := a.main.drain(grace)
 	if a.ops != nil {
@@ -157,7 +156,7 @@ const sweepEvery = 10 * time.Minute
 func (a *App) sweep(ctx context.Context) {
 	for {
 		// Replicas started together spread out.
-		pause := sweepEvery/2 + rand.N(sweepEvery)
+		pause := sweepEvery/2 + rand.N(sweepEvery) //nolint:gosec // nothing hangs on it
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

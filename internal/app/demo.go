@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -43,12 +44,10 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *slog.L
 	demo := &Demo{folder: folder}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
-		os.RemoveAll(folder)
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	if err := demo.furnish(ctx); err != nil {
-		demo.Close()
-		return nil, err
+		return nil, errors.Join(err, demo.Close())
 	}
 	address, err := demo.Listen(ctx)
 	if err != nil && settings.Listen == Defaults().Listen {
@@ -56,8 +55,7 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *slog.L
 		address, err = demo.Listen(ctx)
 	}
 	if err != nil {
-		demo.Close()
-		return nil, err
+		return nil, errors.Join(err, demo.Close())
 	}
 	demo.base = "http://" + reachable(address)
 	return demo, nil
@@ -99,11 +97,7 @@ func (d *Demo) Tour(out io.Writer, program string) error {
 
 // Close forgets everything.
 func (d *Demo) Close() error {
-	err := d.App.Close()
-	if removed := os.RemoveAll(d.folder); err == nil {
-		err = removed
-	}
-	return err
+	return errors.Join(d.App.Close(), os.RemoveAll(d.folder))
 }
 
 // reachable turns an address that means "everywhere" into one to connect to.

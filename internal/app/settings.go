@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -121,10 +123,8 @@ func optional(check func(string) error) func(string) error {
 
 func choice(allowed ...string) func(string) error {
 	return func(text string) error {
-		for _, one := range allowed {
-			if text == one {
-				return nil
-			}
+		if slices.Contains(allowed, text) {
+			return nil
 		}
 		return fmt.Errorf("want %s", strings.Join(allowed, " or "))
 	}
@@ -133,7 +133,7 @@ func choice(allowed ...string) func(string) error {
 func checkAddress(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
 		return errors.New("want an address such as 127.0.0.1:8080")

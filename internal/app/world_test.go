@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"database/sql"
 	"flag"
 	"io"
@@ -93,12 +92,13 @@ func newWorld(t *testing.T, database string, change func(*app.Settings)) *world 
 		server:   httptest.NewServer(application.Handler()),
 	}
 	t.Cleanup(w.server.Close)
-	w.furnish(t, ctx)
+	w.furnish(t)
 	return w
 }
 
-func (w *world) furnish(t *testing.T, ctx context.Context) {
+func (w *world) furnish(t *testing.T) {
 	t.Helper()
+	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -136,7 +137,7 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 		return nil, err
 	}
 	arguments := []string{"-c", guardian, "pgtest", bin, dir, "-h", "127.0.0.1", "-p", port, "-k", dir}
-	for _, setting := range append(settings[:len(settings):len(settings)], extra...) {
+	for _, setting := range slices.Concat(settings, extra) {
 		arguments = append(arguments, "-c", setting)
 	}
 	guard := exec.Command("/bin/sh", arguments...)

@@ -21,22 +21,15 @@ import (
 const Environment = "LANDFALL_TEST_POSTGRES"
 
 // shared starts the cluster of this process at the first call. Nobody stops
-// it: it ends by itself when the process does, however that happens.
-var shared = sync.OnceValues(func() (string, error) {
+// it: it ends by itself when the process does, however that happens. The whole
+// cluster is kept, because with it the garbage collector would close the pipe
+// whose end ends the server.
+var shared = sync.OnceValues(func() (*Cluster, error) {
 	if given := os.Getenv(Environment); given != "" {
-		return given, nil
+		return &Cluster{URL: given}, nil
 	}
-	cluster, err := Start()
-	if err != nil {
-		return "", err
-	}
-	keep = cluster
-	return cluster.URL, nil
+	return Start()
 })
-
-// keep holds the cluster, and with it the pipe whose end ends the server, out
-// of the garbage collector's reach.
-var keep *Cluster
 
 // URL gives the address of a fresh, empty database, dropped when the test ends.
 func URL(t testing.TB) string {
@@ -76,10 +69,11 @@ func create(t testing.TB, template string) string {
 
 func build(t testing.TB, template string) (address string, drop func() error) {
 	t.Helper()
-	admin, err := shared()
+	cluster, err := shared()
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
+	admin := cluster.URL
 	server, err := url.Parse(admin)
 	if err != nil {
 		t.Fatalf("pgtest: %s is not a URL", Environment)
