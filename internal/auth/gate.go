@@ -7,24 +7,21 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/memo"
 )
 
 // longestHeader is far above the longest header a client of ours would send.
 const longestHeader = 256
 
-// Gate settings that nobody has a reason to change: how long an answer may be
-// reused, how many are remembered, and how long one question may take.
-const (
-	cacheLife     = 50 * time.Millisecond
-	cacheSize     = 4096
-	lookupTimeout = 5 * time.Second
-)
+// remembering is what nobody has a reason to change: how long an answer may be
+// reused, how long one question may take, and how many are kept.
+var remembering = memo.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
 
 // Gate tells who shows a token. It is safe for concurrent use.
 type Gate struct {
 	store landfall.Store
 	clock func() time.Time
-	cache *cache
+	known *memo.Memo[[32]byte, pass]
 }
 
 // NewGate gives a gate over a store; a nil clock means time.Now.
@@ -32,7 +29,7 @@ func NewGate(store landfall.Store, clock func() time.Time) *Gate {
 	if clock == nil {
 		clock = time.Now
 	}
-	return &Gate{store: store, clock: clock, cache: newCache(cacheLife, cacheSize)}
+	return &Gate{store: store, clock: clock, known: memo.New[[32]byte, pass](remembering)}
 }
 
 // Identify names the holder of the token in the values of the Authorization
@@ -49,16 +46,13 @@ func (g *Gate) Identify(ctx context.Context, header []string) (landfall.Principa
 	}
 	now := g.clock()
 	hash := digest(text)
-	found, err := g.cache.get(ctx, hash, now, func(ctx context.Context) (pass, error) {
+	found, err := g.known.Get(ctx, hash, now, func(ctx context.Context) (pass, error) {
 		return g.look(ctx, hash)
 	})
-	if errors.Is(err, landfall.ErrNotFound) {
-		return landfall.Principal{}, refused()
-	}
 	if err != nil {
 		return landfall.Principal{}, storeFault("looking up a service token", err)
 	}
-	if !before(now, found.until) {
+	if !found.good || !before(now, found.until) {
 		return landfall.Principal{}, refused()
 	}
 	return found.principal, nil
@@ -88,14 +82,14 @@ func bearer(header []string) (string, error) {
 	return text, nil
 }
 
-// pass is what a living token stands for, and until when.
+// pass is what a token stands for, and until when.
 type pass struct {
+	good      bool // false: nobody's token, or one that is good for nothing
 	principal landfall.Principal
 	until     time.Time // zero: no end
 }
 
-// look asks the store about a token; one that is good for nothing is
-// ErrNotFound. The ends are left to the caller's clock.
+// look asks the store about a token. The ends are left to the caller's clock.
 func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 	var found pass
 	err := g.store.View(ctx, func(view landfall.View) error {
@@ -104,9 +98,10 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 			return err
 		}
 		if token.Use != landfall.AccessToken || !key.RevokedAt.IsZero() || organisation.Disabled {
-			return landfall.ErrNotFound
+			return nil
 		}
 		found = pass{
+			good:      true,
 			principal: landfall.Principal{Organisation: key.Organisation, KeyID: key.ID, Role: key.Role},
 			until:     token.ExpiresAt,
 		}
@@ -115,5 +110,8 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 		}
 		return nil
 	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return pass{}, nil
+	}
 	return found, err
 }

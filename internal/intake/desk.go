@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/memo"
 )
 
 // retryAfter is what a caller is told to wait when the database is away: long
@@ -39,7 +40,7 @@ type Options struct {
 type Desk struct {
 	store        landfall.Store
 	now          func() time.Time
-	suppliers    lookups
+	suppliers    *memo.Memo[grant, *landfall.Supplier]
 	lease        time.Duration
 	serviceLimit int
 	documents    landfall.Documents
@@ -55,7 +56,7 @@ func New(store landfall.Store, options Options) *Desk {
 		options.Lease = defaultLease
 	}
 	return &Desk{
-		store: store, now: options.Now, suppliers: lookups{known: map[grant]*lookup{}},
+		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
 		documents: options.Documents, verifier: options.Verifier,
 	}

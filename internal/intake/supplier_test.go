@@ -3,8 +3,6 @@ package intake
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -43,7 +41,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 		t.Fatal("a granted supplier is not found")
 	}
 	change(t, store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
-	store.advance(supplierMemory - 1)
+	store.advance(supplierMemory.Life - 1)
 	if find() == nil {
 		t.Error("forgotten too early")
 	}
@@ -62,43 +60,5 @@ func TestSupplierFailureIsNotRemembered(t *testing.T) {
 	store.failure = nil
 	if found, err := desk.supplier(t.Context(), ours, "S"); err != nil || found == nil {
 		t.Errorf("got %v, %v", found, err)
-	}
-}
-
-// A caller that leaves does not take the answer away from the others.
-func TestSupplierOutlivesItsFirstCaller(t *testing.T) {
-	desk, store := openDesk(t)
-	store.hold = make(chan struct{})
-	impatient, leave := context.WithCancel(t.Context())
-	first := make(chan error, 1)
-	go func() {
-		_, err := desk.supplier(impatient, ours, "S")
-		first <- err
-	}()
-	for store.views.Load() == 0 {
-		runtime.Gosched() // until the question is under way
-	}
-	leave()
-	second := make(chan *landfall.Supplier, 1)
-	go func() {
-		found, _ := desk.supplier(t.Context(), ours, "S")
-		second <- found
-	}()
-	close(store.hold)
-	if found := <-second; found == nil {
-		t.Error("the second caller got nothing")
-	}
-	<-first
-}
-
-func TestMadeUpCodesDoNotFillTheMemory(t *testing.T) {
-	desk, store := openDesk(t)
-	for i := range supplierRoom + 10 {
-		desk.suppliers.look(grant{"ours", fmt.Sprint(i)}, store.clock())
-	}
-	store.advance(supplierMemory)
-	desk.suppliers.look(grant{"ours", "one more"}, store.clock())
-	if kept := len(desk.suppliers.known); kept != 1 {
-		t.Errorf("%d questions are remembered", kept)
 	}
 }
