@@ -93,13 +93,14 @@ func (s *Store) rehearse(ctx context.Context, creation *landfall.Creation) (land
 }
 
 // imports turns the claimed processes into imported ones, as far as the claims
-// are still good and the supplier is Ongoing.
+// are still good and the supplier is Ongoing. Only a claimed process has a token;
+// asking for its state as well would lead the planner to the index of claims.
 var imports = forSizes(`WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
 	UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 		claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external
-		AND process.state = 'claimed' AND process.claim_token = w.token AND s.status = 'Ongoing'
+		AND process.claim_token = w.token AND s.status = 'Ongoing'
 	RETURNING process.account_number, process.id, process.account_created_at`)
 
 // create turns a batch of claims into accounts, and says of each what became

@@ -6,9 +6,10 @@ import (
 	"landfall"
 )
 
-// held is the condition under which a claim is still the process's own.
+// held is the condition under which a claim is still the process's own: only a
+// claimed process has a token.
 const held = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2
-	AND state = 'claimed' AND claim_token = $3`
+	AND claim_token = $3`
 
 // Renew starts the lease of a claim anew. A lease that has ended stays ended,
 // even when nobody took the process: its place under the limits is given away.
@@ -36,8 +37,8 @@ func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landf
 		t := &tx{view{session}}
 		err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE process
 			SET state = 'staged', claim_token = NULL, claim_until = NULL, failure = $4,
-				failed_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN NULL ELSE {now} END`+held,
-			claim.Key.Supplier, claim.Key.External, claim.Token, failure))
+				failed_at = CASE WHEN CAST($5 AS BOOLEAN) THEN {now} END`+held,
+			claim.Key.Supplier, claim.Key.External, claim.Token, failure, attempt.Failure != nil))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,261 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+const team = "Migration Team"
+
+// staged makes a supplier, a team and staged processes with these numbers.
+func staged(t *testing.T, store landfall.Store, numbers ...string) {
+	t.Helper()
+	supply(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	for _, number := range numbers {
+		own := landfall.Key{Supplier: code, External: number}
+		stage(t, store, document(own, number), landfall.StagedFirst, 1)
+	}
+}
+
+func wish(key landfall.Key) landfall.ClaimRequest {
+	return landfall.ClaimRequest{Key: key, Team: team, Lease: time.Minute}
+}
+
+// claim asks for a claim and compares the verdict.
+func claim(t *testing.T, store landfall.Store, request landfall.ClaimRequest, verdict landfall.ClaimVerdict) landfall.Claim {
+	t.Helper()
+	outcome, err := store.Claim(t.Context(), request)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	if outcome.Verdict != verdict {
+		t.Fatalf("Claim(%v) = verdict %d, want %d", request.Key, outcome.Verdict, verdict)
+	}
+	return outcome.Claim
+}
+
+// expire waits until the database's clock has ended a claim.
+func expire(t *testing.T, store landfall.Store, key landfall.Key) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); process(t, store, key).State != landfall.Staged; {
+		if time.Now().After(end) {
+			t.Fatal("the lease never ends")
+		}
+	}
+}
+
+// limit sets a supplier's concurrency limit.
+func limit(t *testing.T, store landfall.Store, most int) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(t.Context(), code)
+		if err != nil {
+			return err
+		}
+		supplier.ConcurrencyLimit = most
+		return tx.SaveSupplier(t.Context(), supplier)
+	})
+}
+
+var claims = []check{
+	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		stage(t, store, document(key, "second"), landfall.StagedAgain, 2)
+		got := claim(t, store, wish(key), landfall.ClaimGranted)
+		if !bytes.Equal(got.Document, document(key, "second").Document) || got.Revision != 2 || got.Key != key ||
+			got.Team != team || got.Token == "" || got.Lease != time.Minute {
+			t.Errorf("got %+v", got)
+		}
+		if state := process(t, store, key).State; state != landfall.Claimed {
+			t.Errorf("state %s", state)
+		}
+		claim(t, store, wish(key), landfall.ClaimTaken)
+		outcome, err := store.Stage(t.Context(), document(key, "third"))
+		if err != nil || outcome.Verdict != landfall.RefusedClaimed {
+			t.Errorf("re-staging: %+v, %v", outcome, err)
+		}
+	}},
+	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "skipped", "staged", "done")
+		own := func(number string) landfall.ClaimRequest { return wish(landfall.Key{Supplier: code, External: number}) }
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), own("skipped").Key, "moved away")
+			return err
+		})
+		claim(t, store, own("none"), landfall.ClaimNotStaged)
+		claim(t, store, own("skipped"), landfall.ClaimSkipped)
+		claim(t, store, wish(landfall.Key{Supplier: "NONE", External: "1"}), landfall.ClaimNoSupplier)
+		teamless := own("staged")
+		teamless.Team = "Nobody"
+		claim(t, store, teamless, landfall.ClaimNoTeam)
+		made := create(t, store, claim(t, store, own("done"), landfall.ClaimGranted), house())
+		outcome, err := store.Claim(t.Context(), own("done"))
+		if err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
+			t.Errorf("claim of an imported one: %+v, %v", outcome, err)
+		}
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		claim(t, store, own("staged"), landfall.ClaimNoSupplier)
+		if state := process(t, store, own("staged").Key).State; state != landfall.Staged {
+			t.Errorf("a refused claim left %s", state)
+		}
+	}},
+	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		var granted, taken atomic.Int32
+		together(64, func(int) {
+			outcome, err := store.Claim(t.Context(), wish(key))
+			switch {
+			case err != nil:
+				t.Error(err)
+			case outcome.Verdict == landfall.ClaimGranted:
+				granted.Add(1)
+			case outcome.Verdict == landfall.ClaimTaken:
+				taken.Add(1)
+			}
+		})
+		if granted.Load() != 1 || taken.Load() != 63 {
+			t.Errorf("%d granted, %d taken", granted.Load(), taken.Load())
+		}
+	}},
+	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		short := wish(key)
+		short.Lease = 30 * time.Millisecond
+		old := claim(t, store, short, landfall.ClaimGranted)
+		expire(t, store, key)
+		want(t, store.Renew(t.Context(), old), landfall.ErrFenced)
+		fresh := claim(t, store, wish(key), landfall.ClaimGranted)
+		if fresh.Token == old.Token {
+			t.Error("the new claim has the old token")
+		}
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: old, Account: house()})
+		if err != nil || outcome.Verdict != landfall.CreateFenced || outcome.Number != "" {
+			t.Errorf("creating with the old claim: %+v, %v", outcome, err)
+		}
+		want(t, store.Renew(t.Context(), old), landfall.ErrFenced)
+		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x"}, Event: landfall.Event{Type: landfall.EventImportFailed}}
+		want(t, store.Release(t.Context(), old, failed), landfall.ErrFenced)
+		found := process(t, store, key)
+		if found.State != landfall.Claimed || found.Failure != nil || len(events(t, store, key)) != 0 {
+			t.Errorf("the fenced one left %+v and %v", found, events(t, store, key))
+		}
+		create(t, store, fresh, house())
+	}},
+	{"a renewed lease lasts", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		short := wish(key)
+		short.Lease = 2 * time.Second
+		mine := claim(t, store, short, landfall.ClaimGranted)
+		mine.Lease = time.Hour
+		if err := store.Renew(t.Context(), mine); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(short.Lease + 100*time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			claim(t, store, wish(key), landfall.ClaimTaken)
+		}
+	}},
+	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		short := wish(key)
+		short.Lease = 30 * time.Millisecond
+		mine := claim(t, store, short, landfall.ClaimGranted)
+		expire(t, store, key)
+		create(t, store, mine, house())
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+		if err != nil || outcome.Verdict != landfall.CreateFenced {
+			t.Errorf("creating again: %+v, %v", outcome, err)
+		}
+	}},
+	{"a released claim can be claimed again and keeps its failure", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		failure := landfall.Failure{Code: "account_failed_validation", Detail: "No.", DryRun: true, Violations: []landfall.Violation{{Code: "c", Attr: "customers.0.landline", Detail: "d"}}}
+		failed := landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventDryRunFailed, Details: map[string]string{"code": "c"}}}
+		if err := store.Release(t.Context(), claim(t, store, wish(key), landfall.ClaimGranted), failed); err != nil {
+			t.Fatal(err)
+		}
+		found := process(t, store, key)
+		if found.State != landfall.Staged || found.Failure == nil {
+			t.Fatalf("got %+v", found)
+		}
+		recent(t, found.Failure.At)
+		failure.At = found.Failure.At
+		same(t, *found.Failure, failure)
+		again := claim(t, store, wish(key), landfall.ClaimGranted)
+		if err := store.Release(t.Context(), again, landfall.Attempt{Event: landfall.Event{Type: landfall.EventDryRunCompleted}}); err != nil {
+			t.Fatal(err)
+		}
+		if found := process(t, store, key); found.Failure != nil {
+			t.Errorf("the failure stays: %+v", found.Failure)
+		}
+		kept := events(t, store, key)
+		if len(kept) != 2 || kept[0].Type != landfall.EventDryRunFailed || kept[0].Details["code"] != "c" || kept[1].Type != landfall.EventDryRunCompleted {
+			t.Errorf("events %+v", kept)
+		}
+	}},
+	{"claims never exceed the supplier's limit", func(t *testing.T, store landfall.Store) {
+		limited(t, store, 5, 0)
+	}},
+	{"claims never exceed the service's limit", func(t *testing.T, store landfall.Store) {
+		limited(t, store, 0, 7)
+	}},
+	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
+		limited(t, store, 3, 7)
+	}},
+	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2", "3")
+		limit(t, store, 1)
+		own := func(number string) landfall.ClaimRequest { return wish(landfall.Key{Supplier: code, External: number}) }
+		short := own("1")
+		short.Lease = 30 * time.Millisecond
+		claim(t, store, short, landfall.ClaimGranted)
+		expire(t, store, short.Key)
+		second := claim(t, store, own("2"), landfall.ClaimGranted)
+		claim(t, store, own("3"), landfall.ClaimOverLimit)
+		claim(t, store, own("2"), landfall.ClaimTaken)
+		if err := store.Release(t.Context(), second, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
+			t.Fatal(err)
+		}
+		create(t, store, claim(t, store, own("3"), landfall.ClaimGranted), house())
+		claim(t, store, own("2"), landfall.ClaimGranted)
+	}},
+}
+
+// limited lets 64 callers claim different processes under limits, and checks
+// that exactly as many are granted as the lower limit allows.
+func limited(t *testing.T, store landfall.Store, supplier, service int) {
+	var numbers []string
+	for number := range 64 {
+		numbers = append(numbers, fmt.Sprint(number))
+	}
+	staged(t, store, numbers...)
+	limit(t, store, supplier)
+	var granted, over atomic.Int32
+	together(64, func(number int) {
+		request := wish(landfall.Key{Supplier: code, External: numbers[number]})
+		request.ServiceLimit = service
+		outcome, err := store.Claim(t.Context(), request)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case outcome.Verdict == landfall.ClaimGranted:
+			granted.Add(1)
+		case outcome.Verdict == landfall.ClaimOverLimit:
+			over.Add(1)
+		}
+	})
+	most := int32(supplier)
+	if most == 0 || service > 0 && service < supplier {
+		most = int32(service)
+	}
+	if granted.Load() != most || over.Load() != 64-most {
+		t.Errorf("%d granted and %d over the limit, want %d granted", granted.Load(), over.Load(), most)
+	}
+}

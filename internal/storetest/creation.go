@@ -1,0 +1,366 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/money"
+)
+
+func on(text string) calendar.Day {
+	day, err := calendar.ParseDay(text)
+	if err != nil {
+		panic(err)
+	}
+	return day
+}
+
+// house is an account with something in every place.
+func house() landfall.Account {
+	value, err := money.ParseDecimal("45210.50")
+	if err != nil {
+		panic(err)
+	}
+	minus, plus := money.Amount(-4210), money.Amount(790)
+	instant := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	account := landfall.Account{
+		Data: landfall.AccountData{
+			Currency: "GBP", AccountType: "DOMESTIC", BillingName: "Zoë \"Q\" O'Hara \\ {a,b} NULL",
+			BillingAddress: landfall.Address{Lines: []string{"1 High St", "", "Lœx"}, PostalCode: "SW1Y 4JH"},
+			Customers: []landfall.Customer{
+				{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456", Landline: "020 7946 0123", BornOn: on("1985-12-10"), Role: "OWNER"},
+				{},
+			},
+			SupplyAddresses: []landfall.SupplyAddress{
+				{Address: landfall.Address{Lines: []string{"2 Low St"}}, SupplyPoints: []landfall.SupplyPoint{
+					{
+						Identifier: "120002", SupplyType: "ELECTRICITY", StartOn: on("2024-03-14"), EndOn: on("2027-03-14"),
+						Agreements: []landfall.Agreement{{ProductCode: "FIXED", FromOn: on("2024-03-14"), ToOn: on("2025-03-14"), AgreedAt: instant}, {ProductCode: "FLEX", FromOn: on("2025-03-14")}},
+						Meters: []landfall.Meter{{SerialNumber: "E12", InstalledOn: on("2019-05-02"), RemovedOn: on("2026-05-02"), Registers: []landfall.Register{
+							{ID: "01", Digits: 5, Readings: []landfall.Reading{{On: on("2026-06-30"), Type: "CUSTOMER", Value: value}}}, {ID: "02"},
+						}}},
+					},
+					{Identifier: "7501", SupplyType: "GAS", StartOn: on("2024-03-14"), Meters: []landfall.Meter{{SerialNumber: "G4"}}},
+				}},
+				{},
+				{Address: landfall.Address{Locality: "Leeds", PostalCode: "LS1", Country: "GB"}, SupplyPoints: []landfall.SupplyPoint{
+					{Identifier: "9", SupplyType: "WATER", StartOn: on("2024-03-14"), Agreements: []landfall.Agreement{{ProductCode: "W", FromOn: on("2024-03-14")}}},
+				}},
+			},
+			LastBilledToOn: on("2026-06-29"), LastStatementClosingOn: on("2026-06-30"), LastStatementIssuedOn: on("2026-07-03"),
+			NextBillDueOn: on("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
+			Statements:       []landfall.Statement{{ID: "S2", FromOn: on("2026-05-01"), ToOn: on("2026-05-31"), IssuedOn: on("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf"}, {ID: "S1"}},
+			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {HasBody: true, CreatedAt: instant}},
+			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: on("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
+			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: on("2026-01-01"), EndOn: on("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},
+		},
+		Periods: []landfall.Period{{ToOn: on("2026-06-30"), Balance: -4210}, {FromOn: on("2026-07-01")}},
+		Balance: 690,
+	}
+	sent := []byte(`{"transaction_id": "P-1", "amount": 50.00, "note": "a \"b\" \\ c"}`)
+	account.Ledger = []landfall.LedgerEntry{
+		{Sequence: 1, Kind: landfall.OpeningEntry, Closed: true, Signed: -4210, Balance: -4210, Transaction: landfall.Transaction{On: on("2026-06-30")}},
+		{Sequence: 2, Kind: landfall.TransactionEntry, Signed: 5000, Balance: 790, Transaction: landfall.Transaction{ID: "P-1", On: on("2026-07-05"), Amount: 5000, Type: landfall.Payment, Reason: "R", Note: "n", Document: sent, OriginalOn: on("2026-01-01")}},
+		{Sequence: 3, Kind: landfall.TransactionEntry, Signed: -100, Balance: 690, Transaction: landfall.Transaction{ID: "C-1", On: on("2026-07-06"), Amount: 100, Type: landfall.Charge, Document: sent}},
+	}
+	return account
+}
+
+// create makes an account and gives what came of it.
+func create(t *testing.T, store landfall.Store, claim landfall.Claim, account landfall.Account) landfall.CreateOutcome {
+	t.Helper()
+	outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claim, Account: account})
+	if err != nil || outcome.Verdict != landfall.Created {
+		t.Fatalf("Create(%v) = %+v, %v", claim.Key, outcome, err)
+	}
+	return outcome
+}
+
+func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.Account(t.Context(), key)
+		return err
+	})
+	balanced(t, found)
+	return found
+}
+
+// balanced fails the test unless the balance is the sum of the ledger.
+func balanced(t *testing.T, account landfall.Account) {
+	t.Helper()
+	var sum money.Amount
+	for i, entry := range account.Ledger {
+		sum += entry.Signed
+		if entry.Sequence != i+1 || entry.Balance != sum {
+			t.Errorf("entry %d has sequence %d and balance %v, want %v", i, entry.Sequence, entry.Balance, sum)
+		}
+	}
+	if sum != account.Balance {
+		t.Errorf("balance %v, ledger %v", account.Balance, sum)
+	}
+}
+
+func events(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.Events(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+// same compares deeply; an empty list and none are the same.
+func same(t *testing.T, got, want any) {
+	t.Helper()
+	if difference := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(money.Decimal{}, calendar.Day{}),
+		cmpopts.IgnoreFields(money.Decimal{}, "result")); difference != "" {
+		t.Error(difference)
+	}
+}
+
+var creations = []check{
+	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		want := house()
+		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, made.Number, 1, team, made.At
+		same(t, account(t, store, key), want)
+		recent(t, made.At)
+		if !landfall.ValidAccountNumber(made.Number) {
+			t.Errorf("number %q", made.Number)
+		}
+		look(t, store, func(view landfall.View) error {
+			found, err := view.AccountByNumber(t.Context(), made.Number)
+			same(t, found, want)
+			return err
+		})
+		found := process(t, store, key)
+		if found.State != landfall.Imported || found.AccountNumber != made.Number || !found.AccountCreatedAt.Equal(made.At) {
+			t.Errorf("process %+v", found)
+		}
+		told := events(t, store, key)
+		if len(told) != 1 || told[0].Type != landfall.EventImportCompleted || told[0].AccountNumber != made.Number {
+			t.Errorf("events %+v", told)
+		}
+	}},
+	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Account(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.AccountByNumber(t.Context(), "A-00000000")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), small)
+		if found := account(t, store, key); len(found.Data.Customers) != 0 || found.Balance != 0 || len(found.Periods) != 1 {
+			t.Errorf("got %+v", found)
+		}
+	}},
+	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		fail(t, store, key, landfall.Failure{Code: "x"})
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		if found := process(t, store, key); found.Failure != nil {
+			t.Errorf("got %+v", found.Failure)
+		}
+	}},
+	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		wrong := house()
+		wrong.Balance++
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
+			t.Error("a wrong balance was accepted")
+		}
+		create(t, store, mine, house())
+	}},
+	{"a dry run leaves nothing, not even a change of the claim", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		outcome, err := store.Create(t.Context(), landfall.Creation{
+			Claim: mine, Account: house(), DryRun: true, Mails: []landfall.Mail{{Kind: "account_migrated", To: "a@b.co"}},
+		})
+		if err != nil || outcome.Verdict != landfall.CreateRolledBack || outcome.Number != "" {
+			t.Fatalf("got %+v, %v", outcome, err)
+		}
+		if found := process(t, store, key); found.State != landfall.Claimed || found.AccountNumber != "" || len(events(t, store, key)) != 0 {
+			t.Errorf("left %+v", found)
+		}
+		create(t, store, mine, house())
+		outcome, err = store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), DryRun: true})
+		if err != nil || outcome.Verdict != landfall.CreateFenced {
+			t.Errorf("a dry run with a used claim: %+v, %v", outcome, err)
+		}
+	}},
+	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		for _, dry := range []bool{false, true} {
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), DryRun: dry})
+			if err != nil || outcome.Verdict != landfall.CreateNoSupplier {
+				t.Errorf("got %+v, %v", outcome, err)
+			}
+		}
+		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
+			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
+		}
+	}},
+	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		var created, fenced atomic.Int32
+		together(crowd, func(int) {
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+			switch {
+			case err != nil:
+				t.Error(err)
+			case outcome.Verdict == landfall.Created:
+				created.Add(1)
+			case outcome.Verdict == landfall.CreateFenced:
+				fenced.Add(1)
+			}
+		})
+		if created.Load() != 1 || fenced.Load() != crowd-1 {
+			t.Errorf("%d created, %d fenced", created.Load(), fenced.Load())
+		}
+		account(t, store, key)
+	}},
+	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		for round := range 20 {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
+			stageAny(t, store, document(own, "x"))
+			short := wish(own)
+			short.Lease = time.Millisecond // so that both are possible
+			mine := claim(t, store, short, landfall.ClaimGranted)
+			expire(t, store, own)
+			var created, skipped atomic.Int32
+			together(2, func(number int) {
+				if number == 0 {
+					outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+					if err != nil {
+						t.Error(err)
+					} else if outcome.Verdict == landfall.Created {
+						created.Add(1)
+					}
+					return
+				}
+				err := store.Update(t.Context(), func(tx landfall.Tx) error {
+					_, err := tx.Skip(t.Context(), own, "no")
+					return err
+				})
+				if err == nil {
+					skipped.Add(1)
+				} else {
+					want(t, err, landfall.ErrExists)
+				}
+			})
+			state := process(t, store, own).State
+			if created.Load()+skipped.Load() != 1 || (state == landfall.Imported) != (created.Load() == 1) {
+				t.Errorf("%d created, %d skipped, state %s", created.Load(), skipped.Load(), state)
+			}
+		}
+	}},
+	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		var mine landfall.Claim
+		var last atomic.Int32
+		together(9, func(number int) {
+			if number == 8 {
+				outcome, err := store.Claim(t.Context(), wish(key))
+				if err != nil || outcome.Verdict != landfall.ClaimGranted {
+					t.Errorf("got %+v, %v", outcome, err)
+				}
+				mine = outcome.Claim
+				return
+			}
+			for at := range 20 {
+				outcome, err := store.Stage(t.Context(), document(key, fmt.Sprintf("%d-%d", number, at)))
+				if err != nil {
+					t.Error(err)
+				}
+				if outcome.Verdict == landfall.StagedAgain {
+					last.Add(1)
+				}
+			}
+		})
+		history := revisions(t, store, key)
+		if int(last.Load()) != len(history)-1 || mine.Revision != len(history) {
+			t.Errorf("%d stagings accepted, claim of revision %d of %d", last.Load(), mine.Revision, len(history))
+		}
+		if !bytes.Equal(mine.Document, history[mine.Revision-1].Document) {
+			t.Errorf("the claim holds another document than revision %d", mine.Revision)
+		}
+	}},
+	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
+		const many = 10_000
+		staged(t, store, "small", "large")
+		accounts := map[string]landfall.Account{"small": house(), "large": house()}
+		large := accounts["large"]
+		for number := range many {
+			large.Balance += 7
+			large.Ledger = append(large.Ledger, landfall.LedgerEntry{
+				Sequence: len(large.Ledger) + 1, Kind: landfall.TransactionEntry, Signed: 7, Balance: large.Balance,
+				Transaction: landfall.Transaction{ID: fmt.Sprint("T", number), On: on("2026-07-07"), Amount: 7, Type: landfall.Credit, Document: []byte(`{}`)},
+			})
+		}
+		accounts["large"] = large
+		together(2, func(number int) {
+			own := landfall.Key{Supplier: code, External: []string{"small", "large"}[number]}
+			outcome, err := store.Claim(t.Context(), wish(own))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if made, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: accounts[own.External]}); err != nil || made.Verdict != landfall.Created {
+				t.Errorf("%v: %+v, %v", own, made, err)
+			}
+		})
+		for number, given := range accounts {
+			same(t, account(t, store, landfall.Key{Supplier: code, External: number}).Ledger, given.Ledger)
+		}
+	}},
+	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
+		var numbers []string
+		for number := range crowd {
+			numbers = append(numbers, fmt.Sprint(number))
+		}
+		staged(t, store, numbers...)
+		var held []landfall.Claim
+		for _, number := range numbers {
+			held = append(held, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted))
+		}
+		var paused atomic.Bool
+		together(crowd+1, func(number int) {
+			if number == crowd {
+				if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+					t.Error(err)
+				}
+				paused.Store(true)
+				return
+			}
+			after := paused.Load()
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: held[number], Account: house()})
+			if err != nil || after && outcome.Verdict == landfall.Created {
+				t.Errorf("created after the pause: %+v, %v", outcome, err)
+			}
+		})
+	}},
+}

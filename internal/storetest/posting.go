@@ -1,0 +1,321 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"landfall"
+	"landfall/internal/money"
+)
+
+// imported makes accounts that can be posted to.
+func imported(t *testing.T, store landfall.Store, numbers ...string) {
+	t.Helper()
+	staged(t, store, numbers...)
+	for _, number := range numbers {
+		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+	}
+}
+
+// post posts and compares the verdict.
+func post(t *testing.T, store landfall.Store, posting landfall.Posting, verdict landfall.PostVerdict) landfall.PostOutcome {
+	t.Helper()
+	outcome, err := store.Post(t.Context(), posting)
+	if err != nil || outcome.Verdict != verdict {
+		t.Fatalf("Post(%v) = %+v, %v, want verdict %d", posting.Key, outcome, err, verdict)
+	}
+	return outcome
+}
+
+// enter gives ledger entries for transactions, behind what the books hold.
+func enter(books landfall.AccountBooks, transactions ...landfall.Transaction) []landfall.LedgerEntry {
+	var entries []landfall.LedgerEntry
+	balance, sequence := books.Balance, books.LastSequence
+	for _, transaction := range transactions {
+		balance += transaction.Signed()
+		sequence++
+		entries = append(entries, landfall.LedgerEntry{
+			Sequence: sequence, Kind: landfall.TransactionEntry, Signed: transaction.Signed(), Balance: balance, Transaction: transaction,
+		})
+	}
+	return entries
+}
+
+func payment(id string, amount money.Amount) landfall.Transaction {
+	return landfall.Transaction{ID: id, On: on("2026-07-09"), Amount: amount, Type: landfall.Payment, Document: []byte(`{"id": 1}`)}
+}
+
+// pay adds transactions that are not there yet, as the endpoint does.
+func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transaction) landfall.Posting {
+	posting := landfall.Posting{Key: key}
+	for _, transaction := range transactions {
+		posting.TransactionIDs = append(posting.TransactionIDs, transaction.ID)
+	}
+	posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+		fresh := slices.DeleteFunc(slices.Clone(transactions), func(transaction landfall.Transaction) bool {
+			return slices.ContainsFunc(books.Entries, func(entry landfall.LedgerEntry) bool { return entry.Transaction.ID == transaction.ID })
+		})
+		added.Add(int32(len(fresh)))
+		return landfall.Additions{Entries: enter(books, fresh...)}, nil
+	}
+	return posting
+}
+
+var errDecided = errors.New("no")
+
+var postings = []check{
+	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		given := house()
+		var seen landfall.AccountBooks
+		outcome := post(t, store, landfall.Posting{
+			Key: key, NoteBodies: []string{"Hello\nthere", "", "none"}, TransactionIDs: []string{"P-1", "P-1", "none", ""},
+			StatementIDs: []string{"S1"}, Instructions: []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1"}},
+			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				seen = books
+				return landfall.Additions{}, nil
+			},
+		}, landfall.Posted)
+		recent(t, seen.Now)
+		seen.Now = time.Time{}
+		same(t, seen, landfall.AccountBooks{
+			AccountNumber: outcome.AccountNumber, Period: landfall.Period{FromOn: on("2026-07-01")}, Balance: 690, LastSequence: 3,
+			Notes: given.Data.Notes, Entries: given.Ledger[1:2], Statements: given.Data.Statements[1:], Instructions: given.Data.Instructions,
+		})
+		post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			if len(books.Notes)+len(books.Entries)+len(books.Statements)+len(books.Instructions) != 0 {
+				t.Errorf("not asked for: %+v", books)
+			}
+			return landfall.Additions{}, nil
+		}}, landfall.Posted)
+		if told := events(t, store, key); len(told) != 1 {
+			t.Errorf("events %+v", told)
+		}
+	}},
+	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		want := account(t, store, key)
+		note := landfall.Note{Body: "New", HasBody: true, CreatedAt: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), DocumentPaths: []string{"p"}}
+		statement := landfall.Statement{ID: "S0", FromOn: on("2026-01-01"), ToOn: on("2026-01-31")}
+		instruction := landfall.Instruction{Vendor: "V", Reference: "r", Type: landfall.BPay}
+		var entries []landfall.LedgerEntry
+		outcome := post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			entries = enter(books, payment("N-1", 1), payment("A-1", 2))
+			return landfall.Additions{
+				Notes: []landfall.Note{note}, Entries: entries, Statements: []landfall.Statement{statement},
+				Instructions: []landfall.Instruction{instruction},
+				Event:        &landfall.Event{Type: landfall.EventNotesCreated, Details: map[string]string{"count": "1"}},
+			}, nil
+		}}, landfall.Posted)
+		want.Data.Notes = append(want.Data.Notes, note)
+		want.Data.Statements = append(want.Data.Statements, statement)
+		want.Data.Instructions = append(want.Data.Instructions, instruction)
+		want.Ledger = append(want.Ledger, entries...)
+		want.Balance += 3
+		same(t, account(t, store, key), want)
+		told := events(t, store, key)
+		if len(told) != 2 || told[1].Type != landfall.EventNotesCreated || told[1].AccountNumber != outcome.AccountNumber || told[1].Details["count"] != "1" {
+			t.Errorf("events %+v", told)
+		}
+	}},
+	{"a posting needs an account of an Ongoing supplier", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		decided := false
+		own := func(key landfall.Key) landfall.Posting {
+			return landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+				decided = true
+				return landfall.Additions{}, nil
+			}}
+		}
+		waiting := landfall.Key{Supplier: code, External: "waiting"}
+		stage(t, store, document(waiting, "x"), landfall.StagedFirst, 1)
+		post(t, store, own(waiting), landfall.PostNoAccount)
+		post(t, store, own(landfall.Key{Supplier: code, External: "none"}), landfall.PostNoAccount)
+		post(t, store, own(landfall.Key{Supplier: "NONE", External: "1"}), landfall.PostNoSupplier)
+		if err := setStatus(t.Context(), store, landfall.Complete); err != nil {
+			t.Fatal(err)
+		}
+		post(t, store, own(key), landfall.PostNoSupplier)
+		if decided {
+			t.Error("Decide was asked")
+		}
+	}},
+	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		var notes, transactions, instructions atomic.Int32
+		instruction := landfall.Instruction{Vendor: "V", Reference: "r"}
+		together(3*crowd, func(number int) {
+			var posting landfall.Posting
+			switch number % 3 {
+			case 0:
+				posting = pay(key, &transactions, payment("X", 5))
+			case 1:
+				posting = landfall.Posting{Key: key, NoteBodies: []string{"once"}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					if len(books.Notes) > 0 {
+						return landfall.Additions{}, nil
+					}
+					notes.Add(1)
+					return landfall.Additions{Notes: []landfall.Note{{Body: "once", HasBody: true}}}, nil
+				}}
+			default:
+				posting = landfall.Posting{Key: key, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					if slices.ContainsFunc(books.Instructions, instruction.Same) {
+						return landfall.Additions{}, nil
+					}
+					instructions.Add(1)
+					return landfall.Additions{Instructions: []landfall.Instruction{instruction}}, nil
+				}}
+			}
+			if outcome, err := store.Post(t.Context(), posting); err != nil || outcome.Verdict != landfall.Posted {
+				t.Errorf("got %+v, %v", outcome, err)
+			}
+		})
+		found, given := account(t, store, key), house()
+		if len(found.Ledger) != len(given.Ledger)+1 || len(found.Data.Notes) != len(given.Data.Notes)+1 || len(found.Data.Instructions) != 2 {
+			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
+		}
+	}},
+	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
+		numbers := []string{"a", "b", "c", "d", "e", "f"}
+		imported(t, store, numbers...)
+		var added atomic.Int32
+		together(8, func(number int) {
+			order := slices.Clone(numbers)
+			if number%2 == 1 {
+				slices.Reverse(order)
+			}
+			together(len(order), func(at int) {
+				own := landfall.Key{Supplier: code, External: order[at]}
+				transactions := []landfall.Transaction{payment("T1", 1), payment("T2", 2)}
+				if number%2 == 1 {
+					slices.Reverse(transactions)
+				}
+				if _, err := store.Post(t.Context(), pay(own, &added, transactions...)); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		for _, number := range numbers {
+			if found := account(t, store, landfall.Key{Supplier: code, External: number}); found.Balance != 693 {
+				t.Errorf("%s has balance %v", number, found.Balance)
+			}
+		}
+	}},
+	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
+		var numbers []string
+		for number := range crowd {
+			numbers = append(numbers, fmt.Sprint(number))
+		}
+		imported(t, store, numbers...)
+		together(crowd, func(number int) {
+			own := landfall.Key{Supplier: code, External: numbers[number]}
+			var added atomic.Int32
+			posting := pay(own, &added, payment("T", 1))
+			switch number % 4 {
+			case 1:
+				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) {
+					return landfall.Additions{Notes: []landfall.Note{{Body: "b", HasBody: true}}}, errDecided
+				}
+			case 2: // books that do not add up
+				posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+					entries := enter(books, payment("T", 1))
+					entries[0].Balance++
+					return landfall.Additions{Entries: entries}, nil
+				}
+			case 3:
+				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) { panic(errDecided) }
+			}
+			var err error
+			func() {
+				defer func() {
+					if number%4 == 3 {
+						err, _ = recover().(error)
+					}
+				}()
+				_, err = store.Post(t.Context(), posting)
+			}()
+			switch number % 4 {
+			case 0, 2:
+				if (err != nil) != (number%4 == 2) {
+					t.Errorf("%d: %v", number, err)
+				}
+			default:
+				want(t, err, errDecided)
+			}
+		})
+		for at, number := range numbers {
+			found := account(t, store, landfall.Key{Supplier: code, External: number})
+			if added := len(found.Ledger) - 3; (added == 1) != (at%4 == 0) || len(found.Data.Notes) != 3 {
+				t.Errorf("%s: %d entries added, %d notes", number, added, len(found.Data.Notes))
+			}
+		}
+	}},
+	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
+		imported(t, store, "0", "1", "2", "3")
+		together(4, func(number int) {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
+			_, err := store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				notes := []landfall.Note{{Body: "good", HasBody: true}, {Body: "bad\x00", HasBody: true}}
+				if number > 0 {
+					notes = notes[:1]
+				}
+				return landfall.Additions{Notes: notes, Entries: enter(books, payment("T", 1))}, nil
+			}})
+			if (err != nil) != (number == 0) {
+				t.Errorf("%d: %v", number, err)
+			}
+		})
+		for number, entries := range map[string]int{"0": 3, "1": 4, "2": 4, "3": 4} {
+			if found := account(t, store, landfall.Key{Supplier: code, External: number}); len(found.Ledger) != entries {
+				t.Errorf("%s has %d entries, want %d", number, len(found.Ledger), entries)
+			}
+		}
+	}},
+	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
+		const many = 10_000
+		imported(t, store, key.External)
+		var batch []landfall.Transaction
+		for number := range many {
+			batch = append(batch, payment(fmt.Sprint("T", number), 1))
+		}
+		var added atomic.Int32
+		for range 2 { // the second time they are all there
+			post(t, store, pay(key, &added, batch...), landfall.Posted)
+		}
+		if found := account(t, store, key); len(found.Ledger) != many+3 || found.Balance != 690+many {
+			t.Errorf("%d entries, balance %v", len(found.Ledger), found.Balance)
+		}
+	}},
+	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
+		numbers := []string{"a", "b", "c"}
+		imported(t, store, numbers...)
+		types := []landfall.TransactionType{landfall.Charge, landfall.Credit, landfall.Payment, landfall.Repayment, landfall.SupplyCharge}
+		expected := map[string]money.Amount{"a": 690, "b": 690, "c": 690}
+		drawn := 0
+		rapid.Check(t, func(r *rapid.T) {
+			number := rapid.SampledFrom(numbers).Draw(r, "account")
+			var batch []landfall.Transaction
+			for range rapid.IntRange(0, 5).Draw(r, "transactions") {
+				drawn++
+				batch = append(batch, landfall.Transaction{
+					ID: fmt.Sprint("R", drawn), On: on("2026-07-09"), Type: rapid.SampledFrom(types).Draw(r, "type"),
+					Amount: money.Amount(rapid.Int64Range(-99_999_999_999_999, 99_999_999_999_999).Draw(r, "amount")),
+				})
+				expected[number] += batch[len(batch)-1].Signed()
+			}
+			var added atomic.Int32
+			post(t, store, pay(landfall.Key{Supplier: code, External: number}, &added, batch...), landfall.Posted)
+		})
+		for number, balance := range expected {
+			if found := account(t, store, landfall.Key{Supplier: code, External: number}); found.Balance != balance {
+				t.Errorf("%s has balance %v, want %v", number, found.Balance, balance)
+			}
+		}
+	}},
+}
