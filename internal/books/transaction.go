@@ -7,6 +7,8 @@ import (
 
 	"landfall"
 	"landfall/internal/calendar"
+	"landfall/internal/money"
+	"landfall/internal/rules"
 )
 
 // TransactionPost is a batch of transactions on its way onto an account.
@@ -68,6 +70,9 @@ func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]Tr
 			moved = append(moved, transaction)
 		}
 		book.enterAll([]landfall.Transaction{transaction}, false)
+		if book.balance > mostBalance || book.balance < -mostBalance {
+			return nil, landfall.Additions{}, beyond(i)
+		}
 		results = append(results, TransactionResult{Transaction: transaction, Added: true})
 	}
 	additions := landfall.Additions{Entries: book.entries}
@@ -97,6 +102,17 @@ func outside(index int) error {
 	return &TransactionRefusal{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
 		Detail: "The transaction is not within the open statement period.",
+	}
+}
+
+// mostBalance, ten thousand million million, keeps every balance far from where
+// counting in 64 bits would go wrong; one amount adds a ten-thousandth at most.
+const mostBalance money.Amount = 1_000_000_000_000_000_000
+
+func beyond(index int) error {
+	return &TransactionRefusal{
+		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
+		Detail: "The account's balance would become larger than can be kept.",
 	}
 }
 

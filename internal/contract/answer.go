@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -68,6 +69,36 @@ func AppendCreated(dst []byte, external, number string) []byte {
 	dst = append(dst, '{')
 	dst = rules.AppendText(dst, "platform_account_number", number)
 	dst = rules.AppendText(dst, "external_account_number", external)
+	return append(dst, '}')
+}
+
+// AppendInstruction writes the answer to a payment instruction.
+func AppendInstruction(dst []byte, number, reference string) []byte {
+	dst = append(dst, '{')
+	dst = rules.AppendText(dst, "platform_account_number", number)
+	dst = rules.AppendText(dst, "reference", reference)
+	return append(dst, '}')
+}
+
+// AppendFailed writes one account whose last attempt failed, and why.
+func AppendFailed(dst []byte, failed landfall.FailedProcess) []byte {
+	dst = append(dst, '{')
+	dst = rules.AppendText(dst, "external_account_number", failed.External)
+	dst = appendInstant(rules.AppendName(dst, "failed_at"), failed.Failure.At)
+	dst = strconv.AppendBool(rules.AppendName(dst, "dry_run"), failed.Failure.DryRun)
+	dst = rules.AppendText(dst, "code", failed.Failure.Code)
+	dst = rules.AppendText(dst, "detail", failed.Failure.Detail)
+	dst = AppendViolations(rules.AppendName(dst, "errors"), failed.Failure.Violations)
+	return append(dst, '}')
+}
+
+// AppendFailureGroup writes one group of failures that look the same.
+func AppendFailureGroup(dst []byte, group landfall.FailureGroup) []byte {
+	dst = append(dst, '{')
+	dst = rules.AppendText(dst, "code", group.Code)
+	dst = rules.AppendText(dst, "attr", group.Attr)
+	dst = strconv.AppendInt(rules.AppendName(dst, "accounts"), int64(group.Accounts), 10)
+	dst = strconv.AppendInt(rules.AppendName(dst, "alone"), int64(group.Alone), 10)
 	return append(dst, '}')
 }
 

@@ -185,7 +185,7 @@ func TestRefuseOneTransaction(t *testing.T) {
 	request, _ := ReadTransactions([]byte(twoTransactions))
 	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.")
 	got := string(AppendError(nil, refusal))
-	for _, part := range []string{`"attr":"transactions.0.transaction_date"`, `"error_detail":"Too early."`, `"code":"transaction_outside_open_statement_period"`, `"amount":"7"`} {
+	for _, part := range []string{`"attr":"transactions.0.transaction_date"`, `"error_detail":"Too early."`, `"code":"transaction_outside_open_statement_period"`, `"amount":"7.00"`} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %s in %s", part, got)
 		}

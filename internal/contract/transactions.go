@@ -2,6 +2,8 @@ package contract
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,8 +12,12 @@ import (
 	"landfall/internal/rules"
 )
 
-// TransactionImportError is the status of a refused transactions import.
-const TransactionImportError = "TRANSACTION_IMPORT_ERROR"
+// The statuses of a posted transaction, and of a refused request.
+const (
+	TransactionAdded         = "TRANSACTION_ADDED_TO_ACCOUNT"
+	TransactionAlreadyExists = "TRANSACTION_ALREADY_EXISTS"
+	TransactionImportError   = "TRANSACTION_IMPORT_ERROR"
+)
 
 // TransactionsRequest brings transactions for an account.
 type TransactionsRequest struct{ envelopeRequest }
@@ -52,12 +58,16 @@ func (r *TransactionsRequest) Refusal(verdict Verdict) *landfall.Error {
 	if refusal == nil {
 		return nil
 	}
-	index, reason := -1, refusal.Detail
+	index, reason, twins := -1, refusal.Detail, true
 	for _, violation := range refusal.Violations {
-		if found := transactionIndex(violation.Attr); found >= 0 {
+		twins = twins && violation.Code == landfall.CodeDuplicateTransactions
+		if found := transactionIndex(violation.Attr); found >= 0 && (index < 0 || found < index) {
 			index, reason = found, violation.Detail
-			break
 		}
+	}
+	if twins {
+		// Nothing else is wrong, so the answer can say what is.
+		refusal.Code, refusal.Detail = landfall.CodeDuplicateTransactions, reason
 	}
 	return r.withTransaction(refusal, index, reason)
 }
@@ -75,14 +85,52 @@ func (r *TransactionsRequest) Refuse(index int, field, code, detail string) *lan
 func (r *TransactionsRequest) withTransaction(refusal *landfall.Error, index int, reason string) *landfall.Error {
 	data := json.RawMessage("null")
 	if items := r.list("transactions").Items(); index >= 0 && index < len(items) && items[index].Present() {
-		data = json.RawMessage(items[index].Raw())
+		data = appendSent(nil, items[index])
 	}
+	return importError(refusal, data, reason)
+}
+
+// importError adds the members that every 400 of a transactions import has.
+func importError(refusal *landfall.Error, data json.RawMessage, reason string) *landfall.Error {
 	refusal.Members = []landfall.Member{
 		{Name: "transaction_data", Value: data},
 		{Name: "error_detail", Value: reason},
 		{Name: "status", Value: TransactionImportError},
 	}
 	return refusal
+}
+
+// RefuseTransactions gives a refusal that concerns no single transaction the
+// form of the others.
+func RefuseTransactions(refusal *landfall.Error) *landfall.Error {
+	if refusal.Kind != landfall.Invalid || len(refusal.Members) > 0 {
+		return refusal
+	}
+	return importError(new(*refusal), json.RawMessage("null"), refusal.Detail)
+}
+
+// appendSent writes a refused transaction as it was sent, but for an amount
+// that can be read: that leaves as a string with two decimals like everywhere.
+func appendSent(dst []byte, sent *rules.Node) []byte {
+	amount := sent.Field("amount")
+	var members map[string]json.RawMessage
+	if !amount.Valid() || json.Unmarshal([]byte(sent.Raw()), &members) != nil {
+		return append(dst, sent.Raw()...)
+	}
+	dst = append(dst, '{')
+	for _, field := range transactionTable.Fields {
+		if raw, given := members[field.Name]; given {
+			if field.Name == "amount" {
+				raw = rules.AppendString(nil, amount.Amount().String())
+			}
+			dst = append(rules.AppendName(dst, field.Name), raw...)
+			delete(members, field.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		dst = append(rules.AppendName(dst, name), members[name]...)
+	}
+	return append(dst, '}')
 }
 
 // transactionIndex reads N from transactions.N.field, or gives -1.
@@ -125,6 +173,24 @@ func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	}
 	if moved {
 		dst = rules.AppendText(dst, "original_transaction_date", transaction.OriginalOn.String())
+	}
+	return append(dst, '}')
+}
+
+// AppendTransactionResult writes what became of one posted transaction. One
+// that was there already is told together with the fields that differ, if any.
+func AppendTransactionResult(dst []byte, transaction landfall.Transaction, added bool, existing []byte) []byte {
+	status := TransactionAdded
+	if !added {
+		status = TransactionAlreadyExists
+	}
+	dst = append(dst, '{')
+	dst = rules.AppendText(dst, "status", status)
+	dst = AppendTransaction(rules.AppendName(dst, "transaction_data"), transaction)
+	if !added {
+		if fields := Differences(existing, transaction.Document); len(fields) > 0 {
+			dst = appendAny(rules.AppendName(dst, "differences"), fields)
+		}
 	}
 	return append(dst, '}')
 }

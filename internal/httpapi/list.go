@@ -32,7 +32,7 @@ func list(filter landfall.ProcessFilter) func(*API, context.Context, *exchange) 
 		if err != nil {
 			return err
 		}
-		return a.stream(x, rows)
+		return stream(a, x, rows, contract.AppendEntry)
 	}
 }
 
@@ -58,7 +58,7 @@ func (a *API) page(ctx context.Context, x *exchange, query landfall.ProcessQuery
 			x.Header().Set("Link", x.nextPage(limit, last))
 			break
 		}
-		body = appendEntry(body, entry)
+		body = appendItem(body, entry, contract.AppendEntry)
 		last, count = entry, count+1
 	}
 	body = append(body, ']')
@@ -78,7 +78,7 @@ func (x *exchange) nextPage(limit int, last landfall.ProcessEntry) string {
 // not grow with its length. A short list fits into one piece and gets a
 // Content-Length. The time limit is on each piece: a slow reader is cut off, a
 // long list is not.
-func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
+func stream[T any](a *API, x *exchange, rows iter.Seq2[T, error], write func([]byte, T) []byte) error {
 	buffer := borrow()
 	defer giveBack(buffer)
 	body := (*buffer)[:0]
@@ -87,7 +87,7 @@ func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) 
 		if err != nil {
 			return err
 		}
-		body = appendEntry(body, entry)
+		body = appendItem(body, entry, write)
 		if len(body) >= flushAt {
 			if err := a.sendPiece(x, body); err != nil {
 				return err
@@ -106,13 +106,12 @@ func (a *API) stream(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) 
 	return a.sendPiece(x, body)
 }
 
-// appendEntry adds an entry behind the opening bracket, a comma, or another
-// entry.
-func appendEntry(body []byte, entry landfall.ProcessEntry) []byte {
+// appendItem adds an item behind the opening bracket, a comma, or another item.
+func appendItem[T any](body []byte, item T, write func([]byte, T) []byte) []byte {
 	if len(body) > 1 {
 		body = append(body, ',')
 	}
-	return contract.AppendEntry(body, entry)
+	return write(body, item)
 }
 
 // sendPiece sends part of a list and pushes the deadline of the connection

@@ -20,6 +20,9 @@ type metrics struct {
 	faults    *prometheus.CounterVec
 	panics    prometheus.Counter
 	stagings  *prometheus.CounterVec
+	created   prometheus.Counter
+	refusals  *prometheus.CounterVec
+	postings  *prometheus.CounterVec
 }
 
 func newMetrics(registry *prometheus.Registry, version string) *metrics {
@@ -43,12 +46,22 @@ func newMetrics(registry *prometheus.Registry, version string) *metrics {
 		stagings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_stagings_total", Help: "Accounts handed in for staging, by what became of them.",
 		}, []string{"result"}),
+		created: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "landfall_accounts_created_total", Help: "Accounts created from staged data.",
+		}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_account_attempts_failed_total",
+			Help: "Attempts to create an account that made none, by code; a dry run that would succeed has one of its own.",
+		}, []string{"code"}),
+		postings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_postings_total", Help: "Requests to add something to an account, by kind and by what became of them.",
+		}, []string{"kind", "result"}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, build,
+	registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.created, m.refusals, m.postings, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

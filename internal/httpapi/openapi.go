@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -236,7 +237,7 @@ func components() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"schemas", append(answerSchemas(), payloadSchemas()...)},
+		{"schemas", slices.Concat(answerSchemas(), postingSchemas(), payloadSchemas())},
 		{"headers", object{
 			{"Allow", header("The methods of this path.", text)},
 			{"Link", header("The next page, relative to this host: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},

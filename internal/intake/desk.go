@@ -31,7 +31,7 @@ type Options struct {
 	ServiceLimit int
 	// Documents looks documents up; nil when no file store is configured.
 	Documents landfall.Documents
-	// Verifier asks payment vendors.
+	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
 }
 

@@ -30,15 +30,29 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	if supplier == nil {
 		return InstructionReceipt{}, errNoAccount
 	}
-	// Who has no account, or a paused supplier, is told so without bothering the vendor.
-	if _, err := d.post(ctx, landfall.Posting{Key: request.Key, Decide: nothing}, errNoAccount); err != nil {
+	instruction := request.Instruction
+	// Who has no account, or a paused supplier, or sent this before, is told so
+	// without bothering the vendor.
+	kept := false
+	number, err := d.post(ctx, landfall.Posting{
+		Key: request.Key, Instructions: []landfall.Instruction{instruction},
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			kept = slices.ContainsFunc(account.Instructions, func(other landfall.Instruction) bool {
+				return instruction.Same(other) && instruction.Type == other.Type
+			})
+			return landfall.Additions{}, nil
+		},
+	}, errNoAccount)
+	if err != nil {
 		return InstructionReceipt{}, err
 	}
-	instruction := request.Instruction
+	if kept {
+		return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
+	}
 	if instruction.Details, err = d.verify(ctx, instruction); err != nil {
 		return InstructionReceipt{}, err
 	}
-	number, err := d.post(ctx, landfall.Posting{
+	number, err = d.post(ctx, landfall.Posting{
 		Key: request.Key, Instructions: []landfall.Instruction{instruction},
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			if slices.ContainsFunc(account.Instructions, instruction.Same) {
@@ -61,6 +75,9 @@ func nothing(landfall.AccountBooks) (landfall.Additions, error) { return landfal
 
 // verify asks the vendor of an instruction about it.
 func (d *Desk) verify(ctx context.Context, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	if d.verifier == nil {
+		return landfall.InstructionDetails{}, landfall.RefuseVendor()
+	}
 	var vendor landfall.Vendor
 	err := d.store.View(ctx, func(view landfall.View) error {
 		var err error

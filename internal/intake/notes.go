@@ -11,6 +11,7 @@ import (
 
 // NotesReceipt says what became of every posted note, in the order posted.
 type NotesReceipt struct {
+	Request  *contract.NotesRequest
 	Results  []books.NoteResult
 	Warnings []landfall.Violation
 }
@@ -34,10 +35,10 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 		return NotesReceipt{}, errAccountNotFound
 	}
 	notes := request.Notes()
-	if err := d.checkDocuments(ctx, *supplier, notePaths("notes", notes)); err != nil {
+	if err := d.checkPosted(ctx, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
 		return NotesReceipt{}, err
 	}
-	receipt := NotesReceipt{Warnings: verdict.Warnings}
+	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
 	bodies := make([]string, len(notes))
 	for i, note := range notes {
 		bodies[i] = note.Body
@@ -57,11 +58,11 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 }
 
 // notePaths gives the document paths of notes with the attr of each.
-func notePaths(list string, notes []landfall.Note) []documentAt {
+func notePaths(notes []landfall.Note) []documentAt {
 	var paths []documentAt
 	for i, note := range notes {
 		for j, path := range note.DocumentPaths {
-			paths = append(paths, documentAt{fmt.Sprintf("%s.%d.document_paths.%d.document_path", list, i, j), path})
+			paths = append(paths, documentAt{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
 		}
 	}
 	return paths

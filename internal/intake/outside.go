@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -13,23 +15,82 @@ import (
 // data: the file store about documents, vendors about payment instructions. The
 // claim is renewed meanwhile, since none of them is in a hurry.
 func (a *attempt) askOutside(ctx context.Context, data *landfall.AccountData) error {
-	documents := append(notePaths("notes", data.Notes), statementPaths(data.Statements)...)
+	documents := append(notePaths(data.Notes), statementPaths(data.Statements)...)
 	if len(data.Instructions) == 0 && (len(documents) == 0 || !a.supplier.VerifyDocuments) {
 		return nil
 	}
 	ctx, done := a.keepClaim(ctx)
 	defer done()
-	if err := a.desk.checkDocuments(ctx, a.supplier, documents); err != nil {
+	err := a.desk.checkDocuments(ctx, a.supplier, documents)
+	if err == nil {
+		err = a.verifyAll(ctx, data.Instructions)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), landfall.ErrFenced) {
+		return landfall.ErrFenced
+	}
+	data.Instructions = once(data.Instructions)
+	return err
+}
+
+// verifyAll asks the vendors about the inline instructions and keeps what they
+// said. The refusal of the first one in the list is the one told.
+func (a *attempt) verifyAll(ctx context.Context, instructions []landfall.Instruction) error {
+	refusals := make([]error, len(instructions))
+	err := together(ctx, len(instructions), func(ctx context.Context, i int) error {
+		details, err := a.desk.verify(ctx, instructions[i])
+		var refusal *landfall.Error
+		if errors.As(err, &refusal) && refusal.Kind == landfall.Invalid {
+			refusals[i] = inside(fmt.Sprintf("payment_instructions.%d.", i), err)
+			return nil
+		}
+		instructions[i].Details = details
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	for i, instruction := range data.Instructions {
-		details, err := a.desk.verify(ctx, instruction)
-		if err != nil {
-			return inside(fmt.Sprintf("payment_instructions.%d.", i), err)
+	for _, refusal := range refusals {
+		if refusal != nil {
+			return refusal
 		}
-		data.Instructions[i].Details = details
 	}
 	return nil
+}
+
+// atOnce is how many questions of one request are under way at a time: enough
+// to be done in time, few enough not to flood whoever answers.
+const atOnce = 8
+
+// together runs n questions, a few at a time. The first error ends the others
+// and is the result.
+func together(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		group sync.WaitGroup
+		next  atomic.Int64
+		first error
+		once  sync.Once
+	)
+	for range min(n, atOnce) {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || ctx.Err() != nil {
+					return
+				}
+				if err := ask(ctx, i); err != nil {
+					once.Do(func() { first = err; cancel() })
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if first == nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return first
 }
 
 // keepClaim renews the claim until done is called. When the claim is lost the

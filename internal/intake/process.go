@@ -7,14 +7,19 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/books"
-	"landfall/internal/calendar"
 	"landfall/internal/contract"
 )
 
 // limitRetryAfter is how long somebody over the concurrency limit should wait:
 // creating an account takes a moment, so a slot is free again soon.
 const limitRetryAfter = time.Second
+
+// A dry run asks for a claim that is taken again after these pauses, doubling
+// them: about two seconds in all.
+const (
+	shortestPause = 15 * time.Millisecond
+	longestPause  = time.Second
+)
 
 // releasePatience bounds the release of a claim, which must happen even when
 // the caller has gone; failing that, the lease frees the process.
@@ -33,9 +38,7 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 		return landfall.CreateOutcome{}, refuseField("import_supplier_code", landfall.CodeSupplierUnknown,
 			"There is no import supplier with this code.")
 	}
-	claimed, err := d.store.Claim(ctx, landfall.ClaimRequest{
-		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit,
-	})
+	claimed, err := d.claim(ctx, request)
 	if err != nil {
 		return landfall.CreateOutcome{}, trouble(err)
 	}
@@ -43,12 +46,26 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 		return landfall.CreateOutcome{}, refusedClaim(request.Key, claimed)
 	}
 	attempt := attempt{desk: d, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
-	outcome, err := attempt.run(ctx)
-	if err != nil {
-		attempt.giveBack(ctx, err)
-		return landfall.CreateOutcome{}, trouble(err)
+	return attempt.settle(ctx)
+}
+
+// claim asks for the right to create the account. A dry run waits a little for
+// whoever holds it: two of them at once are no conflict anybody wants to hear of.
+func (d *Desk) claim(ctx context.Context, request contract.ProcessRequest) (landfall.ClaimOutcome, error) {
+	wanted := landfall.ClaimRequest{
+		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit,
 	}
-	return outcome, nil
+	for pause := shortestPause; ; pause *= 2 {
+		outcome, err := d.store.Claim(ctx, wanted)
+		if err != nil || outcome.Verdict != landfall.ClaimTaken || !request.DryRun || pause > longestPause {
+			return outcome, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return landfall.ClaimOutcome{}, ctx.Err()
+		}
+	}
 }
 
 // attempt is one try to create one account, holding its claim.
@@ -62,6 +79,52 @@ type attempt struct {
 // errDryRun is how a dry run that would have succeeded ends.
 var errDryRun = landfall.Refuse(landfall.CodeDryRunRolledBack,
 	"The account would successfully import. It was rolled back due to the dry run.")
+
+// errInterrupted is the reason kept of an attempt that a fault of ours ended.
+var errInterrupted = errors.New("the attempt did not end")
+
+// settle runs the attempt and ends the claim with it, whatever happens.
+func (a *attempt) settle(ctx context.Context) (landfall.CreateOutcome, error) {
+	reason := errInterrupted
+	defer func() {
+		if reason != nil {
+			a.giveBack(ctx, reason)
+		}
+	}()
+	outcome, reason := a.run(ctx)
+	switch {
+	case errors.Is(reason, landfall.ErrFenced):
+		return landfall.CreateOutcome{}, a.explainLoss(ctx)
+	case reason != nil:
+		return landfall.CreateOutcome{}, trouble(reason)
+	}
+	return outcome, nil
+}
+
+// explainLoss says what became of a process whose claim was lost: the lease
+// had ended, and somebody else was free to do with it what he liked.
+func (a *attempt) explainLoss(ctx context.Context) error {
+	var process landfall.Process
+	err := a.desk.store.View(ctx, func(view landfall.View) (err error) {
+		process, err = view.Process(ctx, a.claim.Key)
+		return err
+	})
+	if err != nil {
+		return trouble(err)
+	}
+	switch process.State {
+	case landfall.Imported:
+		return alreadyImported(a.claim.Key, process.AccountNumber)
+	case landfall.Skipped:
+		return errMarkedAsSkipped
+	case landfall.Claimed:
+		return errImportInProgress
+	}
+	return &landfall.Error{
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: retryAfter,
+		Detail: "The attempt took too long and was given up. Send the same request again.",
+	}
+}
 
 func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	now := a.desk.now()
@@ -77,7 +140,11 @@ func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	if err := a.askOutside(ctx, &data); err != nil {
 		return landfall.CreateOutcome{}, err
 	}
-	outcome, err := a.desk.store.Create(ctx, a.creation(data, now))
+	creation, err := a.creation(data, now)
+	if err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	outcome, err := a.desk.store.Create(ctx, creation)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
@@ -92,37 +159,6 @@ func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 		return landfall.CreateOutcome{}, errSupplierNotOngoing
 	}
 	return landfall.CreateOutcome{}, fmt.Errorf("unknown create verdict %d", outcome.Verdict)
-}
-
-// creation puts together everything the account will consist of.
-func (a *attempt) creation(data landfall.AccountData, now time.Time) landfall.Creation {
-	if data.Currency == "" {
-		data.Currency = a.supplier.Currency
-	}
-	periods, ledger, balance := books.Open(data, calendar.DayOf(now, a.supplier.Location()))
-	_, data.Notes = books.PostNotes(nil, data.Notes, now)
-	creation := landfall.Creation{
-		Claim: a.claim, DryRun: a.dryRun,
-		Account: landfall.Account{
-			Key: a.claim.Key, Revision: a.claim.Revision, Team: a.claim.Team, Data: data,
-			Periods: periods, Ledger: ledger, Balance: balance,
-		},
-	}
-	if a.supplier.SendCustomerEmails {
-		creation.Mails = welcome(data.Customers)
-	}
-	return creation
-}
-
-// welcome queues one message for every customer who can get one.
-func welcome(customers []landfall.Customer) []landfall.Mail {
-	var mails []landfall.Mail
-	for _, customer := range customers {
-		if customer.Email != "" {
-			mails = append(mails, landfall.Mail{Kind: "account_migrated", To: customer.Email})
-		}
-	}
-	return mails
 }
 
 // giveBack ends the claim and keeps why the attempt ended. A claim that is

@@ -28,7 +28,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 		return Accepted{}, errNoAccount
 	}
 	posted := request.Statements()
-	if err := d.checkDocuments(ctx, *supplier, statementPaths(posted)); err != nil {
+	if err := d.checkPosted(ctx, *supplier, request.Key(), statementPaths(posted), errNoAccount); err != nil {
 		return Accepted{}, err
 	}
 	ids := make([]string, len(posted))
@@ -40,8 +40,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			fresh, conflict := books.PostStatements(account.Statements, posted)
 			if conflict >= 0 {
-				return landfall.Additions{}, refuseField(fmt.Sprintf("statements.%d.statement_id", conflict), landfall.CodeStatementExists,
-					"The account has a statement with this statement_id and other content.")
+				return landfall.Additions{}, refuseStatement(conflict)
 			}
 			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, request.Key(), len(fresh))}, nil
 		},
@@ -50,6 +49,12 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 		return Accepted{}, err
 	}
 	return Accepted{Body: request.Body(), Warnings: verdict.Warnings}, nil
+}
+
+// refuseStatement refuses a statement that contradicts one that is there.
+func refuseStatement(index int) error {
+	return refuseField(fmt.Sprintf("statements.%d.statement_id", index), landfall.CodeStatementExists,
+		"The account has a statement with this statement_id and other content.")
 }
 
 // statementPaths gives the document paths of statements with the attr of each.

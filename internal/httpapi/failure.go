@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"landfall/internal/contract"
+)
+
+// failed streams the accounts whose last attempt failed, each with the reason.
+func (a *API) failed(ctx context.Context, x *exchange) error {
+	rows, err := a.Desk.Failed(ctx, x.who, x.params[0])
+	if err != nil {
+		return err
+	}
+	return stream(a, x, rows, contract.AppendFailed)
+}
+
+// errorSummary groups those reasons.
+func (a *API) errorSummary(ctx context.Context, x *exchange) error {
+	groups, err := a.Desk.ErrorSummary(ctx, x.who, x.params[0])
+	if err != nil {
+		return err
+	}
+	buffer := borrow()
+	defer giveBack(buffer)
+	out := append((*buffer)[:0], '[')
+	for _, group := range groups {
+		out = appendItem(out, group, contract.AppendFailureGroup)
+	}
+	*buffer = append(out, ']')
+	return x.json(http.StatusOK, *buffer)
+}

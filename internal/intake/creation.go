@@ -1,0 +1,59 @@
+package intake
+
+import (
+	"slices"
+	"time"
+
+	"landfall"
+	"landfall/internal/books"
+	"landfall/internal/calendar"
+)
+
+// creation puts together everything the account will consist of. The inline
+// data goes through the same decisions as data that is posted later.
+func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.Creation, error) {
+	if data.Currency == "" {
+		data.Currency = a.supplier.Currency
+	}
+	periods, ledger, balance := books.Open(data, calendar.DayOf(now, a.supplier.Location()))
+	_, data.Notes = books.PostNotes(nil, data.Notes, now)
+	fresh, conflict := books.PostStatements(nil, data.Statements)
+	if conflict >= 0 {
+		return landfall.Creation{}, refuseStatement(conflict)
+	}
+	data.Statements = fresh
+	creation := landfall.Creation{
+		Claim: a.claim, DryRun: a.dryRun,
+		Account: landfall.Account{
+			Key: a.claim.Key, Revision: a.claim.Revision, Team: a.claim.Team, Data: data,
+			Periods: periods, Ledger: ledger, Balance: balance,
+		},
+	}
+	if a.supplier.SendCustomerEmails {
+		creation.Mails = welcome(data.Customers)
+	}
+	return creation, nil
+}
+
+// welcome queues one message for every address of a customer.
+func welcome(customers []landfall.Customer) []landfall.Mail {
+	var mails []landfall.Mail
+	for _, customer := range customers {
+		mail := landfall.Mail{Kind: "account_migrated", To: customer.Email}
+		if mail.To != "" && !slices.Contains(mails, mail) {
+			mails = append(mails, mail)
+		}
+	}
+	return mails
+}
+
+// once leaves out the instructions that an earlier one of the list repeats.
+func once(instructions []landfall.Instruction) []landfall.Instruction {
+	var kept []landfall.Instruction
+	for _, instruction := range instructions {
+		if !slices.ContainsFunc(kept, instruction.Same) {
+			kept = append(kept, instruction)
+		}
+	}
+	return kept
+}
