@@ -59,9 +59,12 @@ func compact(text string) string {
 // The template is cut once at the number: the generator must cost little.
 var accountHead, accountTail, _ = strings.Cut(accountTemplate, "NUMBER")
 
+// accountOffset gives all numbers the same length.
+const accountOffset = 1_000_000_000_000
+
 // account appends the n-th account.
 func account(n int64, dst []byte) []byte {
 	dst = append(dst, accountHead...)
-	dst = strconv.AppendInt(dst, 1_000_000_000_000+n, 10)
+	dst = strconv.AppendInt(dst, accountOffset+n, 10)
 	return append(dst, accountTail...)
 }

@@ -21,6 +21,7 @@ type load struct {
 	address     string
 	connections int
 	next        func(n int64, request []byte) []byte // appends the n-th request
+	most        int64                                // stop after so many; 0 means when time is up
 	want        string                               // the start of every good answer's status, e.g. "20"
 }
 
@@ -55,7 +56,11 @@ func (l load) drive(ctx context.Context, number, answered *atomic.Int64) error {
 	reader := bufio.NewReaderSize(conn, 16<<10)
 	var request []byte
 	for ctx.Err() == nil {
-		request = l.next(number.Add(1), request[:0])
+		n := number.Add(1)
+		if l.most > 0 && n > l.most {
+			return nil
+		}
+		request = l.next(n, request[:0])
 		if _, err := conn.Write(request); err != nil {
 			return err
 		}

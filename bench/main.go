@@ -56,6 +56,8 @@ var measurements = []measurement{
 	{"validate", 0.4, measureValidate},
 	{"stage-postgres", 0.4, measureStagePostgres},
 	{"stage-sqlite", 0.4, measureStageSQLite},
+	{"process-postgres", 0.7, measureProcessPostgres},
+	{"process-sqlite", 0.8, measureProcessSQLite},
 	{"list", 0.5, measureList},
 	{"list-memory-mib", 64, measureListMemory},
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 )
 
 // bareServerArgument makes this program the bare server, in a process of its own.
@@ -67,6 +68,7 @@ func serveBare() {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = w.Write(body)
 	})
 	if err := http.ListenAndServe(os.Args[2], handler); err != nil {
