@@ -158,8 +158,9 @@ type ProcessReader interface {
 // ProcessWriter changes account import processes.
 type ProcessWriter interface {
 	// Skip marks a staged process so that it is neither staged nor created any
-	// more. ErrNotFound when there is none; when it is Imported or Claimed
-	// nothing changes and the state found is returned with ErrExists.
+	// more. ErrNotFound when there is none; when it is Imported, Claimed or
+	// Skipped already nothing changes and the state found is returned with
+	// ErrExists.
 	Skip(ctx context.Context, key Key, reason string) (ProcessState, error)
 	// Unskip takes the mark away; ErrNotFound when there is no mark.
 	Unskip(ctx context.Context, key Key) error
