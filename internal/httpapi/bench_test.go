@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"landfall/internal/contract"
 )
 
 // typicalAccount is an account of about two kilobytes.
@@ -90,7 +92,7 @@ func BenchmarkStream(b *testing.B) {
 	h := openHouse(b)
 	h.withRoute("/rows/", func(a *API, _ context.Context, x *exchange) error {
 		var left bool
-		return a.stream(x, rows(100_000, nil, &left))
+		return stream(a, x, rows(100_000, nil, &left), contract.AppendEntry)
 	})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -58,6 +58,9 @@ func TestCanary(t *testing.T) {
 	broken := `{"import_supplier":"` + canary + `","external_account_number":"` + canary
 	h.withRoute("/canary/panic/{external_account_number}/", func(_ *API, _ context.Context, x *exchange) error { panic(x.params[0]) })
 
+	transaction := `"transactions":[{"transaction_id":"` + canary + `","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT","note":"` + canary + `"}]`
+	statement := `"statements":[{"statement_id":"` + canary + `","bill_period_from_date":"2020-05-01","bill_period_to_date":"2020-05-31"}]`
+	instruction := `"vendor":"SANDBOX","reference":"` + canary + `","type":"CARD"`
 	status := imports + "/account-transfer-status/OURS/"
 	for _, c := range []struct {
 		method, path, body string
@@ -71,6 +74,25 @@ func TestCanary(t *testing.T) {
 		{"POST", stagePath, string(full), 400, false},
 		{"POST", stagePath, broken, 400, false},
 		{"POST", stagePath, `"` + canary + `"`, 400, false},
+		{"POST", processPath, creation("OURS", canary+"-9"), 400, false},
+		{"POST", processPath, creation(canary, canary+"-1"), 400, false},
+		{"POST", processPath, `{"operations_team_name":"` + canary + `","import_supplier_code":"OURS","external_account_number":"` + canary + `-1"}`, 400, false},
+		{"POST", processPath, creation("OURS", canary+"-1"), 201, true},
+		{"POST", processPath, creation("OURS", canary+"-1"), 400, true},
+		{"POST", notesPath, posting("OURS", canary+"-1", `"notes":[{"body":"`+canary+`"}]`), 201, true},
+		{"POST", notesPath, posting("OURS", canary+"-2", `"notes":[{"body":"`+canary+`"}]`), 404, false},
+		{"POST", notesPath, posting("OURS", canary+"-1", `"notes":[{"document_paths":[{"document_path":"../`+canary+`"}]}]`), 400, false},
+		{"POST", transactionsPath, posting("OURS", canary+"-1", transaction), 201, true},
+		{"POST", transactionsPath + "?force_add_to_current_statement=0&check_previously_added=0", posting("OURS", canary+"-1", transaction), 400, true},
+		{"POST", transactionsPath, posting("OURS", canary+"-2", transaction), 400, false},
+		{"POST", statementsPath, posting("OURS", canary+"-1", statement), 201, true},
+		{"POST", statementsPath, posting("OURS", canary+"-1", strings.Replace(statement, "-05-01", "-05-02", 1)), 400, false},
+		{"POST", instructionPath, posting("OURS", canary+"-1", instruction), 201, true},
+		{"POST", instructionPath, posting("OURS", canary+"-1", strings.Replace(instruction, canary, "not-found-"+canary, 1)), 400, false},
+		{"POST", instructionPath, posting("OURS", canary+"-1", strings.Replace(instruction, canary, "unavailable-"+canary, 1)), 500, false},
+		{"POST", instructionPath, posting("OURS", canary+"-1", strings.Replace(instruction, "SANDBOX", canary, 1)), 400, false},
+		{"GET", failedPath, "", 200, true},
+		{"GET", imports + "/error-summary/" + canary + "/", "", 404, false},
 		{"GET", status + canary + "-1/", "", 200, false},
 		{"GET", status + canary + "-2/", "", 404, false},
 		{"GET", status + canary + "-1", "", 308, false},
@@ -127,6 +149,10 @@ func TestAccessLogAndMetrics(t *testing.T) {
 	h.call("importer", "POST", stagePath, account("OURS", "1"))
 	h.call("importer", "POST", stagePath, "{}")
 	h.call("", "GET", "/nowhere/", "")
+	h.call("importer", "POST", processPath, creation("OURS", "1"))
+	h.call("importer", "POST", processPath, creation("OURS", "1"))
+	h.call("importer", "POST", notesPath, posting("OURS", "1", `"notes":[{"body":"x"}]`))
+	h.call("importer", "POST", instructionPath, "{}")
 	log := h.log.String()
 	for _, want := range []string{`"msg":"request"`, `"status":201`, `"organisation":"ours"`, `"route":"unmatched"`, `"method":"other"`} {
 		if !strings.Contains(log, want) {
@@ -139,6 +165,10 @@ func TestAccessLogAndMetrics(t *testing.T) {
 		`landfall_stagings_total{result="created"} 1`,
 		`landfall_stagings_total{result="updated"} 1`,
 		`landfall_stagings_total{result="account_failed_validation"} 1`,
+		`landfall_accounts_created_total 1`,
+		`landfall_account_attempts_failed_total{code="account_already_imported"} 1`,
+		`landfall_postings_total{kind="notes",result="accepted"} 1`,
+		`landfall_postings_total{kind="payment_instruction",result="validation_failed"} 1`,
 		`landfall_http_requests_total{method="POST",route="` + stagePath + `",status="201"} 1`,
 		`landfall_http_requests_total{method="other",route="unmatched",status="404"} 1`,
 		`landfall_http_requests_in_flight 0`,

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"landfall"
 	"landfall/internal/auth"
 	"landfall/internal/intake"
+	"landfall/internal/payvendor"
 	"landfall/internal/sqlstore"
 	"landfall/internal/tokenql"
 )
@@ -49,7 +51,7 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	h.furnish()
 
 	options := Options{
-		Desk: intake.New(store, intake.Options{}), Gate: auth.NewGate(store, nil),
+		Desk: intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{Tries: 1})}), Gate: auth.NewGate(store, nil),
 		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping, Version: "test",
 	}
@@ -77,7 +79,8 @@ func (h *house) furnish() {
 				return err
 			}
 		}
-		return nil
+		return errors.Join(tx.CreateTeam(ctx, "Migration Team"),
+			tx.SaveVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: payvendor.Sandbox}))
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -159,7 +162,39 @@ const (
 	validatePath = imports + "/validate-account/"
 	stagePath    = imports + "/account-import-process/create-or-update/"
 	allPath      = imports + "/all-account-import-processes/OURS/"
+
+	processPath      = imports + "/account-import-process/process/"
+	notesPath        = imports + "/notes/create/"
+	transactionsPath = imports + "/transactions/create/"
+	statementsPath   = imports + "/historical-statements/create/"
+	instructionPath  = imports + "/payment-instruction/create/"
+	failedPath       = imports + "/failed-account-import-processes/OURS/"
+	summaryPath      = imports + "/error-summary/OURS/"
 )
+
+// creation is the body that creates an account.
+func creation(supplier, external string) string {
+	body, _ := json.Marshal(map[string]any{
+		"import_supplier_code": supplier, "external_account_number": external, "operations_team_name": "Migration Team",
+	})
+	return string(body)
+}
+
+// posting is the body of something added to an account: rest is its members.
+func posting(supplier, external, rest string) string {
+	return `{"import_supplier":"` + supplier + `","external_account_number":"` + external + `",` + rest + `}`
+}
+
+// create stages and creates an account.
+func (h *house) create(who, supplier, external string) {
+	h.t.Helper()
+	if got := h.call(who, "POST", stagePath, account(supplier, external)); got.status != 201 {
+		h.t.Fatalf("staging %s: %d %s", external, got.status, got.body)
+	}
+	if got := h.call(who, "POST", processPath, creation(supplier, external)); got.status != 201 {
+		h.t.Fatalf("creating %s: %d %s", external, got.status, got.body)
+	}
+}
 
 func account(supplier, external string) string {
 	body, _ := json.Marshal(map[string]any{

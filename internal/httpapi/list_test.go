@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/contract"
 )
 
 func (h *house) stageMany(n int) {
@@ -100,7 +101,9 @@ func TestStreamedList(t *testing.T) {
 	left := false
 	for _, n := range []int{0, 1, 300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 50_000} {
 		path := fmt.Sprintf("/rows/%d/", n)
-		h.withRoute(path, func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(n, nil, &left)) })
+		h.withRoute(path, func(a *API, _ context.Context, x *exchange) error {
+			return stream(a, x, rows(n, nil, &left), contract.AppendEntry)
+		})
 		if got := entries(t, h.call("", "GET", path, "").body); len(got) != n {
 			t.Errorf("%d rows arrived as %d", n, len(got))
 		}
@@ -112,8 +115,12 @@ func TestBrokenList(t *testing.T) {
 	h := openHouse(t)
 	left := false
 	broken := errors.New("the database went away")
-	h.withRoute("/broken/late/", func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(50_000, broken, &left)) })
-	h.withRoute("/broken/early/", func(a *API, _ context.Context, x *exchange) error { return a.stream(x, rows(10, broken, &left)) })
+	h.withRoute("/broken/late/", func(a *API, _ context.Context, x *exchange) error {
+		return stream(a, x, rows(50_000, broken, &left), contract.AppendEntry)
+	})
+	h.withRoute("/broken/early/", func(a *API, _ context.Context, x *exchange) error {
+		return stream(a, x, rows(10, broken, &left), contract.AppendEntry)
+	})
 	h.expectAbort("/broken/late/")
 	if got := h.call("", "GET", "/broken/early/", ""); got.status != 500 || got.code() != "internal_error" {
 		t.Errorf("got %d %.200s", got.status, got.body)
@@ -125,7 +132,7 @@ func TestClientLeavesList(t *testing.T) {
 	left := false
 	done := make(chan error, 1)
 	h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
-		err := a.stream(x, rows(1<<40, nil, &left))
+		err := stream(a, x, rows(1<<40, nil, &left), contract.AppendEntry)
 		done <- err
 		return err
 	})

@@ -53,6 +53,15 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := strings.ReplaceAll(string(example), "DEMO_ENERGY", "OURS")
+	sent := func(example object) string {
+		raw, err := json.Marshal(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(raw), "DEMO_ENERGY", "OURS")
+	}
+	dryRun := strings.Replace(sent(exampleProcess), "{", `{"dry_run":true,`, 1)
+	nobody := strings.Replace(sent(exampleTransactions), "EXT-0001", "nobody", 1)
 	told := map[string]bool{}
 	for _, c := range []struct {
 		who, method, path, body string
@@ -69,6 +78,36 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "POST", stagePath, "{}", 400},
 		{"viewer", "POST", stagePath, ours, 403},
 		{"", "POST", stagePath, ours, 401},
+		{"importer", "POST", processPath, dryRun, 400},
+		{"importer", "POST", processPath, sent(exampleProcess), 201},
+		{"importer", "POST", processPath, sent(exampleProcess), 400},
+		{"importer", "POST", processPath, "{}", 400},
+		{"importer", "POST", stagePath, account("OURS", "no team"), 201},
+		{"importer", "POST", processPath, creation("OURS", "no team"), 201},
+		{"importer", "POST", notesPath, sent(exampleNotes), 201},
+		{"importer", "POST", notesPath + "?include_warnings=1", sent(exampleNotes), 201},
+		{"importer", "POST", notesPath, posting("OURS", "EXT-0001", `"notes":[{"document_paths":[{"document_path":"a.pdf"}],"unpin_at":"2030-01-01T00:00:00Z"}]`), 201},
+		{"importer", "POST", notesPath, posting("OURS", "EXT-0001", `"notes":[{}]`), 400},
+		{"importer", "POST", notesPath, posting("OURS", "nobody", `"notes":[{"body":"x"}]`), 404},
+		{"importer", "POST", transactionsPath, sent(exampleTransactions), 201},
+		{"importer", "POST", transactionsPath + "?include_warnings=1", strings.Replace(sent(exampleTransactions), "NOV", "DEC", 1), 201},
+		{"importer", "POST", transactionsPath, strings.Replace(sent(exampleTransactions), "PAYMENT", "GIFT", 1), 400},
+		{"importer", "POST", transactionsPath, posting("OURS", "EXT-0001", `"transactions":[5]`), 400},
+		{"importer", "POST", transactionsPath, "{", 400},
+		{"importer", "POST", transactionsPath + "?check_previously_added=perhaps", "{}", 400},
+		{"importer", "POST", transactionsPath + "?check_previously_added=0&force_add_to_current_statement=0", sent(exampleTransactions), 400},
+		{"importer", "POST", transactionsPath, nobody, 400},
+		{"importer", "POST", statementsPath, sent(exampleStatements), 201},
+		{"importer", "POST", statementsPath + "?include_warnings=1", sent(exampleStatements), 201},
+		{"importer", "POST", statementsPath, strings.Replace(sent(exampleStatements), "184", "185", 1), 400},
+		{"importer", "POST", instructionPath, sent(exampleInstruction), 201},
+		{"importer", "POST", instructionPath, strings.Replace(sent(exampleInstruction), "pm_1001", "not-found", 1), 400},
+		{"importer", "POST", instructionPath, strings.Replace(sent(exampleInstruction), "pm_1001", "unavailable", 1), 500},
+		{"viewer", "POST", instructionPath, sent(exampleInstruction), 403},
+		{"viewer", "GET", failedPath, "", 200},
+		{"viewer", "GET", imports + "/failed-account-import-processes/NONE/", "", 404},
+		{"viewer", "GET", summaryPath, "", 200},
+		{"viewer", "GET", imports + "/error-summary/NONE/", "", 404},
 		{"viewer", "GET", imports + "/account-transfer-status/OURS/EXT-0001/", "", 200},
 		{"viewer", "GET", imports + "/account-transfer-status/OURS/nobody/", "", 404},
 		{"", "GET", imports + "/account-transfer-status/OURS/nobody/", "", 401},

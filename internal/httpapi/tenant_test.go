@@ -16,8 +16,19 @@ var tenancy = map[string]struct {
 	own        int  // the status for the organisation's own supplier
 	hides      bool // the supplier matters to the answer
 }{
-	"validateAccount":               {validatePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 200, true},
-	"stageAccount":                  {stagePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 201, true},
+	"validateAccount": {validatePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 200, true},
+	"stageAccount":    {stagePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 201, true},
+	"processAccount": {processPath,
+		`{"import_supplier_code":"{S}","external_account_number":"staged","operations_team_name":"Migration Team"}`, 201, true},
+	"createNotes": {notesPath, `{"import_supplier":"{S}","external_account_number":"there","notes":[{"body":"x"}]}`, 201, true},
+	"createTransactions": {transactionsPath, `{"import_supplier":"{S}","external_account_number":"there","transactions":[
+		{"transaction_id":"1","transaction_date":"2026-01-01","amount":1,"type":"PAYMENT"}]}`, 201, true},
+	"createHistoricalStatements": {statementsPath, `{"import_supplier":"{S}","external_account_number":"there","statements":[
+		{"statement_id":"1","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`, 201, true},
+	"createPaymentInstruction": {instructionPath, `{"import_supplier":"{S}","external_account_number":"there",
+		"vendor":"SANDBOX","reference":"pm_1","type":"CARD"}`, 201, true},
+	"failedAccountImportProcesses":  {imports + "/failed-account-import-processes/{S}/", "", 200, true},
+	"errorSummary":                  {imports + "/error-summary/{S}/", "", 200, true},
 	"accountTransferStatus":         {imports + "/account-transfer-status/{S}/there/", "", 200, true},
 	"allAccountImportProcesses":     {imports + "/all-account-import-processes/{S}/", "", 200, true},
 	"pendingAccountImportProcesses": {imports + "/pending-account-import-processes/{S}/", "", 200, true},
@@ -31,7 +42,8 @@ var tenancy = map[string]struct {
 func TestTenantMatrix(t *testing.T) {
 	h := openHouse(t)
 	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
-		if got := h.call(who, "POST", stagePath, account(supplier, "there")); got.status != 201 {
+		h.create(who, supplier, "there")
+		if got := h.call(who, "POST", stagePath, account(supplier, "staged")); got.status != 201 {
 			t.Fatalf("staging for %s: %d %s", supplier, got.status, got.body)
 		}
 	}
