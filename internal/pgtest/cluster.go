@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -23,6 +24,10 @@ type Cluster struct {
 	leash io.Closer
 	guard *exec.Cmd
 }
+
+// alive keeps every running cluster from the garbage collector, which would
+// close the pipe whose end ends the server.
+var alive sync.Map
 
 // settings keep the promises the service relies on (fsync, synchronous_commit
 // and full_page_writes stay on) and save work nobody looks at.
@@ -66,6 +71,7 @@ func Start(extra ...string) (*Cluster, error) {
 
 // Stop ends the server and removes its data.
 func (c *Cluster) Stop() error {
+	alive.Delete(c)
 	c.leash.Close()
 	return c.guard.Wait()
 }
@@ -155,6 +161,7 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if err = execute(cluster.URL, "SELECT 1"); err == nil {
+			alive.Store(cluster, nil)
 			return cluster, nil
 		}
 		if time.Now().After(deadline) {

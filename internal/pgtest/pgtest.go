@@ -21,9 +21,7 @@ import (
 const Environment = "LANDFALL_TEST_POSTGRES"
 
 // shared starts the cluster of this process at the first call. Nobody stops
-// it: it ends by itself when the process does, however that happens. The whole
-// cluster is kept, because with it the garbage collector would close the pipe
-// whose end ends the server.
+// it: it ends by itself when the process does, however that happens.
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	if given := os.Getenv(Environment); given != "" {
 		return &Cluster{URL: given}, nil
