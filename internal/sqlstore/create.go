@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"landfall"
 )
@@ -14,14 +15,20 @@ type (
 	openCreate = unsettled[*landfall.Creation, landfall.CreateOutcome]
 )
 
-// errUnbalanced refuses books whose balance is not the sum of their entries.
-var errUnbalanced = errors.New("the balance is not the sum of the ledger")
+// Books like these are refused: nothing could be posted onto them.
+var (
+	errUnbalanced = errors.New("the balance is not the sum of the ledger")
+	errNoPeriod   = errors.New("no statement period is open")
+)
 
 // Create writes a whole account and gives it its number.
 func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
 	account := &creation.Account
 	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
 		return landfall.CreateOutcome{}, err
+	}
+	if !slices.ContainsFunc(account.Periods, landfall.Period.Open) {
+		return landfall.CreateOutcome{}, errNoPeriod
 	}
 	if creation.DryRun {
 		return s.rehearse(ctx, &creation)

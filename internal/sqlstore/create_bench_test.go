@@ -128,3 +128,46 @@ func BenchmarkCreate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPost adds a note and a transaction to created accounts from 64
+// callers at once, looking for duplicates first.
+func BenchmarkPost(b *testing.B) {
+	const accounts = 1000
+	for name, fresh := range databases {
+		b.Run(name, func(b *testing.B) {
+			store := open(b, fresh(b))
+			ready(b, store)
+			account := household(b)
+			crowd(b, accounts, func(number int) error {
+				stageNumber(b, store, fmt.Sprint(number))
+				_, err := store.Create(b.Context(), landfall.Creation{Claim: claimNumber(b, store, fmt.Sprint(number)), Account: account})
+				return err
+			})
+			payment := account.Ledger[1].Transaction
+			b.ResetTimer()
+			crowd(b, b.N, func(number int) error {
+				fresh := payment
+				fresh.ID = fmt.Sprint("B-", number)
+				body := fmt.Sprint("Note ", number)
+				outcome, err := store.Post(b.Context(), landfall.Posting{
+					Key: landfall.Key{Supplier: "S", External: fmt.Sprint(number%accounts + 1)}, NoteBodies: []string{body}, TransactionIDs: []string{fresh.ID},
+					Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+						return landfall.Additions{
+							Notes: []landfall.Note{{Body: body, HasBody: true}},
+							Entries: []landfall.LedgerEntry{{
+								Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry,
+								Signed: fresh.Signed(), Balance: books.Balance + fresh.Signed(), Transaction: fresh,
+							}},
+							Event: &landfall.Event{Type: landfall.EventNotesCreated},
+						}, nil
+					},
+				})
+				if err == nil && outcome.Verdict != landfall.Posted {
+					err = fmt.Errorf("posting %d", outcome.Verdict)
+				}
+				return err
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "postings/s")
+		})
+	}
+}

@@ -186,6 +186,11 @@ var creations = []check{
 		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
 			t.Error("a wrong balance was accepted")
 		}
+		wrong = house()
+		wrong.Periods = wrong.Periods[:1]
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
+			t.Error("an account without an open period was accepted")
+		}
 		create(t, store, mine, house())
 	}},
 	{"a dry run leaves nothing, not even a change of the claim", func(t *testing.T, store landfall.Store) {
