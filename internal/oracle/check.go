@@ -1,0 +1,119 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"landfall"
+)
+
+// Check compares what callers saw with what was found, and gives a sentence
+// for every promise that was broken.
+func Check(history *History, state State) []string {
+	history.mutex.Lock()
+	defer history.mutex.Unlock()
+	byKey := map[landfall.Key][]*Entry{}
+	for _, entry := range history.entries {
+		byKey[entry.Key] = append(byKey[entry.Key], entry)
+	}
+	keys := maps.Clone(byKey)
+	for key := range state.Found {
+		keys[key] = nil
+	}
+	var faults []string
+	numbers := map[string]landfall.Key{}
+	for _, key := range slices.SortedFunc(maps.Keys(keys), byText) {
+		c := &checker{key: key, entries: byKey[key], found: state.Found[key]}
+		if c.found == nil {
+			c.found = &Found{}
+		}
+		c.check()
+		faults = append(faults, c.faults...)
+		if account := c.found.Account; account != nil {
+			if other, taken := numbers[account.Number]; taken {
+				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, account.Number))
+			}
+			numbers[account.Number] = key
+		}
+	}
+	return append(faults, state.Strays...)
+}
+
+func byText(a, b landfall.Key) int {
+	return strings.Compare(a.Supplier+"\x00"+a.External, b.Supplier+"\x00"+b.External)
+}
+
+// checker looks at one key.
+type checker struct {
+	key     landfall.Key
+	entries []*Entry
+	found   *Found
+	faults  []string
+}
+
+func (c *checker) fault(format string, arguments ...any) {
+	c.faults = append(c.faults, c.key.External+": "+fmt.Sprintf(format, arguments...))
+}
+
+func (c *checker) check() {
+	if len(c.entries) == 0 {
+		c.fault("is there although nobody asked for it")
+	}
+	c.staging()
+	c.creation()
+	c.contradictions()
+	c.shown()
+	c.notes()
+	c.transactions()
+	c.ledger()
+	c.events()
+}
+
+// of gives the entries of a verb.
+func (c *checker) of(verb Verb) []*Entry {
+	var chosen []*Entry
+	for _, entry := range c.entries {
+		if entry.Verb == verb {
+			chosen = append(chosen, entry)
+		}
+	}
+	return chosen
+}
+
+// tally is how often something was sent, by how that ended.
+type tally struct{ done, open, told int }
+
+// most is how often it can be there.
+func (t tally) most() int { return t.done + t.open }
+
+// shown compares what the API shows with what the store has.
+func (c *checker) shown() {
+	found := c.found
+	status, number := "", ""
+	var all, pending, imported []string
+	switch {
+	case found.Account != nil:
+		status, number = completed, found.Account.Number
+		all, imported = []string{number}, []string{number}
+		if found.Process == nil || found.Process.State != landfall.Imported || found.Process.AccountNumber != number {
+			c.fault("has account %s, but its process does not say so", number)
+		}
+	case found.Process != nil:
+		status, all, pending = unknown, []string{""}, []string{""}
+		if found.Process.State != landfall.Staged {
+			c.fault("is left %s", found.Process.State)
+		}
+	}
+	if found.Status != status || found.StatusNumber != number {
+		c.fault("status shows %q with number %q, want %q with %q", found.Status, found.StatusNumber, status, number)
+	}
+	for list, pair := range map[string][2][]string{
+		"all": {found.All, all}, "pending": {found.Pending, pending}, "imported": {found.Imported, imported},
+	} {
+		if !slices.Equal(pair[0], pair[1]) {
+			c.fault("the %s list has it with numbers %q, want %q", list, pair[0], pair[1])
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package oracle_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+
+	"landfall"
+	"landfall/internal/oracle"
+)
+
+const imports = "/v1/data-import"
+
+// request is one HTTP call as a caller makes it.
+func (f *fleet) request(method, base, path string, body []byte) (status int, answer []byte, err error) {
+	request, err := http.NewRequest(method, base+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if f.token != "" {
+		request.Header.Set("Authorization", "Token "+f.token)
+	}
+	response, err := f.http.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+func (f *fleet) obtainToken(key string) string {
+	f.t.Helper()
+	query := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { token } }"}`, key)
+	status, answer, err := f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
+	var result struct {
+		Data struct {
+			ObtainServiceToken struct{ Token string }
+		}
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &result) != nil || result.Data.ObtainServiceToken.Token == "" {
+		f.t.Fatalf("no token: %d %s %v", status, answer, err)
+	}
+	return result.Data.ObtainServiceToken.Token
+}
+
+// caller sends intents and writes down everything that happens.
+type caller struct {
+	*fleet
+	history *oracle.History
+}
+
+// send carries out one intent on one replica. The error is the transport's: no
+// answer came, and the intent stays open in the history.
+func (c *caller) send(base string, intent oracle.Intent) (oracle.Answer, error) {
+	path, body := wire(intent)
+	entry := c.history.Begin(intent)
+	status, text, err := c.request(http.MethodPost, base, path, body)
+	if err != nil {
+		return oracle.Answer{}, err
+	}
+	answer := read(c.t, intent, status, text)
+	c.history.End(entry, answer)
+	return answer, nil
+}
+
+// expected lists the refusals a correct caller can meet while others work on
+// the same accounts and servers come and go.
+var expected = map[oracle.Verb][]string{
+	oracle.Stage: {landfall.CodeAlreadyImported, landfall.CodeImportInProgress},
+	oracle.Process: {
+		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeConcurrencyLimit,
+	},
+	oracle.DryRun: {
+		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeDryRunRolledBack,
+	},
+	oracle.PostNotes:        {landfall.CodeAccountNotFound},
+	oracle.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
+}
+
+// read understands an answer and complains about one that makes no sense.
+func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.Answer {
+	var body struct {
+		Code    string
+		Number  string `json:"platform_account_number"`
+		Results []struct{ Status string }
+	}
+	var err error
+	if intent.Verb == oracle.PostNotes && status == http.StatusCreated {
+		err = json.Unmarshal(text, &body.Results)
+	} else {
+		err = json.Unmarshal(text, &body)
+	}
+	if err != nil {
+		t.Errorf("%s was answered %d %q: %v", intent.Verb, status, text, err)
+	}
+	if status/100 != 2 && status != http.StatusServiceUnavailable && !slices.Contains(expected[intent.Verb], body.Code) {
+		t.Errorf("%s was answered %d %s", intent.Verb, status, text)
+	}
+	answer := oracle.Answer{Status: status, Code: body.Code, Number: body.Number}
+	for _, result := range body.Results {
+		switch result.Status {
+		case "NOTE_CREATION_SUCCESS", "TRANSACTION_ADDED_TO_ACCOUNT":
+			answer.Added = append(answer.Added, true)
+		case "NOTE_ALREADY_EXISTS", "TRANSACTION_ALREADY_EXISTS":
+			answer.Added = append(answer.Added, false)
+		default:
+			t.Errorf("%s was answered %s", intent.Verb, text)
+		}
+	}
+	return answer
+}
+
+// wire gives the path and body of an intent.
+func wire(intent oracle.Intent) (path string, body []byte) {
+	envelope := map[string]any{"import_supplier": intent.Key.Supplier, "external_account_number": intent.Key.External}
+	switch intent.Verb {
+	case oracle.Stage:
+		return imports + "/account-import-process/create-or-update/", []byte(intent.Document)
+	case oracle.Process, oracle.DryRun:
+		path = imports + "/account-import-process/process/"
+		envelope = map[string]any{
+			"import_supplier_code": intent.Key.Supplier, "external_account_number": intent.Key.External,
+			"operations_team_name": team, "dry_run": intent.Verb == oracle.DryRun,
+		}
+	case oracle.PostNotes:
+		path = imports + "/notes/create/"
+		envelope["notes"] = notes(intent.Notes)
+	case oracle.PostTransactions:
+		path = imports + "/transactions/create/"
+		switch {
+		case intent.Unchecked:
+			path += "?check_previously_added=false"
+		case intent.Broken:
+			path += "?force_add_to_current_statement=false"
+		}
+		envelope["transactions"] = transactions(intent.Transactions)
+	}
+	body, err := json.Marshal(envelope)
+	if err != nil {
+		panic(err)
+	}
+	return path, body
+}

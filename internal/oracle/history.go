@@ -1,0 +1,146 @@
+package oracle
+
+import (
+	"net/http"
+	"sync"
+
+	"landfall"
+	"landfall/internal/money"
+)
+
+// Verb is what a caller asks for.
+type Verb string
+
+// The verbs.
+const (
+	Stage            Verb = "stage"
+	Process          Verb = "process"
+	DryRun           Verb = "dry run"
+	PostNotes        Verb = "notes"
+	PostTransactions Verb = "transactions"
+)
+
+// Intent is what a caller is about to ask. Texts must be unique to the intent,
+// so that an effect can be told from every other; only the same intent sent
+// again has the same.
+type Intent struct {
+	Verb         Verb
+	Key          landfall.Key
+	Document     string     // staged
+	Name         string     // the billing name in it
+	Customers    int        // how many it has
+	Notes        []string   // bodies: posted, or inline in the document
+	Transactions []Movement // posted, or inline in the document
+	Unchecked    bool       // added again whether or not they are there
+	Broken       bool       // breaks a rule, so that all of it must be refused
+}
+
+// Movement is a transaction as it moves the balance.
+type Movement struct {
+	ID     string
+	Signed money.Amount
+	Moved  bool // its day lies outside the open period, so it is changed and a pinned note says so
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Code   string // of a refusal
+	Number string // of the account, when it was named
+	Added  []bool // for each note or transaction posted: added now, or there already
+}
+
+// Entry is one request in a history. Its two instants are of the history's own
+// clock: an entry that ended before another began had its answer by then.
+type Entry struct {
+	Intent
+	Answer *Answer // nil: none came
+	began  int
+	ended  int
+}
+
+// done reports that the effect was confirmed, refused that there must be none.
+// Everything else is open: the effect may be there or not.
+func (e *Entry) done() bool { return e.Answer != nil && e.Answer.Status/100 == 2 }
+func (e *Entry) refused(codes ...string) bool {
+	if e.Answer == nil || e.Answer.Status/100 != 4 {
+		return false
+	}
+	for _, code := range codes {
+		if e.Answer.Code == code {
+			return true
+		}
+	}
+	return len(codes) == 0
+}
+func (e *Entry) open() bool { return !e.done() && !e.refused() }
+
+// after reports whether this request was sent when the other had its answer.
+func (e *Entry) after(other *Entry) bool { return other.Answer != nil && other.ended < e.began }
+
+// History is what all callers asked and were told. It is kept in memory: the
+// process that holds it is the test itself, which is never killed, and a file
+// flushed to disk for every line would only slow the callers down.
+type History struct {
+	mutex   sync.Mutex
+	clock   int
+	entries []*Entry
+}
+
+// Begin writes down an intent. It must return before anything is sent.
+func (h *History) Begin(intent Intent) *Entry {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.clock++
+	entry := &Entry{Intent: intent, began: h.clock}
+	h.entries = append(h.entries, entry)
+	return entry
+}
+
+// End writes down the answer to an intent; without one it stays open.
+func (h *History) End(entry *Entry, answer Answer) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.clock++
+	entry.Answer, entry.ended = &answer, h.clock
+}
+
+// Keys gives every key somebody asked about.
+func (h *History) Keys() []landfall.Key {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	seen := map[landfall.Key]bool{}
+	var keys []landfall.Key
+	for _, entry := range h.entries {
+		if !seen[entry.Key] {
+			seen[entry.Key] = true
+			keys = append(keys, entry.Key)
+		}
+	}
+	return keys
+}
+
+// Tally counts how the requests of a verb ended.
+type Tally struct{ Done, Refused, Unavailable, Unanswered int }
+
+// Tally sums the history up, so that a test can tell whether anything happened.
+func (h *History) Tally() map[Verb]Tally {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	sums := map[Verb]Tally{}
+	for _, entry := range h.entries {
+		sum := sums[entry.Verb]
+		switch {
+		case entry.Answer == nil:
+			sum.Unanswered++
+		case entry.done():
+			sum.Done++
+		case entry.Answer.Status >= http.StatusInternalServerError:
+			sum.Unavailable++
+		default:
+			sum.Refused++
+		}
+		sums[entry.Verb] = sum
+	}
+	return sums
+}

@@ -1,0 +1,105 @@
+package oracle_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"landfall/internal/oracle"
+)
+
+// seed gives a test its dice. LANDFALL_SEED throws the same again.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	drawn := rand.Uint64()
+	if given := os.Getenv("LANDFALL_SEED"); given != "" {
+		var err error
+		if drawn, err = strconv.ParseUint(given, 10, 64); err != nil {
+			t.Fatalf("LANDFALL_SEED: %v", err)
+		}
+	}
+	t.Logf("LANDFALL_SEED=%d", drawn)
+	return drawn
+}
+
+// cycles is how often servers are killed; LANDFALL_KILL_CYCLES asks for more.
+func cycles(t *testing.T, usual int) int {
+	t.Helper()
+	given := os.Getenv("LANDFALL_KILL_CYCLES")
+	if given == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 {
+		t.Fatalf("LANDFALL_KILL_CYCLES: want a number, got %q", given)
+	}
+	return n
+}
+
+// Servers are killed in the middle of everything, again and again, while
+// callers stage, process and post on the same accounts. Whatever was answered
+// is there once; whatever was not is there once or not at all, and whole.
+func TestKilledUnderLoad(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fleet) {
+		left := cycles(t, map[int]int{1: 15, 3: 10}[len(f.replicas)])
+		dice := seed(t)
+		// A history is judged after some kills, so that a long run neither
+		// grows without end nor tells of a fault only when it is over.
+		for round := 0; left > 0 && !t.Failed(); round++ {
+			kills := min(left, 25)
+			left -= kills
+			killRound(t, f, dice+uint64(round), kills)
+		}
+	})
+}
+
+func killRound(t *testing.T, f *fleet, dice uint64, kills int) {
+	c := &caller{fleet: f, history: &oracle.History{}}
+	l := &load{name: fmt.Sprintf("K%d", dice%100000), seed: dice}
+	stop := make(chan struct{})
+	working := l.run(c, 8, stop)
+	random := rand.New(rand.NewPCG(dice, 1<<32))
+	for range kills {
+		time.Sleep(time.Duration(30+random.IntN(200)) * time.Millisecond)
+		victim := f.replicas[random.IntN(len(f.replicas))]
+		victim.kill()
+		victim.start()
+	}
+	close(stop)
+	working.Wait()
+	settle(c, random)
+	judge(c, l.name)
+}
+
+// settle goes on where the callers left off: half of the accounts that are
+// still pending are created now, with nobody in the way.
+func settle(c *caller, random *rand.Rand) {
+	c.t.Helper()
+	for _, key := range c.history.Keys() {
+		if status, _ := c.status(key); status == "UNKNOWN" && random.IntN(2) == 0 {
+			answer, err := c.send(c.pick(random), oracle.Intent{Verb: oracle.Process, Key: key})
+			if err != nil || answer.Status != 201 {
+				c.t.Errorf("%s cannot be processed any more: %v %v", key.External, answer, err)
+			}
+		}
+	}
+}
+
+// judge compares the history with what is there.
+func judge(c *caller, prefix string) {
+	c.t.Helper()
+	faults := oracle.Check(c.history, c.observe(prefix))
+	for i, fault := range faults {
+		if i == 20 {
+			c.t.Errorf("and %d more", len(faults)-i)
+			break
+		}
+		c.t.Error(fault)
+	}
+	for verb, sum := range c.history.Tally() {
+		c.t.Logf("%-12s %+v", verb, sum)
+	}
+}

@@ -1,0 +1,5 @@
+package oracle_test
+
+import "syscall"
+
+func init() { leash.Pdeathsig = syscall.SIGKILL }

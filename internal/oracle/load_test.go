@@ -1,0 +1,162 @@
+package oracle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+	"landfall/internal/money"
+	"landfall/internal/oracle"
+)
+
+// load makes up what callers ask. The same seed makes up the same requests;
+// how they interleave is up to the machine.
+type load struct {
+	name   string
+	seed   uint64
+	asked  atomic.Int64 // how many requests; accounts come and go with it
+	unique atomic.Int64
+}
+
+// text gives one that nobody else has and that is part of no other.
+func (l *load) text(what string) string {
+	return fmt.Sprintf("%s-%s-%07d.", what, l.name, l.unique.Add(1))
+}
+
+// window is how many accounts are worked on at once: few enough that callers
+// meet. Every account stays in it for about paces requests of each of them.
+const (
+	window = 6
+	pace   = 20
+)
+
+func (l *load) key(random *rand.Rand) landfall.Key {
+	oldest := l.asked.Add(1) / pace
+	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(window))}
+}
+
+// intent draws the next thing to ask.
+func (l *load) intent(random *rand.Rand) oracle.Intent {
+	intent := oracle.Intent{Key: l.key(random)}
+	switch draw := random.IntN(100); {
+	case draw < 35:
+		return l.staging(intent.Key, random)
+	case draw < 50:
+		intent.Verb = oracle.Process
+	case draw < 60:
+		intent.Verb = oracle.DryRun
+	case draw < 78:
+		intent.Verb = oracle.PostNotes
+		for range 1 + random.IntN(4) {
+			intent.Notes = append(intent.Notes, l.text("note"))
+		}
+	default:
+		intent.Verb = oracle.PostTransactions
+		intent.Unchecked = random.IntN(6) == 0
+		for range 1 + random.IntN(5) {
+			intent.Transactions = append(intent.Transactions, oracle.Movement{
+				ID: l.text("transaction"), Signed: signed(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
+			})
+		}
+		// A batch whose last one lies outside the period, when that may not
+		// be moved: all the ones before it must go too.
+		if !intent.Unchecked && random.IntN(5) == 0 {
+			intent.Broken = true
+			intent.Transactions[len(intent.Transactions)-1].Moved = true
+		}
+	}
+	return intent
+}
+
+func signed(random *rand.Rand) money.Amount {
+	amount := money.Amount(1 + random.Int64N(50000))
+	if random.IntN(2) == 0 {
+		return -amount
+	}
+	return amount
+}
+
+// staging makes up an account with something of everything in it.
+func (l *load) staging(key landfall.Key, random *rand.Rand) oracle.Intent {
+	intent := oracle.Intent{Verb: oracle.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
+	customers := make([]map[string]any, intent.Customers)
+	for i := range customers {
+		customers[i] = map[string]any{"given_name": "Ada", "family_name": "Byron", "email": fmt.Sprintf("c%d@landfall.dev", i)}
+	}
+	for range random.IntN(3) {
+		intent.Notes = append(intent.Notes, l.text("inline-note"))
+	}
+	for range random.IntN(3) {
+		intent.Transactions = append(intent.Transactions, oracle.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
+	}
+	document, err := json.Marshal(map[string]any{
+		"import_supplier": key.Supplier, "external_account_number": key.External,
+		"billing_name": intent.Name, "customers": customers,
+		"last_statement_closing_date": day(-10), "last_statement_balance": "-12.34",
+		"notes": notes(intent.Notes), "current_statement_transactions": transactions(intent.Transactions),
+	})
+	if err != nil {
+		panic(err)
+	}
+	intent.Document = string(document)
+	return intent
+}
+
+func day(offset int) string { return time.Now().AddDate(0, 0, offset).Format(time.DateOnly) }
+
+func notes(bodies []string) []map[string]any {
+	list := make([]map[string]any, len(bodies))
+	for i, body := range bodies {
+		list[i] = map[string]any{"body": body}
+	}
+	return list
+}
+
+func transactions(movements []oracle.Movement) []map[string]any {
+	list := make([]map[string]any, len(movements))
+	for i, movement := range movements {
+		amount, kind, on := movement.Signed, "CREDIT", day(-5)
+		if amount < 0 {
+			amount, kind = -amount, "CHARGE"
+		}
+		if movement.Moved {
+			on = "2020-02-02"
+		}
+		list[i] = map[string]any{
+			"transaction_id": movement.ID, "transaction_date": on, "type": kind, "reason": "IMPORTED_" + kind,
+			"amount": json.Number(fmt.Sprintf("%d.%02d", amount/100, amount%100)),
+		}
+	}
+	return list
+}
+
+// run lets callers work until stop is closed. One that gets no answer sends the
+// same again, as it was, wherever somebody listens: that is what the promises
+// invite him to do. Mostly; some give up.
+func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup {
+	var working sync.WaitGroup
+	for worker := range callers {
+		working.Go(func() {
+			random := rand.New(rand.NewPCG(l.seed, uint64(worker)))
+			for c.t.Context().Err() == nil {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				intent := l.intent(random)
+				for range 4 {
+					answer, err := c.send(c.pick(random), intent)
+					if err == nil && answer.Status < 500 || random.IntN(5) == 0 {
+						break
+					}
+				}
+			}
+		})
+	}
+	return &working
+}
