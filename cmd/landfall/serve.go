@@ -29,7 +29,7 @@ func serveCommand() *cobra.Command {
 			defer log.Close()
 			application, err := app.New(command.Context(), settings, version, log.Logger)
 			if err != nil {
-				return unreachable{err}
+				return notStarted(err)
 			}
 			if _, err := application.Listen(command.Context()); err != nil {
 				return errors.Join(usageError{fmt.Errorf("cannot listen: %w", err)}, application.Close())
@@ -55,7 +55,7 @@ func serveDemo(command *cobra.Command, settings app.Settings) error {
 	ctx := command.Context()
 	demo, err := app.NewDemo(ctx, settings, version, log.Logger)
 	if err != nil {
-		return unreachable{err}
+		return notStarted(err)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -65,4 +65,12 @@ func serveDemo(command *cobra.Command, settings app.Settings) error {
 		return errors.Join(err, demo.Close())
 	}
 	return errors.Join(demo.Run(ctx), demo.Close())
+}
+
+// notStarted tells a wrong setting from a database that cannot be used.
+func notStarted(err error) error {
+	if errors.As(err, &app.SettingError{}) {
+		return usageError{err}
+	}
+	return unreachable{err}
 }

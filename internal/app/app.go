@@ -15,8 +15,10 @@ import (
 	"landfall"
 	"landfall/internal/auth"
 	"landfall/internal/contract"
+	"landfall/internal/document"
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
+	"landfall/internal/payvendor"
 	"landfall/internal/sqlstore"
 	"landfall/internal/tokenql"
 )
@@ -27,6 +29,7 @@ type App struct {
 	log      *slog.Logger
 	store    landfall.Store
 	issuer   *auth.Issuer
+	vendors  *payvendor.Desk
 	api      *httpapi.API
 	draining atomic.Bool
 	main     *server
@@ -36,6 +39,10 @@ type App struct {
 // New opens the database, brings its schema up to date, and wires everything.
 // It waits for a database that is away as long as the settings say.
 func New(ctx context.Context, settings Settings, version string, log *slog.Logger) (*App, error) {
+	documents, err := document.Open(settings.Documents, document.Options{TimeLimit: settings.DocumentTimeout})
+	if err != nil {
+		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
+	}
 	store, err := open(ctx, settings, log)
 	if err != nil {
 		return nil, err
@@ -46,8 +53,12 @@ func New(ctx context.Context, settings Settings, version string, log *slog.Logge
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
 	})
+	app.vendors = payvendor.NewDesk(payvendor.Options{TimeLimit: settings.VendorTimeout, Alarm: app.alarm})
 	app.api = httpapi.New(httpapi.Options{
-		Desk:      intake.New(store, intake.Options{}),
+		Desk: intake.New(store, intake.Options{
+			Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
+			Documents: documents, Verifier: app.vendors,
+		}),
 		Gate:      auth.NewGate(store, time.Now),
 		Token:     tokenql.New(app.issuer, tokenql.Options{Introspection: settings.Introspection, Log: log}),
 		Logger:    log,
@@ -57,6 +68,17 @@ func New(ctx context.Context, settings Settings, version string, log *slog.Logge
 		Version:   version,
 	})
 	return app, nil
+}
+
+// SettingError is a setting that only the start could find wrong.
+type SettingError struct{ error }
+
+func (e SettingError) Unwrap() error { return e.error }
+
+// alarm tells the operator of a vendor that only he can help with. Causes
+// hold neither secrets nor the vendor's words.
+func (a *App) alarm(vendor string, cause error) {
+	a.log.Error("a payment vendor needs the operator", "vendor", vendor, "cause", cause)
 }
 
 // open retries while the database is away. Any other trouble stays, however
@@ -170,5 +192,9 @@ func (a *App) sweep(ctx context.Context) {
 	}
 }
 
-// Close gives back the database. Nothing may be served any more.
-func (a *App) Close() error { return a.store.Close() }
+// Close gives back the database and the vendors' connections. Nothing may be
+// served any more.
+func (a *App) Close() error {
+	a.vendors.Close()
+	return a.store.Close()
+}

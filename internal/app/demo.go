@@ -17,6 +17,7 @@ import (
 	"landfall"
 	"landfall/internal/auth"
 	"landfall/internal/operate"
+	"landfall/internal/payvendor"
 )
 
 // The furniture of a demo.
@@ -24,6 +25,7 @@ const (
 	demoOrganisation = "Demo"
 	demoSupplier     = "DEMO_ENERGY"
 	demoTeam         = "Migration Team"
+	demoVendor       = "SANDBOX"
 )
 
 // Demo is a program over a throw-away database, with somebody in it.
@@ -43,6 +45,7 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *slog.L
 	}
 	demo := &Demo{folder: folder}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
+	settings.Introspection = true // somebody is looking around
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
@@ -76,6 +79,9 @@ func (d *Demo) furnish(ctx context.Context) error {
 	if err := operator.CreateTeam(ctx, demoTeam); err != nil {
 		return err
 	}
+	if err := operator.SetVendor(ctx, landfall.Vendor{Code: demoVendor, Adapter: payvendor.Sandbox}); err != nil {
+		return err
+	}
 	var err error
 	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.Importer})
 	return err
@@ -90,7 +96,7 @@ var tourTemplate = template.Must(template.New("tour").Parse(tour))
 // be pasted line by line or as a whole.
 func (d *Demo) Tour(out io.Writer, program string) error {
 	return tourTemplate.Execute(out, map[string]string{
-		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier,
+		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier, "Team": demoTeam, "Vendor": demoVendor,
 		"Program": quote(program), "Database": quote(d.settings.Database),
 	})
 }

@@ -35,7 +35,9 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 		WriteTimeout:      settings.WriteTimeout,
 		IdleTimeout:       settings.IdleTimeout,
 		MaxHeaderBytes:    headerLimit,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// OPTIONS * is a path like any other that does not exist.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"landfall/internal/document"
 )
 
 // Settings is everything an operator can decide about a running program. The
@@ -28,6 +30,12 @@ type Settings struct {
 	WriteTimeout  time.Duration
 	ShutdownDelay time.Duration
 	ShutdownGrace time.Duration
+
+	ClaimLease       time.Duration
+	ConcurrencyLimit int    // accounts created at once by all replicas; 0 means no limit
+	Documents        string // address of the document store; "" when there is none
+	DocumentTimeout  time.Duration
+	VendorTimeout    time.Duration
 
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
@@ -84,6 +92,21 @@ var declared = []setting{
 	{"shutdown-grace", "time running requests get to finish", func(s *Settings) value {
 		return duration(&s.ShutdownGrace, 25*time.Second, time.Second, time.Hour)
 	}},
+	{"claim-lease", "how long the account of a killed attempt stays IN_PROGRESS", func(s *Settings) value {
+		return duration(&s.ClaimLease, time.Minute, time.Second, time.Hour)
+	}},
+	{"concurrency-limit", "accounts created at once by all replicas together; 0 means no limit", func(s *Settings) value {
+		return count(&s.ConcurrencyLimit, 0, 0, 100_000)
+	}},
+	{"documents", "where documents are: s3://BUCKET?endpoint=…&region=… or file:///FOLDER; empty when none can be checked", func(s *Settings) value {
+		return text(&s.Documents, "", optional(checkDocuments))
+	}},
+	{"document-timeout", "time to find out whether a document exists", func(s *Settings) value {
+		return duration(&s.DocumentTimeout, 5*time.Second, 100*time.Millisecond, 20*time.Second)
+	}},
+	{"vendor-timeout", "time to ask a payment vendor about an instruction, repetitions included", func(s *Settings) value {
+		return duration(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+	}},
 	{"access-token-life", "how long an access token is good", func(s *Settings) value {
 		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)
 	}},
@@ -91,7 +114,7 @@ var declared = []setting{
 		return duration(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
 	}},
 	{"introspection", "let callers read the GraphQL schema", func(s *Settings) value {
-		return toggle(&s.Introspection, true)
+		return toggle(&s.Introspection, false)
 	}},
 	{"log-format", "how log lines are written: json or text", func(s *Settings) value {
 		return text(&s.LogFormat, "json", choice("json", "text"))
@@ -139,6 +162,13 @@ func checkAddress(text string) error {
 		return errors.New("want an address such as 127.0.0.1:8080")
 	}
 	return nil
+}
+
+// checkDocuments looks at the form alone: whether there are credentials for it
+// is a question for the server, not for every command that reads settings.
+func checkDocuments(text string) error {
+	_, err := document.Place(text)
+	return err
 }
 
 // checkDatabase never repeats the value: it may hold a password.

@@ -52,7 +52,11 @@ func tell(t *testing.T, file, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, database, func(settings *app.Settings) { settings.MaxBody = 64 << 10 })
+	documents := t.TempDir()
+	w := newWorld(t, database, func(settings *app.Settings) {
+		settings.MaxBody, settings.Documents = 64<<10, "file://"+documents
+	})
+	w.documents = documents
 	var last *response
 	changed := false
 	for i := range archive.Files {
@@ -116,6 +120,32 @@ func (w *world) operate(t *testing.T, line string) {
 	case "claimed": // claimed SUPPLIER EXTERNAL
 		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
 			"state = 'claimed', claim_token = 'x', claim_until = 32503680000000000")
+	case "limit": // limit SUPPLIER NUMBER
+		limit, failed := strconv.Atoi(words[2])
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{ConcurrencyLimit: &limit})
+	case "verify": // verify SUPPLIER: its documents must exist from now on
+		yes := true
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{VerifyDocuments: &yes})
+	case "root": // root SUPPLIER FOLDER
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{DocumentRoot: &words[2]})
+	case "document": // document PATH: from the bucket, so with the supplier's root
+		err = w.putDocument(words[1])
+	case "lose-documents": // the document store is away
+		err = os.RemoveAll(w.documents)
+	case "vendor": // vendor CODE ADAPTER [BASE-URL [SECRET-VARIABLE]]
+		vendor := landfall.Vendor{Code: words[1], Adapter: words[2]}
+		if len(words) > 3 {
+			vendor.BaseURL = words[3]
+		}
+		if len(words) > 4 {
+			vendor.SecretEnv = words[4]
+		}
+		err = w.operator.SetVendor(ctx, vendor)
+	case "remove-vendor": // remove-vendor CODE
+		err = w.operator.RemoveVendor(ctx, words[1])
 	case "wait": // so that the next staging is a later one by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])
@@ -125,6 +155,15 @@ func (w *world) operate(t *testing.T, line string) {
 	}
 	// Answers that were asked for just before may be remembered this long.
 	time.Sleep(60 * time.Millisecond)
+}
+
+// putDocument puts an empty file into the story's document store.
+func (w *world) putDocument(path string) error {
+	file := filepath.Join(w.documents, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, nil, 0o644)
 }
 
 // send writes a request byte by byte as the story has it, since a client

@@ -16,6 +16,7 @@ import (
 	"landfall/internal/auth"
 	"landfall/internal/contract"
 	"landfall/internal/operate"
+	"landfall/internal/payvendor"
 	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
 )
@@ -62,6 +63,7 @@ type world struct {
 	operator    *operate.Operator
 	server      *httptest.Server
 	database    string
+	documents   string            // folder of the document store, in stories
 	words       map[string]string // what stories may say in braces
 }
 
@@ -115,6 +117,7 @@ func (w *world) furnish(t *testing.T) {
 	}
 	must(w.operator.Grant(ctx, "EMPTY", "Acme"))
 	must(w.operator.CreateTeam(ctx, "Migration Team"))
+	must(w.operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: payvendor.Sandbox}))
 	for word, request := range map[string]operate.KeyRequest{
 		"":        {Organisation: "Acme", Role: landfall.Importer},
 		"viewer ": {Organisation: "Acme", Role: landfall.Viewer},

@@ -55,24 +55,55 @@ func Open(address string, options Options) (*Store, error) {
 	if address == "" {
 		return store, nil
 	}
-	target, err := url.Parse(address)
-	if err != nil || target.User != nil || target.Fragment != "" {
-		return nil, errors.New("the document store's address is not of the form s3://bucket or file:///folder; it holds no credentials")
+	target, err := parse(address)
+	if err != nil {
+		return nil, err
 	}
-	switch target.Scheme {
-	case "s3":
-		store.bucket = "s3://" + target.Host + "/"
+	store.bucket = placeOf(target)
+	if target.Scheme == "s3" {
 		store.shelf, err = openBucket(target)
-	case "file":
-		store.bucket = "file://" + strings.TrimSuffix(target.EscapedPath(), "/") + "/"
+	} else {
 		store.shelf, err = openFolder(target)
-	default:
-		err = errors.New("the document store's address begins with s3:// or file://")
 	}
 	if err != nil {
 		return nil, err
 	}
 	return store, nil
+}
+
+// Place makes a Store that says where documents are and checks none. It needs no
+// credentials, so it is for machines that only show locations.
+func Place(address string) (*Store, error) {
+	store := &Store{}
+	if address == "" {
+		return store, nil
+	}
+	target, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	store.bucket = placeOf(target)
+	return store, nil
+}
+
+// parse reads an address as far as it is the same for all kinds.
+func parse(address string) (*url.URL, error) {
+	target, err := url.Parse(address)
+	if err != nil || target.User != nil || target.Fragment != "" {
+		return nil, errors.New("the document store's address is not of the form s3://bucket or file:///folder; it holds no credentials")
+	}
+	if target.Scheme != "s3" && target.Scheme != "file" {
+		return nil, errors.New("the document store's address begins with s3:// or file://")
+	}
+	return target, nil
+}
+
+// placeOf is what stands before every location.
+func placeOf(target *url.URL) string {
+	if target.Scheme == "s3" {
+		return "s3://" + target.Host + "/"
+	}
+	return "file://" + strings.TrimSuffix(target.EscapedPath(), "/") + "/"
 }
 
 // Location implements landfall.Documents.

@@ -1,0 +1,98 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"landfall"
+)
+
+// AccountFacts is everything known about the way of one external account onto
+// the platform, and about the account it became.
+type AccountFacts struct {
+	Process   landfall.Process
+	Supplier  landfall.Supplier
+	Revisions []landfall.StagedRevision
+	Events    []landfall.Event
+	Account   *landfall.Account // nil until there is one
+}
+
+// ShowAccount gives what is known about an external account.
+func (o *Operator) ShowAccount(ctx context.Context, key landfall.Key) (AccountFacts, error) {
+	var facts AccountFacts
+	err := o.view(ctx, "account.show", func(view landfall.View) error {
+		account, err := view.Account(ctx, key)
+		switch {
+		case err == nil:
+			facts.Account = &account
+		case !errors.Is(err, landfall.ErrNotFound):
+			return err
+		}
+		return facts.load(ctx, view, key)
+	})
+	return facts, err
+}
+
+// ShowAccountByNumber gives what is known about the account with a number.
+// Letters may be typed small: numbers are read over the telephone.
+func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (AccountFacts, error) {
+	number = strings.ToUpper(number)
+	if !landfall.ValidAccountNumber(number) {
+		return AccountFacts{}, landfall.Refuse(landfall.CodeAccountNotFound,
+			"This is not an account number, or a character of it is mistyped. "+
+				"Account numbers look like A-7K3M9Q2X; for any other, give the supplier and the external number.")
+	}
+	var facts AccountFacts
+	err := o.view(ctx, "account.show", func(view landfall.View) error {
+		account, err := view.AccountByNumber(ctx, number)
+		if err != nil {
+			return because(err, landfall.ErrNotFound,
+				absent(landfall.CodeAccountNotFound, "There is no account with the number %s.", number))
+		}
+		facts.Account = &account
+		return facts.load(ctx, view, account.Key)
+	})
+	return facts, err
+}
+
+func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
+	if f.Process, err = view.Process(ctx, key); err != nil {
+		return because(err, landfall.ErrNotFound, absent(landfall.CodeAccountNotFound,
+			"No account %q was ever staged for supplier %q.", key.External, key.Supplier))
+	}
+	if f.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
+		return err
+	}
+	if f.Revisions, err = view.Revisions(ctx, key); err != nil {
+		return err
+	}
+	f.Events, err = view.Events(ctx, key)
+	return err
+}
+
+// Failed hands over, one by one, every process of a supplier whose last attempt
+// failed. There may be many, so none is kept.
+func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.FailedProcess) error) error {
+	if _, err := o.ShowSupplier(ctx, code); err != nil {
+		return err
+	}
+	for failed, err := range o.store.Failed(ctx, code) {
+		if err == nil {
+			err = each(failed)
+		}
+		if err != nil {
+			return storeFault("account.failed", err)
+		}
+	}
+	return nil
+}
+
+// FailureSummary groups the failures of a supplier, the most frequent first.
+func (o *Operator) FailureSummary(ctx context.Context, code string) ([]landfall.FailureGroup, error) {
+	if _, err := o.ShowSupplier(ctx, code); err != nil {
+		return nil, err
+	}
+	groups, err := o.store.FailureSummary(ctx, code)
+	return groups, storeFault("account.errors", err)
+}
