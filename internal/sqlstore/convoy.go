@@ -92,17 +92,16 @@ func (c *convoy[W, O]) close() {
 func (c *convoy[W, O]) lane() {
 	var kept []*call[W, O] // twins of a key in the batch before
 	for {
-		batch := kept
-		kept = nil
-		if len(batch) == 0 {
+		if len(kept) == 0 {
 			select {
 			case next := <-c.queue:
-				batch = append(batch, next)
+				kept = append(kept, next)
 			case <-c.closing:
 				return
 			}
 		}
-		batch, kept = c.collect(batch)
+		var batch []*call[W, O]
+		batch, kept = c.collect(kept)
 		c.serve(batch)
 	}
 }

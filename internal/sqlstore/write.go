@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -225,12 +224,15 @@ func (r *accountRows) event(at int64, event landfall.Event) error {
 
 // bodyDigest stands for a note's body in the index. Equal digests of different
 // bodies do no harm: the bodies themselves are compared afterwards.
-func bodyDigest(body string) int64 {
+func bodyDigest(body string) (digest int64) {
 	if body == "" {
 		return 0
 	}
 	sum := sha256.Sum256([]byte(body))
-	return int64(binary.BigEndian.Uint64(sum[:8]))
+	for _, part := range sum[:8] {
+		digest = digest<<8 | int64(part)
+	}
+	return digest
 }
 
 // dayArg gives a day as the databases keep it; the zero day is NULL.
