@@ -226,3 +226,16 @@ func TestStatementsAreIdempotent(t *testing.T) {
 		t.Errorf("conflict %d, want 1", conflict)
 	}
 }
+
+// A balance that could not be counted on is refused, not wrapped around.
+func TestBalanceStaysCountable(t *testing.T) {
+	account := landfall.AccountBooks{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 999_999_999_999_999_999}
+	for signed, fails := range map[landfall.TransactionType]bool{landfall.Payment: true, landfall.Charge: false} {
+		_, _, err := books.PostTransactions(account, books.TransactionPost{
+			Today: today, Transactions: []landfall.Transaction{transaction("T", signed, 2, "2026-07-02")}})
+		var refusal *books.TransactionRefusal
+		if errors.As(err, &refusal) != fails || fails && refusal.Field != "amount" {
+			t.Errorf("%s: %v", signed, err)
+		}
+	}
+}

@@ -56,7 +56,8 @@ func document() object {
 		}}},
 		{"tags", []object{
 			{{"name", tagToken}, {"description", "An organisation's API key buys short-lived tokens."}},
-			{{"name", tagImport}, {"description", "Validating and staging account data."}},
+			{{"name", tagImport}, {"description", "Validating and staging account data, and creating accounts from it."}},
+			{{"name", tagPosting}, {"description", "Notes, transactions, statements and payment instructions on an imported account."}},
 			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
 			{{"name", tagReference}, {"description", "What the service says about itself."}},
 			{{"name", tagOperation}, {"description", "For whoever runs the service."}},

@@ -1,0 +1,313 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"landfall"
+)
+
+// envelope is the body of a posting onto an account of S.
+func envelope(external, rest string) []byte {
+	return fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":%q,%s}`, external, rest)
+}
+
+// postNotes says of each note whether it was created.
+func (g *ground) postNotes(external, notes string) string {
+	g.t.Helper()
+	receipt, err := g.PostNotes(g.t.Context(), ours, envelope(external, `"notes":[`+notes+`]`))
+	if err != nil {
+		return codeOf(err)
+	}
+	var said []string
+	for _, result := range receipt.Results {
+		said = append(said, map[bool]string{true: "created", false: "exists"}[result.Created])
+	}
+	return strings.Join(said, " ")
+}
+
+func TestNotesEndToEnd(t *testing.T) {
+	const x, x1, x2 = `{"body":"X"}`, `{"body":"X","created_at":"2025-01-01T00:00:00Z"}`, `{"body":"X","created_at":"2025-01-02T01:00:00+01:00"}`
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.create("1", "")
+		for _, step := range []struct{ notes, want string }{
+			{x1, "created"},
+			{x, "exists"}, // without a time it is any X
+			{x2, "created"},
+			{x1, "exists"},
+			{`{"body":"X","created_at":"2025-01-02T00:00:00.9Z"}`, "exists"}, // kept to the second
+			{x + "," + `{"body":"Y"},{"body":"Y"},{"body":"y"}`, "exists created exists created"},
+			{`{"document_paths":[{"document_path":"a"},{"document_path":"b"}]}`, "created"},
+			{`{"document_paths":[{"document_path":"b"},{"document_path":"a"}]}`, "exists"},
+			{`{"document_paths":[{"document_path":"a"}]}`, "created"},
+			{``, ""},
+		} {
+			if got := g.postNotes("1", step.notes); got != step.want {
+				t.Errorf("%s: %s, want %s", step.notes, got, step.want)
+			}
+		}
+		var bodies []string
+		for _, note := range g.account("1").Data.Notes {
+			bodies = append(bodies, note.Body+strings.Join(note.DocumentPaths, "+"))
+		}
+		if difference := cmp.Diff([]string{"X", "X", "Y", "y", "a+b", "a"}, bodies); difference != "" {
+			t.Error(difference)
+		}
+		g.stage("staged", "")
+		for _, external := range []string{"nobody", "staged"} {
+			if got := g.postNotes(external, x); got != landfall.CodeAccountNotFound {
+				t.Errorf("%s: %s", external, got)
+			}
+		}
+	})
+}
+
+func TestParallelNotes(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.create("1", "")
+		var said tally
+		race(32, func(int) { said.add(g.postNotes("1", `{"body":"X"}`)) })
+		if said.counts["created"] != 1 || said.counts["exists"] != 31 || len(g.account("1").Data.Notes) != 1 {
+			t.Errorf("got %v", said.counts)
+		}
+	})
+}
+
+// payment is a transaction of one pound.
+func payment(id, day string) string {
+	return fmt.Sprintf(`{"transaction_id":%q,"transaction_date":%q,"amount":1,"type":"PAYMENT"}`, id, day)
+}
+
+func (g *ground) postTransactions(external, transactions string, flags TransactionFlags) string {
+	g.t.Helper()
+	receipt, err := g.PostTransactions(g.t.Context(), ours, envelope(external, `"transactions":[`+transactions+`]`), flags)
+	if err != nil {
+		return firstAttr(err)
+	}
+	var said []string
+	for _, result := range receipt.Results {
+		word := "exists"
+		if result.Added {
+			word = "added"
+		}
+		if !result.Transaction.OriginalOn.IsZero() {
+			word = "moved"
+		}
+		said = append(said, word)
+	}
+	return strings.Join(said, " ")
+}
+
+func TestTransactionFlags(t *testing.T) {
+	inside, outside := payment("in", "2025-05-05"), payment("out", "2019-05-05")
+	const refused = "transaction_outside_open_statement_period at transactions.1.transaction_date"
+	onBoth(t, func(t *testing.T, g *ground) {
+		for _, c := range []struct {
+			check, force  bool
+			first, second string
+			entries       int
+			pinned        int
+		}{
+			{true, true, "added moved", "exists exists", 2, 1},
+			{true, false, refused, refused, 0, 0},
+			{false, true, "added moved", "added moved", 4, 2},
+			{false, false, refused, refused, 0, 0},
+		} {
+			t.Run(fmt.Sprintf("check %v, force %v", c.check, c.force), func(t *testing.T) {
+				external := fmt.Sprint(c.check, c.force)
+				g.create(external, "")
+				flags := TransactionFlags{CheckAdded: c.check, ForceDates: c.force}
+				for _, want := range []string{c.first, c.second} {
+					if got := g.postTransactions(external, inside+","+outside, flags); got != want {
+						t.Errorf("got %s, want %s", got, want)
+					}
+				}
+				account := g.account(external)
+				pinned := 0
+				for _, note := range account.Data.Notes {
+					if note.Pinned && strings.Contains(note.Body, "out from 2019-05-05 to 2020-02-01") {
+						pinned++
+					}
+				}
+				if len(account.Ledger) != c.entries || pinned != c.pinned || int(account.Balance) != 100*c.entries {
+					t.Errorf("%d entries, %d pinned notes, balance %v", len(account.Ledger), pinned, account.Balance)
+				}
+			})
+		}
+	})
+}
+
+func TestTransactionTwins(t *testing.T) {
+	g := onSQLite(t)
+	g.create("1", `,"current_statement_transactions":[`+payment("staged", "2025-01-01")+`]`)
+	twins := payment("T", "2025-05-05") + "," + payment("T", "2025-05-05")
+	if got := g.postTransactions("1", twins, TransactionFlags{CheckAdded: true}); got != "duplicate_transaction_ids at transactions.1.transaction_id" {
+		t.Errorf("got %s", got)
+	}
+	if got := g.postTransactions("1", twins, TransactionFlags{}); got != "added added" {
+		t.Errorf("got %s", got)
+	}
+	if got := g.postTransactions("1", payment("staged", "2025-01-01"), TransactionFlags{CheckAdded: true}); got != "exists" {
+		t.Errorf("an inline transaction sent again: %s", got)
+	}
+}
+
+func TestTransactionsAreAllOrNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.create("1", "")
+		before := g.rows()
+		var batch []string
+		for i := range 500 {
+			day := "2019-06-06" // moved, were it not for the one that fails
+			if i == 250 {
+				day = "2019-02-30"
+			}
+			batch = append(batch, payment(fmt.Sprint(i), day))
+		}
+		body := strings.Join(batch, ",")
+		if got := g.postTransactions("1", body, TransactionFlags{true, true}); got != "invalid_date at transactions.250.transaction_date" {
+			t.Errorf("got %s", got)
+		}
+		body = strings.ReplaceAll(strings.ReplaceAll(body, "2019-06-06", "2025-06-06"), "2019-02-30", "2019-02-28")
+		_, err := g.PostTransactions(t.Context(), ours, envelope("1", `"transactions":[`+body+`]`), TransactionFlags{CheckAdded: true})
+		var refusal *landfall.Error
+		if !errors.As(err, &refusal) || firstAttr(err) != "transaction_outside_open_statement_period at transactions.250.transaction_date" ||
+			len(refusal.Members) != 3 || !strings.Contains(fmt.Sprintf("%s", refusal.Members[0].Value), `"transaction_id":"250"`) {
+			t.Errorf("got %+v", refusal)
+		}
+		if difference := cmp.Diff(before, g.rows()); difference != "" {
+			t.Errorf("something is left: %s", difference)
+		}
+		if got := g.postTransactions("1", body, TransactionFlags{true, true}); strings.Count(got, "added") != 499 || strings.Count(got, "moved") != 1 {
+			t.Errorf("mended: %.60s", got)
+		}
+	})
+}
+
+// Writers with the same identifiers in opposite order: each is added once, and
+// nobody is told of a deadlock.
+func TestParallelTransactions(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.create("1", "")
+		var said tally
+		race(32, func(i int) {
+			first, second := payment("A", "2025-05-05"), payment("B", "2025-05-05")
+			if i%2 == 1 {
+				first, second = second, first
+			}
+			for word := range strings.FieldsSeq(g.postTransactions("1", first+","+second, TransactionFlags{true, true})) {
+				said.add(word)
+			}
+		})
+		account := g.account("1")
+		if said.counts["added"] != 2 || said.counts["exists"] != 62 || len(account.Ledger) != 2 || account.Balance != 200 {
+			t.Errorf("got %v, balance %v", said.counts, account.Balance)
+		}
+	})
+}
+
+func TestStatementsEndToEnd(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.create("1", "")
+		statement := func(id, from string) string {
+			return fmt.Sprintf(`{"statement_id":%q,"bill_period_from_date":%q,"bill_period_to_date":"2025-01-31","gross_amount":5}`, id, from)
+		}
+		post := func(external, statements string) string {
+			body := envelope(external, `"statements":[`+statements+`]`)
+			accepted, err := g.PostStatements(t.Context(), ours, body)
+			if err != nil {
+				return firstAttr(err)
+			}
+			if string(accepted.Body) != string(body) {
+				t.Errorf("the answer is %s", accepted.Body)
+			}
+			return ""
+		}
+		var said tally
+		race(16, func(int) { said.add(post("1", statement("1", "2025-01-01"))) })
+		if said.counts[""] != 16 {
+			t.Errorf("got %v", said.counts)
+		}
+		for _, step := range []struct{ external, statements, want string }{
+			{"1", strings.Replace(statement("1", "2025-01-01"), ":5", `:"5.00"`, 1), ""},
+			{"1", statement("2", "2025-01-01") + "," + statement("1", "2025-01-02"), "historical_statement_already_exists at statements.1.statement_id"},
+			{"nobody", statement("1", "2025-01-01"), landfall.CodeAccountNotFound},
+		} {
+			if got := post(step.external, step.statements); got != step.want {
+				t.Errorf("%s: got %s, want %s", step.statements, got, step.want)
+			}
+		}
+		if kept := g.account("1").Data.Statements; len(kept) != 1 || *kept[0].GrossAmount != 500 {
+			t.Errorf("kept %+v", kept)
+		}
+		if events := g.events("1"); len(events) != 2 {
+			t.Errorf("events %v", events)
+		}
+	})
+}
+
+func TestInstructionIsKeptOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		number := g.create("1", "")
+		body := func(external, reference string) []byte {
+			return envelope(external, `"vendor":"V","type":"CARD","reference":"`+reference+`"`)
+		}
+		race(16, func(int) {
+			receipt, err := g.PostInstruction(t.Context(), ours, body("1", "r"))
+			if err != nil || receipt != (InstructionReceipt{number, "r"}) {
+				t.Errorf("got %+v, %s", receipt, describe(err))
+			}
+		})
+		kept := g.account("1").Data.Instructions
+		if len(kept) != 1 || kept[0].Details.LastDigits != "4242" || g.rows()["event"] != 2 {
+			t.Errorf("kept %+v", kept)
+		}
+
+		// What is there needs no vendor, and what is not gets no vendor's time.
+		asked := g.vendor.asked.Load()
+		g.vendor.answer = func(context.Context, landfall.Instruction) error {
+			return &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second}
+		}
+		if _, err := g.PostInstruction(t.Context(), ours, body("1", "r")); err != nil {
+			t.Errorf("again: %s", describe(err))
+		}
+		if _, err := g.PostInstruction(t.Context(), ours, body("nobody", "r")); codeOf(err) != landfall.CodeAccountNotFound {
+			t.Errorf("no account: %s", describe(err))
+		}
+		if g.vendor.asked.Load() != asked {
+			t.Error("the vendor was bothered")
+		}
+		_, err := g.PostInstruction(t.Context(), ours, body("1", "other"))
+		var refusal *landfall.Error
+		if !errors.As(err, &refusal) || refusal.Kind != landfall.Internal || refusal.Code != landfall.CodeVendorUnavailable || refusal.RetryAfter == 0 {
+			t.Errorf("vendor away: %s", describe(err))
+		}
+	})
+}
+
+func TestPausedSupplierTakesNothing(t *testing.T) {
+	g := onSQLite(t)
+	g.create("1", "")
+	g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Complete })
+	before := g.rows()
+	_, statements := g.PostStatements(t.Context(), ours, envelope("1", `"statements":[]`))
+	_, instruction := g.PostInstruction(t.Context(), ours, envelope("1", `"vendor":"V","type":"CARD","reference":"r"`))
+	for name, got := range map[string]string{
+		"notes":        g.postNotes("1", `{"body":"X"}`),
+		"transactions": g.postTransactions("1", payment("T", "2025-05-05"), TransactionFlags{true, true}),
+		"statements":   codeOf(statements), "instruction": codeOf(instruction),
+	} {
+		if got != landfall.CodeSupplierNotOngoing {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if difference := cmp.Diff(before, g.rows()); difference != "" {
+		t.Error(difference)
+	}
+}
