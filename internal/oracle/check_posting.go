@@ -203,8 +203,7 @@ func (c *checker) events() {
 	accounts, notes, transactions := 0, 0, 0
 	if account := c.found.Account; account != nil {
 		accounts = 1
-		notes, transactions = len(account.Data.Notes), -len(account.Ledger)
-		transactions = -transactions
+		notes, transactions = len(account.Data.Notes), len(account.Ledger)
 		for _, entry := range account.Ledger {
 			if entry.Kind != landfall.TransactionEntry {
 				transactions--

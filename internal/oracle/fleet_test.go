@@ -44,6 +44,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = folder
 	path := filepath.Join(folder, "landfall")
 	if output, err := exec.Command("go", "build", "-o", path, "../../cmd/landfall").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)
@@ -51,10 +52,12 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+var built string // the folder it is in
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := program(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
