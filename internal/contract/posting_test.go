@@ -52,7 +52,8 @@ func TestTransactionResults(t *testing.T) {
 		Amount: 500, Document: []byte(`{ "type":"CHARGE","amount":5,"transaction_id":"1","transaction_date":"2020-01-01","reason":"R" }`),
 	}
 	moved := sent
-	moved.OriginalOn, moved.On = calendar.NumberedDay(18262), calendar.NumberedDay(18263)
+	moved.OriginalOn, _ = calendar.ParseDay("2020-01-01")
+	moved.On = moved.OriginalOn.AddDays(1)
 	moved.Note = "why"
 	for want, got := range map[string][]byte{
 		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`: AppendTransactionResult(nil, sent, true, nil),

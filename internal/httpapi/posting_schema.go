@@ -40,7 +40,9 @@ func postingSchemas() object {
 				{"detail", describe(text, "For people. Its wording may change.")},
 				{"code", describe(text, "For machines. It is stable.")},
 				{"errors", object{{"type", "array"}, {"items", ref("Violation")}}},
-				{"transaction_data", describe(nil, "The transaction as it was sent; null when none in particular is at fault.")},
+				{"transaction_data", describe(object{
+					{"type", []string{"object", "array", "string", "number", "boolean", "null"}}, {"items", object{}},
+				}, "The transaction as it was sent; null when none in particular is at fault.")},
 				{"error_detail", describe(text, "Why that transaction fails.")},
 				{"status", object{{"type", "string"}, {"enum", []string{"TRANSACTION_IMPORT_ERROR"}}}},
 			}},
