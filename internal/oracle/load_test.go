@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,9 +135,7 @@ func transactions(movements []oracle.Movement) []map[string]any {
 	return list
 }
 
-// run lets callers work until stop is closed. One that gets no answer sends the
-// same again, as it was, wherever somebody listens: that is what the promises
-// invite him to do. Mostly; some give up.
+// run lets callers work until stop is closed.
 func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup {
 	var working sync.WaitGroup
 	for worker := range callers {
@@ -149,14 +148,27 @@ func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup
 				default:
 				}
 				intent := l.intent(random)
-				for range 4 {
-					answer, err := c.send(c.pick(random), intent)
-					if err == nil && answer.Status < 500 || random.IntN(5) == 0 {
-						break
-					}
+				// Now and then two send the same at the same time.
+				if random.IntN(10) == 0 {
+					base := c.pick(random)
+					working.Go(func() { c.send(base, intent) })
 				}
+				l.ask(c, random, intent)
 			}
 		})
 	}
 	return &working
+}
+
+// ask sends an intent. A caller that gets no answer sends the same again, as it
+// was, wherever somebody listens: that is what the promises invite him to do.
+// Some give up, and some send again what was answered.
+func (l *load) ask(c *caller, random *rand.Rand, intent oracle.Intent) {
+	for range 4 {
+		answer, err := c.send(c.pick(random), intent)
+		answered := err == nil && answer.Status < http.StatusInternalServerError
+		if answered && random.IntN(8) > 0 || !answered && random.IntN(5) == 0 {
+			return
+		}
+	}
 }
