@@ -65,7 +65,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), schemaCommand(), rulesCommand(), openapiCommand(), versionCommand(),
+		accountCommand(), vendorCommand(), schemaCommand(), rulesCommand(), openapiCommand(), versionCommand(),
 	)
 	return root
 }

@@ -41,6 +41,9 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Supplier %s %s; it is %s.\n", supplier.Code, done, supplier.Status)
+		if wanted.VerifyDocuments != nil && supplier.VerifyDocuments {
+			warnOfNoStore(command)
+		}
 		return nil
 	})
 	flags := command.Flags()
@@ -55,6 +58,15 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
 	return command
+}
+
+// warnOfNoStore speaks up when documents are to be verified and nothing here says
+// where they are. The server may know better: it has its own settings.
+func warnOfNoStore(command *cobra.Command) {
+	if settings, err := loadSettings(command); err == nil && settings.Documents == "" {
+		fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: no document store is configured here (setting documents); "+
+			"a server without one answers 503 to every request with documents of this supplier")
+	}
 }
 
 // readChange takes only what was typed: everything else stays as it is.

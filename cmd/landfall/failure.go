@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+)
+
+// accountFailed prints while it reads: a migration gone wrong has many.
+func accountFailed() *cobra.Command {
+	return onDatabase(listing(&cobra.Command{
+		Use: "failed SUPPLIER", Short: "List the accounts whose last attempt failed, and why", Args: usage(cobra.ExactArgs(1)),
+	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		out := command.OutOrStdout()
+		print := printFailed
+		asked, _ := command.Flags().GetBool(jsonFlag)
+		if asked {
+			print = encodeFailed
+		}
+		count := 0
+		err := operator.Failed(command.Context(), arguments[0], func(failed landfall.FailedProcess) error {
+			count++
+			return print(out, failed, count == 1)
+		})
+		switch {
+		case err != nil:
+			return err
+		case asked && count == 0:
+			fmt.Fprintln(out, "[]")
+		case asked:
+			fmt.Fprintln(out, "\n]")
+		case count == 0:
+			fmt.Fprintf(out, "No account of %s has failed in its last attempt.\n", arguments[0])
+		}
+		return nil
+	})
+}
+
+// printFailed writes a failure for people: the account and the reason on one
+// line, what is wrong with it on the next ones.
+func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
+	failure := failed.Failure
+	dryRun := ""
+	if failure.DryRun {
+		dryRun = " (dry run)"
+	}
+	_, err := fmt.Fprintf(out, "%s  %s  %s%s\n", clean(failed.External), instant(failure.At), clean(failure.Code), dryRun)
+	for _, violation := range failure.Violations {
+		_, err = fmt.Fprintf(out, "    %s: %s\n", clean(violation.Attr), clean(violation.Code))
+	}
+	if len(failure.Violations) == 0 {
+		_, err = fmt.Fprintf(out, "    %s\n", clean(failure.Detail))
+	}
+	return err
+}
+
+// encodeFailed writes a failure as the API does, one element of an array.
+func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) error {
+	var element bytes.Buffer
+	element.WriteString(",\n  ")
+	if first {
+		element.Reset()
+		element.WriteString("[\n  ")
+	}
+	if err := json.Indent(&element, contract.AppendFailed(nil, failed), "  ", "  "); err != nil {
+		return err
+	}
+	_, err := out.Write(element.Bytes())
+	return err
+}
+
+func accountErrors() *cobra.Command {
+	type entry struct {
+		Code     string `json:"code"`
+		Attr     string `json:"attr"`
+		Accounts int    `json:"accounts"`
+		Alone    int    `json:"alone"`
+	}
+	return onDatabase(listing(&cobra.Command{
+		Use: "errors SUPPLIER", Short: "Group the failures by code and place, the most frequent first", Args: usage(cobra.ExactArgs(1)),
+		Long: "Group the failures by code and place, the most frequent first.\n\n" +
+			"ACCOUNTS have this mistake in their last attempt; ALONE are those with no\n" +
+			"other: mending it makes them pass.",
+	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		groups, err := operator.FailureSummary(command.Context(), arguments[0])
+		if err != nil {
+			return err
+		}
+		entries, rows := []entry{}, [][]string{}
+		for _, group := range groups {
+			entries = append(entries, entry(group))
+			rows = append(rows, []string{strconv.Itoa(group.Accounts), strconv.Itoa(group.Alone), group.Code, strings.TrimSpace(group.Attr)})
+		}
+		return show(command, entries, func(out io.Writer) {
+			table(out, []string{"ACCOUNTS", "ALONE", "CODE", "WHERE"}, rows)
+		})
+	})
+}
