@@ -25,8 +25,8 @@ var sqliteDialect = &dialect{
 	// given among all of them.
 	nameless: true,
 	fragments: strings.NewReplacer(
-		// Rounded first: whole milliseconds do not survive binary fractions.
-		"{now}", "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
+		// As a query of its own it is asked once in a statement.
+		"{now}", "(SELECT now_micros())",
 		"{bytes}", "BLOB",
 		// Whoever writes holds everything, and rides along with others' commits.
 		"{hold}", "",
