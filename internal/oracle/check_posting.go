@@ -2,11 +2,9 @@ package oracle
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"landfall"
-	"landfall/internal/money"
 )
 
 // batch checks that a posting is there as a whole or not at all. A caller who
@@ -16,6 +14,9 @@ func (c *checker) batch(entry *Entry, there map[string]int, names []string) {
 	for _, name := range names {
 		if there[name] > 0 {
 			present++
+		}
+		if entry.Unchecked && there[name] != there[names[0]] {
+			c.fault("half a batch: %s is there %d times, %s %d times", names[0], there[names[0]], name, there[name])
 		}
 	}
 	switch {
@@ -73,31 +74,12 @@ func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 	}
 }
 
+// notes checks the notes that were posted or came with the staged document.
 func (c *checker) notes() {
 	there := map[string]int{}
-	pinned := map[string]int{} // by the transaction a note names
-	if account := c.found.Account; account != nil {
-		moved := c.moved()
-		for _, note := range account.Data.Notes {
-			if i := slices.IndexFunc(moved, func(id string) bool { return note.Pinned && strings.Contains(note.Body, id) }); i < 0 {
-				there[note.Body]++
-			}
-			for _, id := range moved {
-				if note.Pinned && strings.Contains(note.Body, id) {
-					pinned[id]++
-				}
-			}
-		}
-		for _, entry := range account.Ledger {
-			id := entry.Transaction.ID
-			if moved := !entry.Transaction.OriginalOn.IsZero(); moved != (pinned[id] == 1) || pinned[id] > 1 {
-				c.fault("transaction %s: moved %v, and %d pinned notes say so", id, moved, pinned[id])
-			}
-			delete(pinned, id)
-		}
-		for id := range pinned {
-			c.fault("a pinned note names transaction %s, which is not there", id)
-		}
+	plain, explained := c.sortNotes()
+	for _, note := range plain {
+		there[note.Body]++
 	}
 	inline := map[string]bool{}
 	if source := c.source(); source != nil {
@@ -113,6 +95,48 @@ func (c *checker) notes() {
 	for body := range union(there, inline, sent) {
 		c.once("note", body, there[body], inline[body], sent[body])
 	}
+	c.explanations(explained)
+}
+
+// sortNotes tells the account's notes from those that explain why the day of a
+// transaction was changed; these are counted by the transaction they name.
+func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) {
+	explained = map[string]int{}
+	if c.found.Account == nil {
+		return nil, explained
+	}
+	moved := c.moved()
+	for _, note := range c.found.Account.Data.Notes {
+		explains := false
+		for _, id := range moved {
+			if note.Pinned && strings.Contains(note.Body, id) {
+				explains = true
+				explained[id]++
+			}
+		}
+		if !explains {
+			plain = append(plain, note)
+		}
+	}
+	return plain, explained
+}
+
+// explanations checks that every changed day is explained once and nothing
+// else is: transaction and note are there together or not at all.
+func (c *checker) explanations(explained map[string]int) {
+	if c.found.Account == nil {
+		return
+	}
+	for _, entry := range c.found.Account.Ledger {
+		id := entry.Transaction.ID
+		if moved := !entry.Transaction.OriginalOn.IsZero(); moved != (explained[id] == 1) || explained[id] > 1 {
+			c.fault("transaction %s: moved %v, and %d pinned notes say so", id, moved, explained[id])
+		}
+		delete(explained, id)
+	}
+	for id := range explained {
+		c.fault("a pinned note names transaction %s, which is not there", id)
+	}
 }
 
 // moved names the transactions whose day lies outside the open period.
@@ -126,120 +150,6 @@ func (c *checker) moved() []string {
 		}
 	}
 	return ids
-}
-
-func (c *checker) transactions() {
-	there := map[string]int{}
-	amounts := map[string]money.Amount{}
-	if account := c.found.Account; account != nil {
-		for _, entry := range account.Ledger {
-			if entry.Kind == landfall.TransactionEntry {
-				there[entry.Transaction.ID]++
-				amounts[entry.Transaction.ID] = entry.Signed
-			}
-		}
-	}
-	inline, repeated := map[string]bool{}, map[string]bool{}
-	right := func(movement Movement) {
-		if there[movement.ID] > 0 && amounts[movement.ID] != movement.Signed {
-			c.fault("transaction %s moves the balance by %d, want %d", movement.ID, amounts[movement.ID], movement.Signed)
-		}
-	}
-	if source := c.source(); source != nil {
-		for _, movement := range source.Transactions {
-			inline[movement.ID] = true
-			right(movement)
-		}
-	}
-	sent := map[string]*tally{}
-	for _, entry := range c.of(PostTransactions) {
-		ids := make([]string, len(entry.Transactions))
-		for i, movement := range entry.Transactions {
-			ids[i] = movement.ID
-			repeated[movement.ID] = repeated[movement.ID] || entry.Unchecked
-			right(movement)
-		}
-		c.batch(entry, there, ids)
-		count(sent, entry, ids)
-	}
-	for id := range union(there, inline, sent) {
-		if !repeated[id] {
-			c.once("transaction", id, there[id], inline[id], sent[id])
-		} else if n := there[id]; n < sent[id].done || n > sent[id].most() {
-			c.fault("transaction %s is there %d times, added %d times for sure and %d times at most", id, n, sent[id].done, sent[id].most())
-		}
-	}
-}
-
-func (c *checker) ledger() {
-	account := c.found.Account
-	if account == nil {
-		return
-	}
-	var sum money.Amount
-	for i, entry := range account.Ledger {
-		sum += entry.Signed
-		if entry.Sequence != i+1 || entry.Balance != sum {
-			c.fault("ledger entry %d has number %d and balance %d, want %d", i+1, entry.Sequence, entry.Balance, sum)
-		}
-	}
-	if account.Balance != sum {
-		c.fault("the balance is %d, the ledger's sum %d", account.Balance, sum)
-	}
-}
-
-// events checks that what is told to the outside world is what happened.
-func (c *checker) events() {
-	times, items := map[landfall.EventType]int{}, map[landfall.EventType]int{}
-	for _, event := range c.found.Events {
-		times[event.Type]++
-		if n, err := strconv.Atoi(event.Details["count"]); err == nil {
-			items[event.Type] += n
-		}
-		if event.Type == landfall.EventImportCompleted && (c.found.Account == nil || event.AccountNumber != c.found.Account.Number) {
-			c.fault("an event tells of account %s", event.AccountNumber)
-		}
-	}
-	accounts, notes, transactions := 0, 0, 0
-	if account := c.found.Account; account != nil {
-		accounts = 1
-		notes, transactions = len(account.Data.Notes), len(account.Ledger)
-		for _, entry := range account.Ledger {
-			if entry.Kind != landfall.TransactionEntry {
-				transactions--
-			}
-		}
-		for _, note := range account.Data.Notes {
-			if slices.ContainsFunc(c.moved(), func(id string) bool { return note.Pinned && strings.Contains(note.Body, id) }) {
-				notes-- // told of with its transactions
-			}
-		}
-		if source := c.source(); source != nil {
-			notes -= len(source.Notes)
-			transactions -= len(source.Transactions)
-		}
-	}
-	if n := times[landfall.EventImportCompleted]; n != accounts {
-		c.fault("%d events tell of %d accounts", n, accounts)
-	}
-	if n := items[landfall.EventNotesCreated]; n != notes {
-		c.fault("events tell of %d notes, %d were posted", n, notes)
-	}
-	if n := items[landfall.EventTransactionsCreated]; n != transactions {
-		c.fault("events tell of %d transactions, %d were posted", n, transactions)
-	}
-	least, most := 0, 0
-	for _, entry := range c.of(DryRun) {
-		if entry.refused(landfall.CodeDryRunRolledBack) {
-			least++
-			most++
-		} else if entry.open() {
-			most++
-		}
-	}
-	if n := times[landfall.EventDryRunCompleted]; n < least || n > most {
-		c.fault("%d events tell of dry runs, %d were answered and %d can have been", n, least, most)
-	}
 }
 
 func union(there map[string]int, inline map[string]bool, sent map[string]*tally) map[string]bool {

@@ -239,8 +239,17 @@ func TestOracleFindsEveryPlantedFault(t *testing.T) {
 			intent.Broken = true
 			s.say(intent, answer(http.StatusCreated, "", "", true))
 		}, "that break a rule were accepted"},
-		"unchecked too often":  {func(_ *story, m, _ *oracle.Found) { addEntry(m, "twice", 7) }, "transaction twice is there 3 times"},
-		"unchecked lost":       {func(_ *story, m, _ *oracle.Found) { dropEntry(m, "twice") }, "transactions were answered and are lost"},
+		"unchecked too often": {func(_ *story, m, _ *oracle.Found) { addEntry(m, "twice", 7) }, "transaction twice is there 3 times"},
+		"unchecked lost":      {func(_ *story, m, _ *oracle.Found) { dropEntry(m, "twice") }, "transactions were answered and are lost"},
+		"half a batch the second time": {func(s *story, m, _ *oracle.Found) {
+			intent := postTo(made, oracle.Movement{ID: "u1", Signed: 1}, oracle.Movement{ID: "u2", Signed: 1})
+			intent.Unchecked = true
+			s.say(intent, answer(http.StatusCreated, "", "", true, true))
+			s.say(intent, nil)
+			addEntry(m, "u1", 1)
+			addEntry(m, "u2", 1)
+			addEntry(m, "u2", 1)
+		}, "half a batch: u1 is there 1 times, u2 2 times"},
 		"moved without a note": {func(_ *story, m, _ *oracle.Found) { dropNote(m, "moved: t2") }, "0 pinned notes say so"},
 		"note of nothing moved": {func(_ *story, m, _ *oracle.Found) {
 			m.Account.Data.Notes = append(m.Account.Data.Notes, landfall.Note{Body: "moved: b2", Pinned: true})
