@@ -53,13 +53,13 @@ type checker struct {
 	faults  []string
 }
 
-func (c *checker) fault(format string, arguments ...any) {
+func (c *checker) faultf(format string, arguments ...any) {
 	c.faults = append(c.faults, c.key.External+": "+fmt.Sprintf(format, arguments...))
 }
 
 func (c *checker) check() {
 	if len(c.entries) == 0 {
-		c.fault("is there although nobody asked for it")
+		c.faultf("is there although nobody asked for it")
 	}
 	c.staging()
 	c.creation()
@@ -98,22 +98,22 @@ func (c *checker) shown() {
 		status, number = completed, found.Account.Number
 		all, imported = []string{number}, []string{number}
 		if found.Process == nil || found.Process.State != landfall.Imported || found.Process.AccountNumber != number {
-			c.fault("has account %s, but its process does not say so", number)
+			c.faultf("has account %s, but its process does not say so", number)
 		}
 	case found.Process != nil:
 		status, all, pending = unknown, []string{""}, []string{""}
 		if found.Process.State != landfall.Staged {
-			c.fault("is left %s", found.Process.State)
+			c.faultf("is left %s", found.Process.State)
 		}
 	}
 	if found.Status != status || found.StatusNumber != number {
-		c.fault("status shows %q with number %q, want %q with %q", found.Status, found.StatusNumber, status, number)
+		c.faultf("status shows %q with number %q, want %q with %q", found.Status, found.StatusNumber, status, number)
 	}
 	for list, pair := range map[string][2][]string{
 		"all": {found.All, all}, "pending": {found.Pending, pending}, "imported": {found.Imported, imported},
 	} {
 		if !slices.Equal(pair[0], pair[1]) {
-			c.fault("the %s list has it with numbers %q, want %q", list, pair[0], pair[1])
+			c.faultf("the %s list has it with numbers %q, want %q", list, pair[0], pair[1])
 		}
 	}
 }

@@ -32,27 +32,27 @@ func (c *checker) staging() {
 	for i, revision := range c.found.Revisions {
 		document := string(revision.Document)
 		if revision.Revision != i+1 {
-			c.fault("revision %d stands at place %d", revision.Revision, i+1)
+			c.faultf("revision %d stands at place %d", revision.Revision, i+1)
 		}
 		if i > 0 && last[document] == i {
-			c.fault("revision %d repeats the one before", i+1)
+			c.faultf("revision %d repeats the one before", i+1)
 		}
 		kept[document]++
 		last[document] = i + 1
 		if sent[document] == nil {
-			c.fault("revision %d was sent by nobody", i+1)
+			c.faultf("revision %d was sent by nobody", i+1)
 		}
 	}
 	for document, count := range sent {
 		switch n := kept[document]; {
 		case n == 0 && count.done > 0:
-			c.fault("a staging was answered and is lost")
+			c.faultf("a staging was answered and is lost")
 		case n > count.most():
-			c.fault("a staging is kept %d times, sent %d times", n, count.most())
+			c.faultf("a staging is kept %d times, sent %d times", n, count.most())
 		}
 	}
 	if firsts > 1 || firsts == 0 && open == 0 && len(c.found.Revisions) > 0 {
-		c.fault("%d callers were told that they staged it first", firsts)
+		c.faultf("%d callers were told that they staged it first", firsts)
 	}
 	c.stagingOrder(kept, last)
 }
@@ -70,7 +70,7 @@ func (c *checker) stagingOrder(kept, last map[string]int) {
 			single := times[earlier.Document] == 1 && times[later.Document] == 1 &&
 				kept[earlier.Document] == 1 && kept[later.Document] == 1
 			if single && later.after(earlier) && last[later.Document] < last[earlier.Document] {
-				c.fault("revision %d was sent after revision %d was answered", last[later.Document], last[earlier.Document])
+				c.faultf("revision %d was sent after revision %d was answered", last[later.Document], last[earlier.Document])
 			}
 		}
 	}
@@ -88,28 +88,28 @@ func (c *checker) creation() {
 		case entry.Verb == Process && entry.open():
 			open++
 		case entry.Verb == DryRun && entry.done():
-			c.fault("a dry run was answered like a creation")
+			c.faultf("a dry run was answered like a creation")
 		}
 		if entry.Answer == nil || entry.Answer.Number == "" {
 			continue
 		}
 		if account == nil {
-			c.fault("a caller was told of account %s, which is lost", entry.Answer.Number)
+			c.faultf("a caller was told of account %s, which is lost", entry.Answer.Number)
 		} else if entry.Answer.Number != account.Number {
-			c.fault("a caller was told of account %s, the account is %s", entry.Answer.Number, account.Number)
+			c.faultf("a caller was told of account %s, the account is %s", entry.Answer.Number, account.Number)
 		}
 	}
 	if created > 1 {
-		c.fault("%d callers were told that they created the account", created)
+		c.faultf("%d callers were told that they created the account", created)
 	}
 	if account == nil {
 		return
 	}
 	if created == 0 && open == 0 {
-		c.fault("has an account that nobody asked for")
+		c.faultf("has an account that nobody asked for")
 	}
 	if account.Revision != len(c.found.Revisions) {
-		c.fault("the account is made from revision %d of %d", account.Revision, len(c.found.Revisions))
+		c.faultf("the account is made from revision %d of %d", account.Revision, len(c.found.Revisions))
 	}
 	mails := 0
 	for _, customer := range account.Data.Customers {
@@ -118,11 +118,11 @@ func (c *checker) creation() {
 		}
 	}
 	if c.found.Mails != mails {
-		c.fault("%d mails are queued for %d customers who can get one", c.found.Mails, mails)
+		c.faultf("%d mails are queued for %d customers who can get one", c.found.Mails, mails)
 	}
 	if source := c.source(); source != nil &&
 		(account.Data.BillingName != source.Name || len(account.Data.Customers) != source.Customers) {
-		c.fault("the account is %q with %d customers, its document %q with %d",
+		c.faultf("the account is %q with %d customers, its document %q with %d",
 			account.Data.BillingName, len(account.Data.Customers), source.Name, source.Customers)
 	}
 }
@@ -161,7 +161,7 @@ func (c *checker) contradictions() {
 	}
 	for _, entry := range c.entries {
 		if staged != nil && entry.after(staged) && entry.refused(landfall.CodeProcessUnknown) {
-			c.fault("was staged, and the next caller was told that it is not")
+			c.faultf("was staged, and the next caller was told that it is not")
 		}
 		if imported == nil || !entry.after(imported) {
 			continue
@@ -169,11 +169,11 @@ func (c *checker) contradictions() {
 		switch entry.Verb {
 		case Stage, Process, DryRun:
 			if !entry.open() && !entry.refused(landfall.CodeAlreadyImported) {
-				c.fault("was imported, and the next caller was answered %d %s to %s", entry.Answer.Status, entry.Answer.Code, entry.Verb)
+				c.faultf("was imported, and the next caller was answered %d %s to %s", entry.Answer.Status, entry.Answer.Code, entry.Verb)
 			}
 		case PostNotes, PostTransactions:
 			if entry.refused(landfall.CodeAccountNotFound) {
-				c.fault("was imported, and the next caller found no account for %s", entry.Verb)
+				c.faultf("was imported, and the next caller found no account for %s", entry.Verb)
 			}
 		}
 	}

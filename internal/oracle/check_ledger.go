@@ -23,7 +23,7 @@ func (c *checker) transactions() {
 	inline, repeated := map[string]bool{}, map[string]bool{}
 	right := func(movement Movement) {
 		if there[movement.ID] > 0 && amounts[movement.ID] != movement.Signed {
-			c.fault("transaction %s moves the balance by %d, want %d", movement.ID, amounts[movement.ID], movement.Signed)
+			c.faultf("transaction %s moves the balance by %d, want %d", movement.ID, amounts[movement.ID], movement.Signed)
 		}
 	}
 	if source := c.source(); source != nil {
@@ -47,7 +47,7 @@ func (c *checker) transactions() {
 		if !repeated[id] {
 			c.once("transaction", id, there[id], inline[id], sent[id])
 		} else if n := there[id]; n < sent[id].done || n > sent[id].most() {
-			c.fault("transaction %s is there %d times, added %d times for sure and %d times at most", id, n, sent[id].done, sent[id].most())
+			c.faultf("transaction %s is there %d times, added %d times for sure and %d times at most", id, n, sent[id].done, sent[id].most())
 		}
 	}
 }
@@ -62,11 +62,11 @@ func (c *checker) ledger() {
 	for i, entry := range account.Ledger {
 		sum += entry.Signed
 		if entry.Sequence != i+1 || entry.Balance != sum {
-			c.fault("ledger entry %d has number %d and balance %d, want %d", i+1, entry.Sequence, entry.Balance, sum)
+			c.faultf("ledger entry %d has number %d and balance %d, want %d", i+1, entry.Sequence, entry.Balance, sum)
 		}
 	}
 	if account.Balance != sum {
-		c.fault("the balance is %d, the ledger's sum %d", account.Balance, sum)
+		c.faultf("the balance is %d, the ledger's sum %d", account.Balance, sum)
 	}
 }
 
@@ -79,18 +79,18 @@ func (c *checker) events() {
 			items[event.Type] += n
 		}
 		if event.Type == landfall.EventImportCompleted && (c.found.Account == nil || event.AccountNumber != c.found.Account.Number) {
-			c.fault("an event tells of account %s", event.AccountNumber)
+			c.faultf("an event tells of account %s", event.AccountNumber)
 		}
 	}
 	accounts, notes, transactions := c.facts()
 	if n := times[landfall.EventImportCompleted]; n != accounts {
-		c.fault("%d events tell of %d accounts", n, accounts)
+		c.faultf("%d events tell of %d accounts", n, accounts)
 	}
 	if n := items[landfall.EventNotesCreated]; n != notes {
-		c.fault("events tell of %d notes, %d were posted", n, notes)
+		c.faultf("events tell of %d notes, %d were posted", n, notes)
 	}
 	if n := items[landfall.EventTransactionsCreated]; n != transactions {
-		c.fault("events tell of %d transactions, %d were posted", n, transactions)
+		c.faultf("events tell of %d transactions, %d were posted", n, transactions)
 	}
 	c.dryRunEvents(times[landfall.EventDryRunCompleted])
 }
@@ -128,6 +128,6 @@ func (c *checker) dryRunEvents(told int) {
 		}
 	}
 	if told < least || told > most {
-		c.fault("%d events tell of dry runs, %d were answered and %d can have been", told, least, most)
+		c.faultf("%d events tell of dry runs, %d were answered and %d can have been", told, least, most)
 	}
 }

@@ -16,18 +16,18 @@ func (c *checker) batch(entry *Entry, there map[string]int, names []string) {
 			present++
 		}
 		if entry.Unchecked && there[name] != there[names[0]] {
-			c.fault("half a batch: %s is there %d times, %s %d times", names[0], there[names[0]], name, there[name])
+			c.faultf("half a batch: %s is there %d times, %s %d times", names[0], there[names[0]], name, there[name])
 		}
 	}
 	switch {
 	case entry.Broken && entry.done():
-		c.fault("%s that break a rule were accepted", entry.Verb)
+		c.faultf("%s that break a rule were accepted", entry.Verb)
 	case entry.Broken && present > 0:
-		c.fault("%d of %d %s of a batch that breaks a rule are there", present, len(names), entry.Verb)
+		c.faultf("%d of %d %s of a batch that breaks a rule are there", present, len(names), entry.Verb)
 	case entry.done() && present < len(names):
-		c.fault("%d of %d %s were answered and are lost", len(names)-present, len(names), entry.Verb)
+		c.faultf("%d of %d %s were answered and are lost", len(names)-present, len(names), entry.Verb)
 	case present > 0 && present < len(names):
-		c.fault("half a batch: %d of %d %s are there", present, len(names), entry.Verb)
+		c.faultf("half a batch: %d of %d %s are there", present, len(names), entry.Verb)
 	}
 }
 
@@ -62,15 +62,15 @@ func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 	}
 	switch {
 	case there > 0 && !inline && sent.most() == 0:
-		c.fault("%s %s is there although nobody asked for it", what, name)
+		c.faultf("%s %s is there although nobody asked for it", what, name)
 	case there > 1:
-		c.fault("%s %s is there %d times", what, name, there)
+		c.faultf("%s %s is there %d times", what, name, there)
 	case there == 0 && inline:
-		c.fault("%s %s of the staged document is missing", what, name)
+		c.faultf("%s %s of the staged document is missing", what, name)
 	case told > 1:
-		c.fault("%s %s was added for %d callers", what, name, told)
+		c.faultf("%s %s was added for %d callers", what, name, told)
 	case there == 1 && told == 0 && sent.open == 0:
-		c.fault("%s %s is there, but nobody was told that he added it", what, name)
+		c.faultf("%s %s is there, but nobody was told that he added it", what, name)
 	}
 }
 
@@ -130,12 +130,12 @@ func (c *checker) explanations(explained map[string]int) {
 	for _, entry := range c.found.Account.Ledger {
 		id := entry.Transaction.ID
 		if moved := !entry.Transaction.OriginalOn.IsZero(); moved != (explained[id] == 1) || explained[id] > 1 {
-			c.fault("transaction %s: moved %v, and %d pinned notes say so", id, moved, explained[id])
+			c.faultf("transaction %s: moved %v, and %d pinned notes say so", id, moved, explained[id])
 		}
 		delete(explained, id)
 	}
 	for id := range explained {
-		c.fault("a pinned note names transaction %s, which is not there", id)
+		c.faultf("a pinned note names transaction %s, which is not there", id)
 	}
 }
 

@@ -165,7 +165,7 @@ func TestOracleFindsEveryPlantedFault(t *testing.T) {
 			w.Revisions = revisions("patient", "other")
 		}, "2 callers were told that they staged it first"},
 
-		"lost account": {func(s *story, m, _ *oracle.Found) {
+		"lost account": {func(_ *story, m, _ *oracle.Found) {
 			*m = oracle.Found{Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Process: &landfall.Process{State: landfall.Staged}, Revisions: m.Revisions}
 		}, "which is lost"},
 		"two creations": {func(s *story, _, _ *oracle.Found) {

@@ -40,13 +40,15 @@ func (f *fleet) obtainToken(key string) string {
 	status, answer, err := f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
 	var result struct {
 		Data struct {
-			ObtainServiceToken struct{ Token string }
-		}
+			Obtained struct {
+				Token string `json:"token"`
+			} `json:"obtainServiceToken"`
+		} `json:"data"`
 	}
-	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &result) != nil || result.Data.ObtainServiceToken.Token == "" {
+	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &result) != nil || result.Data.Obtained.Token == "" {
 		f.t.Fatalf("no token: %d %s %v", status, answer, err)
 	}
-	return result.Data.ObtainServiceToken.Token
+	return result.Data.Obtained.Token
 }
 
 // caller sends intents and writes down everything that happens.
@@ -86,9 +88,11 @@ var expected = map[oracle.Verb][]string{
 // read understands an answer and complains about one that makes no sense.
 func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.Answer {
 	var body struct {
-		Code    string
+		Code    string `json:"code"`
 		Number  string `json:"platform_account_number"`
-		Results []struct{ Status string }
+		Results []struct {
+			Status string `json:"status"`
+		} `json:"results"`
 	}
 	var err error
 	if intent.Verb == oracle.PostNotes && status == http.StatusCreated {

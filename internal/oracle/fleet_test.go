@@ -211,7 +211,10 @@ func (r *replica) start() {
 
 // hear keeps a line of the log and finds the address in it.
 func (r *replica) hear(line string, listening chan<- string) {
-	var entry struct{ Msg, Address string }
+	var entry struct {
+		Msg     string `json:"msg"`
+		Address string `json:"address"`
+	}
 	if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
 		listening <- "http://" + entry.Address
 	}

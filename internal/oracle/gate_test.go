@@ -71,9 +71,9 @@ const (
 )
 
 // eventually waits for something that must become true.
-func eventually(t *testing.T, patience time.Duration, what string, true func() bool) {
+func eventually(t *testing.T, patience time.Duration, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !true(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", patience, what)
 		}

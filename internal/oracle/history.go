@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 
 	"landfall"
@@ -66,12 +67,7 @@ func (e *Entry) refused(codes ...string) bool {
 	if e.Answer == nil || e.Answer.Status/100 != 4 {
 		return false
 	}
-	for _, code := range codes {
-		if e.Answer.Code == code {
-			return true
-		}
-	}
-	return len(codes) == 0
+	return len(codes) == 0 || slices.Contains(codes, e.Answer.Code)
 }
 func (e *Entry) open() bool { return !e.done() && !e.refused() }
 

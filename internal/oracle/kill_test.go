@@ -51,12 +51,12 @@ func TestKilledUnderLoad(t *testing.T) {
 		for round := 0; left > 0 && !t.Failed(); round++ {
 			kills := min(left, 25)
 			left -= kills
-			killRound(t, f, dice+uint64(round), kills)
+			killRound(f, dice+uint64(round), kills)
 		}
 	})
 }
 
-func killRound(t *testing.T, f *fleet, dice uint64, kills int) {
+func killRound(f *fleet, dice uint64, kills int) {
 	c := &caller{fleet: f, history: &oracle.History{}}
 	l := &load{name: fmt.Sprintf("K%d", dice%100000), seed: dice}
 	stop := make(chan struct{})

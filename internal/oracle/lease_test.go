@@ -90,7 +90,7 @@ func TestSleeperIsFenced(t *testing.T) {
 	// claim: that is the state in which a sleeper is dangerous.
 	var waiting sync.WaitGroup
 	for _, key := range keys {
-		c.asks(&waiting, sleeper, key, func(answer oracle.Answer, err error) {
+		c.asks(&waiting, sleeper, key, func(_ oracle.Answer, err error) {
 			if err != nil {
 				t.Error(err)
 			}

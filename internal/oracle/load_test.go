@@ -29,7 +29,7 @@ func (l *load) text(what string) string {
 }
 
 // window is how many accounts are worked on at once: few enough that callers
-// meet. Every account stays in it for about paces requests of each of them.
+// meet. After every pace requests the oldest of them makes room for a new one.
 const (
 	window = 6
 	pace   = 20
