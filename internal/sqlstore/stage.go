@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +30,15 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 			return landfall.StageOutcome{}, errUnstorable
 		}
 	}
+	// PostgreSQL would refuse it too, but with the rest of its batch; SQLite
+	// would keep it, and asking it to look costs a quarter of the staging.
+	if !json.Valid(staging.Document) {
+		return landfall.StageOutcome{}, errMalformed
+	}
 	return s.stagings.join(ctx, staging.Key, len(wanted.text), wanted)
 }
+
+var errMalformed = errors.New("the document is not JSON")
 
 // stage keeps a batch of documents in one transaction.
 func (s *Store) stage(ctx context.Context, batch []*stageCall) error {
