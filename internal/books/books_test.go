@@ -25,7 +25,7 @@ func day(text string) calendar.Day {
 	return parsed
 }
 
-func amount(minor money.Amount) *money.Amount { return &minor }
+func amount(minor money.Amount) *money.Amount { return new(minor) }
 
 func transaction(id string, kind landfall.TransactionType, minor money.Amount, on string) landfall.Transaction {
 	return landfall.Transaction{ID: id, Type: kind, Amount: minor, On: day(on)}
@@ -173,7 +173,7 @@ func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 	}
 
 	post.ForceDates = false
-	var refusal *books.TransactionRefusal
+	var refusal *books.RefusedError
 	if _, _, err := books.PostTransactions(account, post); !errors.As(err, &refusal) || refusal.Index != 2 || refusal.Code != landfall.CodeOutsideOpenPeriod {
 		t.Errorf("got %v, want a refusal of the third transaction", err)
 	}
@@ -199,7 +199,7 @@ func TestTransactionsAddedBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			results, additions, err := books.PostTransactions(account, books.TransactionPost{Transactions: test.post, Today: today, CheckAdded: test.check, ForceDates: true})
-			var refusal *books.TransactionRefusal
+			var refusal *books.RefusedError
 			if errors.As(err, &refusal) != (test.fails != "") || refusal != nil && refusal.Code != test.fails {
 				t.Fatalf("got %v, want %q", err, test.fails)
 			}
@@ -233,7 +233,7 @@ func TestBalanceStaysCountable(t *testing.T) {
 	for signed, fails := range map[landfall.TransactionType]bool{landfall.Payment: true, landfall.Charge: false} {
 		_, _, err := books.PostTransactions(account, books.TransactionPost{
 			Today: today, Transactions: []landfall.Transaction{transaction("T", signed, 2, "2026-07-02")}})
-		var refusal *books.TransactionRefusal
+		var refusal *books.RefusedError
 		if errors.As(err, &refusal) != fails || fails && refusal.Field != "amount" {
 			t.Errorf("%s: %v", signed, err)
 		}

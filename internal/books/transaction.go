@@ -27,20 +27,20 @@ type TransactionResult struct {
 	Existing    []byte // the earlier transaction of that id as it was sent, when not Added
 }
 
-// TransactionRefusal says which transaction of a batch cannot be added.
-type TransactionRefusal struct {
+// RefusedError says which transaction of a batch cannot be added, and why.
+type RefusedError struct {
 	Index  int
 	Code   string
 	Field  string
 	Detail string
 }
 
-func (r *TransactionRefusal) Error() string {
+func (r *RefusedError) Error() string {
 	return fmt.Sprintf("transaction %d: %s", r.Index, r.Code)
 }
 
 // PostTransactions decides what a batch adds to an account: all of it or, with
-// a *TransactionRefusal for the first one that cannot be added, nothing.
+// a *RefusedError for the first one that cannot be added, nothing.
 func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]TransactionResult, landfall.Additions, error) {
 	added := make(map[string]landfall.Transaction, len(account.Entries))
 	for _, entry := range account.Entries {
@@ -88,7 +88,7 @@ func twins(transactions []landfall.Transaction) error {
 	seen := make(map[string]bool, len(transactions))
 	for i, transaction := range transactions {
 		if seen[transaction.ID] {
-			return &TransactionRefusal{
+			return &RefusedError{
 				Index: i, Code: landfall.CodeDuplicateTransactions, Field: "transaction_id",
 				Detail: "An earlier transaction of this request has the same transaction_id.",
 			}
@@ -99,7 +99,7 @@ func twins(transactions []landfall.Transaction) error {
 }
 
 func outside(index int) error {
-	return &TransactionRefusal{
+	return &RefusedError{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
 		Detail: "The transaction is not within the open statement period.",
 	}
@@ -110,7 +110,7 @@ func outside(index int) error {
 const mostBalance money.Amount = 1_000_000_000_000_000_000
 
 func beyond(index int) error {
-	return &TransactionRefusal{
+	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
 		Detail: "The account's balance would become larger than can be kept.",
 	}

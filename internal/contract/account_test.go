@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,7 +152,7 @@ func TestDataOfTheLargeAccount(t *testing.T) {
 	if schedule.DayOfMonth != 28 || *schedule.Amount != 5000 || !schedule.EndOn.IsZero() {
 		t.Errorf("schedule %+v", schedule)
 	}
-	if got := string(data.CurrentTransactions[1].Document); got[0] != '{' || !bytes.Contains([]byte(got), []byte(`"10.00"`)) {
+	if got := string(data.CurrentTransactions[1].Document); got[0] != '{' || !strings.Contains(got, `"10.00"`) {
 		t.Errorf("transaction document %s", got)
 	}
 }

@@ -206,11 +206,13 @@ func TestFieldsExist(t *testing.T) {
 
 func TestRuleBookForPrograms(t *testing.T) {
 	var book struct {
-		Rules []struct{ Code, Where, Severity, Meaning string }
+		Rules []struct {
+			Severity string `json:"severity"`
+		} `json:"rules"`
 		Codes []struct {
-			Code   string
-			Status []int
-		}
+			Code   string `json:"code"`
+			Status []int  `json:"status"`
+		} `json:"codes"`
 	}
 	if err := json.Unmarshal(RuleBookJSON(), &book); err != nil {
 		t.Fatal(err)

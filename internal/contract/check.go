@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +37,7 @@ var zones sync.Map
 
 func zone(supplier landfall.Supplier) *time.Location {
 	if known, ok := zones.Load(supplier.TimeZone); ok {
-		return known.(*time.Location)
+		return known.(*time.Location) //nolint:forcetypeassert // nothing else is stored below
 	}
 	location := supplier.Location()
 	zones.Store(supplier.TimeZone, location)
@@ -165,10 +166,8 @@ func (s *seen) add(text string) bool {
 		s.many[text] = true
 		return !known
 	}
-	for _, other := range s.few {
-		if other == text {
-			return false
-		}
+	if slices.Contains(s.few, text) {
+		return false
 	}
 	s.few = append(s.few, text)
 	if len(s.few) == 16 {

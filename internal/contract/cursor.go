@@ -37,7 +37,7 @@ func DecodeCursor(text string) (landfall.ProcessCursor, bool) {
 	}
 	content, sum := raw[:len(raw)-cursorTail], binary.BigEndian.Uint32(raw[len(raw)-cursorTail:])
 	cursor := landfall.ProcessCursor{
-		FirstStagedAt: time.UnixMicro(int64(binary.BigEndian.Uint64(raw[1:cursorHead]))).UTC(),
+		FirstStagedAt: time.UnixMicro(int64(binary.BigEndian.Uint64(raw[1:cursorHead]))).UTC(), //nolint:gosec // the bits of an int64
 		External:      string(content[cursorHead:]),
 	}
 	sound := crc32.ChecksumIEEE(content) == sum && ValidExternalNumber(cursor.External)

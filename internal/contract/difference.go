@@ -33,7 +33,7 @@ func differentValues(found []string, path string, typ *rules.Type, a, b *rules.N
 	if !a.Present() {
 		return found
 	}
-	same := true
+	var same bool
 	switch typ.Shape {
 	case rules.ShapeObject:
 		return differentFields(found, path+".", typ.Table, a, b)

@@ -47,7 +47,7 @@ func validDomain(domain string) bool {
 		numeric = true
 		for _, r := range label {
 			ascii := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-'
-			if !ascii && !(r >= '0' && r <= '9') && (r < 0x80 || !unicode.In(r, unicode.L, unicode.M, unicode.Nd)) {
+			if !ascii && (r < '0' || r > '9') && (r < 0x80 || !unicode.In(r, unicode.L, unicode.M, unicode.Nd)) {
 				return false
 			}
 			numeric = numeric && r >= '0' && r <= '9'

@@ -62,7 +62,7 @@ func plainSegment(segment string) bool {
 // hasScheme is true of s3:, file:, C: and the like before the first slash.
 func hasScheme(text string) bool {
 	head, _, found := strings.Cut(text, ":")
-	if !found || head == "" || !(head[0] >= 'a' && head[0] <= 'z' || head[0] >= 'A' && head[0] <= 'Z') {
+	if !found || head == "" || (head[0]|0x20 < 'a' || head[0]|0x20 > 'z') {
 		return false
 	}
 	return spelled(head, "+.-")
@@ -77,7 +77,7 @@ func percentDecoded(text string) string {
 	decoded := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		if text[i] == '%' && i+2 < len(text) && hex(text[i+1]) >= 0 && hex(text[i+2]) >= 0 {
-			decoded = append(decoded, byte(hex(text[i+1])<<4|hex(text[i+2])))
+			decoded = append(decoded, byte(hex(text[i+1])<<4|hex(text[i+2]))) //nolint:gosec // two digits are one byte
 			i += 2
 			continue
 		}

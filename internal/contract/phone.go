@@ -48,7 +48,7 @@ func possiblePhone(text, region string) bool {
 // with single spaces between them. Every such number has a possible length,
 // which a test proves against the library.
 func plainBritish(text string) bool {
-	rest := text
+	var rest string
 	switch {
 	case len(text) > 3 && text[:3] == "+44":
 		rest = text[3:]

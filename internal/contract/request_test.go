@@ -150,11 +150,11 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 		t.Error(diff)
 	}
 	var body struct {
-		Detail, Code string
-		Errors       []struct{ Detail, Code, Attr string }
-		Data         map[string]any `json:"transaction_data"`
-		Reason       string         `json:"error_detail"`
-		Status       string
+		Code   string            `json:"code"`
+		Errors []json.RawMessage `json:"errors"`
+		Data   map[string]any    `json:"transaction_data"`
+		Reason string            `json:"error_detail"`
+		Status string            `json:"status"`
 	}
 	if err := json.Unmarshal(AppendError(nil, refusal), &body); err != nil {
 		t.Fatal(err)

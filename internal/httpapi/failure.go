@@ -24,10 +24,12 @@ func (a *API) errorSummary(ctx context.Context, x *exchange) error {
 	}
 	buffer := borrow()
 	defer giveBack(buffer)
-	out := append((*buffer)[:0], '[')
+	body := (*buffer)[:0]
+	body = append(body, '[')
 	for _, group := range groups {
-		out = appendItem(out, group, contract.AppendFailureGroup)
+		body = appendItem(body, group, contract.AppendFailureGroup)
 	}
-	*buffer = append(out, ']')
-	return x.json(http.StatusOK, *buffer)
+	body = append(body, ']')
+	*buffer = body
+	return x.json(http.StatusOK, body)
 }

@@ -180,9 +180,9 @@ func creation(supplier, external string) string {
 	return string(body)
 }
 
-// posting is the body of something added to an account: rest is its members.
-func posting(supplier, external, rest string) string {
-	return `{"import_supplier":"` + supplier + `","external_account_number":"` + external + `",` + rest + `}`
+// posting is the body of something added to an account of ours.
+func posting(external, rest string) string {
+	return `{"import_supplier":"OURS","external_account_number":"` + external + `",` + rest + `}`
 }
 
 // create stages and creates an account.

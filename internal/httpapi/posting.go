@@ -34,7 +34,8 @@ func (a *API) notes(ctx context.Context, x *exchange) error {
 	}
 	buffer := borrow()
 	defer giveBack(buffer)
-	out := append((*buffer)[:0], '[')
+	out := (*buffer)[:0]
+	out = append(out, '[')
 	for i, result := range receipt.Results {
 		if i > 0 {
 			out = append(out, ',')
@@ -50,8 +51,9 @@ func (a *API) notes(ctx context.Context, x *exchange) error {
 			out = append(out, '}')
 		}
 	}
-	*buffer = append(out, ']')
-	return x.json(http.StatusCreated, *buffer)
+	out = append(out, ']')
+	*buffer = out
+	return x.json(http.StatusCreated, out)
 }
 
 // transactions adds transactions to an account, all or none. Every 400 of it
@@ -82,7 +84,8 @@ func (a *API) postTransactions(ctx context.Context, x *exchange) error {
 	}
 	buffer := borrow()
 	defer giveBack(buffer)
-	out := append((*buffer)[:0], `{"results":[`...)
+	out := (*buffer)[:0]
+	out = append(out, `{"results":[`...)
 	for i, result := range receipt.Results {
 		if i > 0 {
 			out = append(out, ',')
@@ -93,8 +96,9 @@ func (a *API) postTransactions(ctx context.Context, x *exchange) error {
 	if warn {
 		out = contract.AppendViolations(append(out, `,"warnings":`...), receipt.Warnings)
 	}
-	*buffer = append(out, '}')
-	return x.json(http.StatusCreated, *buffer)
+	out = append(out, '}')
+	*buffer = out
+	return x.json(http.StatusCreated, out)
 }
 
 // statements adds historical statements to an account and answers with the

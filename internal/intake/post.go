@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"landfall"
 )
@@ -34,5 +35,5 @@ func event(kind landfall.EventType, key landfall.Key, added int) *landfall.Event
 	if added == 0 {
 		return nil
 	}
-	return &landfall.Event{Type: kind, Key: key, Details: map[string]string{"count": fmt.Sprint(added)}}
+	return &landfall.Event{Type: kind, Key: key, Details: map[string]string{"count": strconv.Itoa(added)}}
 }

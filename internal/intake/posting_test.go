@@ -246,7 +246,7 @@ func TestStatementsEndToEnd(t *testing.T) {
 		if kept := g.account("1").Data.Statements; len(kept) != 1 || *kept[0].GrossAmount != 500 {
 			t.Errorf("kept %+v", kept)
 		}
-		if events := g.events("1"); len(events) != 2 {
+		if events := g.events(); len(events) != 2 {
 			t.Errorf("events %v", events)
 		}
 	})

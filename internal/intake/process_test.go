@@ -48,7 +48,7 @@ func TestProcessCreatesEverything(t *testing.T) {
 			len(data.Instructions) != 1 || data.Instructions[0].Details.LastDigits != "4242" || data.Currency != "GBP" {
 			t.Errorf("got %+v", data)
 		}
-		if got := g.events("1"); len(got) != 1 || got[0] != landfall.EventImportCompleted {
+		if got := g.events(); len(got) != 1 || got[0] != landfall.EventImportCompleted {
 			t.Errorf("events %v", got)
 		}
 		standing, err := g.Status(t.Context(), ours, key("1"))
@@ -150,7 +150,7 @@ func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 		if difference := cmp.Diff(stood, g.stands("1")); difference != "" {
 			t.Error(difference)
 		}
-		for _, event := range g.events("1") {
+		for _, event := range g.events() {
 			if event != landfall.EventDryRunCompleted {
 				t.Errorf("event %s", event)
 			}
@@ -284,7 +284,7 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 			t.Errorf("a passed dry run keeps the old failure: %s", describe(err))
 		}
 		want := []landfall.EventType{landfall.EventImportFailed, landfall.EventDryRunFailed, landfall.EventDryRunCompleted}
-		if difference := cmp.Diff(want, g.events("1")); difference != "" {
+		if difference := cmp.Diff(want, g.events()); difference != "" {
 			t.Error(difference)
 		}
 	})

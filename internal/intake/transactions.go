@@ -62,8 +62,7 @@ func (d *Desk) PostTransactions(
 		return additions, err
 	}
 	if _, err := d.post(ctx, posting, errNoAccount); err != nil {
-		var refusal *books.TransactionRefusal
-		if errors.As(err, &refusal) {
+		if refusal, is := errors.AsType[*books.RefusedError](err); is {
 			return TransactionsReceipt{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail)
 		}
 		return TransactionsReceipt{}, err

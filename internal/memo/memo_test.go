@@ -21,10 +21,10 @@ func TestManyCallersAskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := memo.New[string, int](limits)
 		var asked atomic.Int32
-		ask := func(context.Context) (int, error) {
+		ask := func(ctx context.Context) (int, error) {
 			asked.Add(1)
 			time.Sleep(time.Second)
-			return 7, nil
+			return 7, ctx.Err()
 		}
 		// The first caller leaves before the answer is there; the others get it.
 		first, leave := context.WithCancel(t.Context())
