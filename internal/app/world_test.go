@@ -69,13 +69,18 @@ type world struct {
 
 func newWorld(t *testing.T, database string, change func(*app.Settings)) *world {
 	t.Helper()
+	return newLoggedWorld(t, database, change, logTo(t))
+}
+
+func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), log io.Writer) *world {
+	t.Helper()
 	settings := app.Defaults()
 	settings.Database = database
 	if change != nil {
 		change(&settings)
 	}
 	ctx := t.Context()
-	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(logTo(t), nil)))
+	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +136,7 @@ func (w *world) furnish(t *testing.T) {
 	}
 }
 
-// pretend writes a state that no request can bring about yet.
+// pretend writes a state without going the long way to it.
 func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
 	t.Helper()
 	count := w.execute(t, `UPDATE process SET `+assignments+

@@ -312,3 +312,49 @@ func TestSkipMarks(t *testing.T) {
 		same(t, "audit", d.audit(t, "S/1/2"), []string{"account.skip: account closed at source", "account.unskip: opened again"})
 	})
 }
+
+func TestVendorLife(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		vendor := landfall.Vendor{
+			Code: "PAY", Adapter: "json", BaseURL: "https://pay.example", SecretEnv: "PAY_KEY",
+			Networks: []string{"10.0.0.0/8"}, Settings: map[string]string{"types": "CARD", "header.Api-Version": "canary"},
+		}
+		must(t, d.SetVendor(ctx, vendor))
+		refusal(t, "a secret in place of its name", d.SetVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "stripe", SecretEnv: "sk_live_1"}),
+			landfall.CodeValidationFailed, "secret_env")
+		vendors, err := d.Vendors(ctx)
+		must(t, err)
+		if len(vendors) != 1 {
+			t.Fatalf("%d vendors", len(vendors))
+		}
+		vendor.CreatedAt = vendors[0].CreatedAt
+		same(t, "the vendor", vendors[0], vendor)
+
+		// Setting it again leaves nothing of what was there before.
+		must(t, d.SetVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"}))
+		vendors, err = d.Vendors(ctx)
+		must(t, err)
+		if vendors[0].SecretEnv != "" || len(vendors[0].Settings) != 0 || len(vendors[0].Networks) != 0 {
+			t.Errorf("something stayed: %+v", vendors[0])
+		}
+		must(t, d.RemoveVendor(ctx, "PAY"))
+		refusal(t, "removed twice", d.RemoveVendor(ctx, "PAY"), landfall.CodeVendorUnknown, "vendor list")
+		same(t, "the audit", d.audit(t, "PAY"), []string{
+			`vendor.set: adapter=json, base_url="https://pay.example", secret_env=PAY_KEY, network=10.0.0.0/8, setting header.Api-Version, setting types`,
+			"vendor.set: adapter=sandbox", "vendor.remove",
+		})
+	})
+}
+
+// A number that cannot be one is told apart from one that nobody has.
+func TestAccountNumbersAreChecked(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		_, err := d.ShowAccountByNumber(t.Context(), "A-00000001")
+		refusal(t, "a wrong check character", err, landfall.CodeAccountNotFound, "mistyped")
+		_, err = d.ShowAccountByNumber(t.Context(), "a-00000000")
+		refusal(t, "nobody's number", err, landfall.CodeAccountNotFound, "no account with the number A-00000000")
+		_, err = d.ShowAccount(t.Context(), landfall.Key{Supplier: "ACME", External: "1"})
+		refusal(t, "nothing staged", err, landfall.CodeAccountNotFound, "ever staged")
+	})
+}

@@ -1,0 +1,62 @@
+package app_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+// A vendor that only the operator can help with is told of once, however many
+// requests meet it, by name and cause and with nothing of the request.
+func TestVendorTroubleIsLoggedOnce(t *testing.T) {
+	var log lockedBuffer
+	w := newLoggedWorld(t, databases["sqlite"](t), nil, &log)
+	vendor := landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "NO_SUCH_VARIABLE_HERE"}
+	if err := w.operator.SetVendor(t.Context(), vendor); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ path, body, want string }{
+		{"account-import-process/create-or-update", stageBody("1"), "201"},
+		{"account-import-process/process", `{"import_supplier_code":"NORTH","external_account_number":"1","operations_team_name":"Migration Team"}`, "201"},
+		{"payment-instruction/create", `{"import_supplier":"NORTH","external_account_number":"1","vendor":"STRIPE","reference":"pm_canary","type":"CARD"}`, "400"},
+		{"payment-instruction/create", `{"import_supplier":"NORTH","external_account_number":"1","vendor":"STRIPE","reference":"pm_canary","type":"CARD"}`, "400"},
+	} {
+		answer := w.send(t, "POST /v1/data-import/"+step.path+"/\n\n"+step.body)
+		if fmt.Sprint(answer.status) != step.want {
+			t.Fatalf("%s: %s", step.path, answer)
+		}
+	}
+	told := log.String()
+	if strings.Count(told, "a payment vendor needs the operator") != 1 || !strings.Contains(told, "NO_SUCH_VARIABLE_HERE") {
+		t.Errorf("the log says:\n%s", told)
+	}
+	if strings.Contains(told, "pm_canary") {
+		t.Error("the log repeats the reference")
+	}
+}
+
+// OPTIONS * must not be answered by the library past everything of ours.
+func TestNothingAnswersBesidesTheRouteTable(t *testing.T) {
+	r := start(t, databases["sqlite"](t), nil)
+	connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprint(connection, "OPTIONS * HTTP/1.1\r\nHost: api.example\r\nConnection: close\r\n\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusNotFound || !strings.Contains(string(body), `"code":"not_found"`) {
+		t.Errorf("OPTIONS * answers %d %s %v", answer.StatusCode, body, err)
+	}
+}
