@@ -41,7 +41,7 @@ func measureProcessPostgres(ctx context.Context, p plan, m *machinery) (result, 
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (float64, error) { return s.create(ctx, numbers) },
+		func() (float64, error) { return s.create(ctx, numbers, creations) },
 		func() (float64, error) { return m.pgbench(ctx, database, rawCreation(), p.length) })
 	return result{ratio: ratio, ours: perSecond(ours, "accounts"), raw: perSecond(raw, "accounts by pgbench")}, err
 }
@@ -69,16 +69,16 @@ func measureProcessSQLite(ctx context.Context, p plan, m *machinery) (result, er
 	db.SetMaxOpenConns(1)
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
-		func() (float64, error) { return s.create(ctx, numbers) },
+		func() (float64, error) { return s.create(ctx, numbers, creations) },
 		func() (float64, error) { return createBare(ctx, db, rawNumbers, p.length) })
 	return result{ratio: ratio, ours: perSecond(ours, "accounts"), raw: perSecond(limit, "accounts by a bare program")}, err
 }
 
 // create stages accounts, then gives the rate at which they are created.
-func (s *service) create(ctx context.Context, numbers *counter) (float64, error) {
+func (s *service) create(ctx context.Context, numbers *counter, count int64) (float64, error) {
 	first := numbers.last.Load()
 	staging := s.load(stagePath, numbers.account)
-	staging.most = creations
+	staging.most = count
 	if _, err := staging.run(ctx, time.Minute); err != nil {
 		return 0, fmt.Errorf("staging: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s *service) create(ctx context.Context, numbers *counter) (float64, error)
 		dst = strconv.AppendInt(dst, accountOffset+first+n, 10)
 		return append(dst, `"}`...)
 	})
-	creating.most = creations
+	creating.most = count
 	return creating.run(ctx, time.Minute)
 }
 

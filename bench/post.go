@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// postedAccounts is how many accounts notes and transactions are spread over.
+const postedAccounts = 2_000
+
+// posting is one kind of thing that is added to accounts: how a request of a
+// batch looks, and the row each item of it becomes.
+type posting struct {
+	path   string
+	list   string // the member that holds the batch
+	item   string // one item, NUMBER standing for what makes it unique
+	insert string // the raw row: $1 the account, $2 what makes it unique
+}
+
+var notePosting = posting{
+	path: "/v1/data-import/notes/create/", list: "notes",
+	item: `{"body":"Customer called about the meter reading of last month and was told NUMBER; no further action is needed.","created_at":"2026-07-05T10:00:00Z"}`,
+	insert: `INSERT INTO note (account_id, digest, ordinal, body, document_paths, created_at, pinned, unpin_at)
+		VALUES ($1, $2, $2, 'Customer called about the meter reading of last month and was told ' || CAST($2 AS TEXT) || '; no further action is needed.', NULL, 1783245600000000, FALSE, NULL)`,
+}
+
+var transactionPosting = posting{
+	path: "/v1/data-import/transactions/create/", list: "transactions",
+	item: `{"transaction_id":"T-NUMBER","transaction_date":"2026-07-05","amount":12.34,"type":"PAYMENT","payment_type":"DD_REGULAR_COLLECTION","reason":"ACCOUNT_CHARGE_PAYMENT","reference":"DD-77120"}`,
+	insert: `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on, reason, note, document)
+		VALUES ($1, 'T-' || CAST($2 AS TEXT), $2, 'transaction', FALSE, 1234, 1234, 'PAYMENT', '2026-07-05', NULL, 'ACCOUNT_CHARGE_PAYMENT', '',
+		'{"transaction_id":"T-1783245600000000","transaction_date":"2026-07-05","amount":12.34,"type":"PAYMENT","payment_type":"DD_REGULAR_COLLECTION","reason":"ACCOUNT_CHARGE_PAYMENT","reference":"DD-77120"}')`,
+}
+
+// measurePostPostgres compares posting batches with pgbench inserting the same
+// rows, a batch to a transaction.
+func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		database, err := m.freshPostgres(ctx, fmt.Sprintf("%s_%d", kind.list, batch))
+		if err != nil {
+			return result{}, err
+		}
+		s, err := m.startWithAccounts(ctx, database)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		// Accounts nobody else touches; nothing checks that they exist.
+		insert := strings.NewReplacer("$1", ":account", "$2", ":n").Replace(kind.insert)
+		script := "\\set account random(1000000000, 1000002000)\n" +
+			strings.Repeat("\\set n random(1, 9000000000000000)\n"+insert+";\n", batch)
+		if batch > 1 {
+			script = "BEGIN;\n" + script + "COMMIT;\n"
+		}
+		numbers := &counter{}
+		ratio, ours, raw, err := alternate(p.rounds,
+			func() (float64, error) {
+				rate, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
+				return rate * float64(batch), err
+			},
+			func() (float64, error) {
+				rate, err := m.pgbench(ctx, database, script, p.length)
+				return rate * float64(batch), err
+			})
+		return result{ratio: ratio, ours: perSecond(ours, kind.list), raw: perSecond(raw, "inserts by pgbench")}, err
+	}
+}
+
+// measurePostSQLite compares posting batches with a bare program inserting the
+// same rows, a batch to a transaction.
+func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		name := fmt.Sprintf("%s-%d", kind.list, batch)
+		s, err := m.startWithAccounts(ctx, m.sqlite(name))
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		if _, err := m.tell(ctx, "schema", "apply", "--database", m.sqlite("raw-"+name)); err != nil {
+			return result{}, err
+		}
+		db, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-"+name+".db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+		if err != nil {
+			return result{}, err
+		}
+		defer func() { _ = db.Close() }()
+		db.SetMaxOpenConns(1)
+		numbers, rawNumbers := &counter{}, &counter{}
+		ratio, ours, raw, err := alternate(p.rounds,
+			func() (float64, error) {
+				rate, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
+				return rate * float64(batch), err
+			},
+			func() (float64, error) { return kind.insertBare(ctx, db, rawNumbers, batch, p.length) })
+		return result{ratio: ratio, ours: perSecond(ours, kind.list), raw: perSecond(raw, "inserts by a bare program")}, err
+	}
+}
+
+// startWithAccounts serves a database with accounts to post onto.
+func (m *machinery) startWithAccounts(ctx context.Context, database string) (*service, error) {
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.create(ctx, &counter{}, postedAccounts); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// request writes a batch for one of the accounts.
+func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte {
+	before, after, _ := strings.Cut(k.item, "NUMBER")
+	return func(_ int64, dst []byte) []byte {
+		first := numbers.last.Add(int64(batch))
+		dst = append(dst, `{"import_supplier":"`+supplier+`","external_account_number":"EXT-`...)
+		dst = strconv.AppendInt(dst, accountOffset+1+first/int64(batch)%postedAccounts, 10)
+		dst = append(dst, `","`+k.list+`":[`...)
+		for i := range int64(batch) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, before...)
+			dst = strconv.AppendInt(dst, first+i, 10)
+			dst = append(dst, after...)
+		}
+		return append(dst, `]}`...)
+	}
+}
+
+func (k posting) insertBare(ctx context.Context, db *sql.DB, numbers *counter, batch int, length time.Duration) (float64, error) {
+	statement, err := db.PrepareContext(ctx, k.insert)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = statement.Close() }()
+	written, started := 0, time.Now()
+	for time.Since(started) < length {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		for range batch {
+			number := numbers.last.Add(1)
+			if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, number%postedAccounts, number); err != nil {
+				return 0, err
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			return 0, err
+		}
+		written += batch
+	}
+	return float64(written) / time.Since(started).Seconds(), nil
+}
