@@ -56,6 +56,15 @@ func TestReadmeTour(t *testing.T) {
 		`{"status":"UNKNOWN","platform_account_number":""} [200]`,
 		`[{"external_account_number":"1001","platform_account_number":null,"account_created_at":null}] [200]`,
 		"state            staged",
+		`"code":"dry_run_rolled_back","errors":[]} [400]`,
+		`","external_account_number":"1001"} [201]`,
+		`{"status":"COMPLETED","platform_account_number":"A-`,
+		`"status":"NOTE_CREATION_SUCCESS","is_pinned":true}] [201]`,
+		`"original_transaction_date":"2024-04-15"}}]} [201]`,
+		`"statement_id":"S-1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-03-31"}]} [201]`,
+		`"reference":"card-1001"} [201]`,
+		"state            imported",
+		"balance          50.00 GBP, in the customer's favour",
 	} {
 		if !strings.Contains(string(output), want) {
 			t.Errorf("the tour does not show %s\n%s", want, output)
