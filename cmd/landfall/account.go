@@ -52,7 +52,7 @@ func accountShow() *cobra.Command {
 		Long: "Show an account with everything on it and its history, by the supplier's\n" +
 			"number or by ours. Without --personal and --document nothing is shown that\n" +
 			"says who the customers are or what people wrote.",
-		Example: "  landfall account show NORTH 1001\n  landfall account show A-7K3M9Q2X --personal",
+		Example: "  landfall account show NORTH 1001\n  landfall account show A-7K3M9Q2B --personal",
 	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {

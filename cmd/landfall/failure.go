@@ -21,15 +21,15 @@ func accountFailed() *cobra.Command {
 		Use: "failed SUPPLIER", Short: "List the accounts whose last attempt failed, and why", Args: usage(cobra.ExactArgs(1)),
 	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		out := command.OutOrStdout()
-		print := printFailed
+		write := printFailed
 		asked, _ := command.Flags().GetBool(jsonFlag)
 		if asked {
-			print = encodeFailed
+			write = encodeFailed
 		}
 		count := 0
 		err := operator.Failed(command.Context(), arguments[0], func(failed landfall.FailedProcess) error {
 			count++
-			return print(out, failed, count == 1)
+			return write(out, failed, count == 1)
 		})
 		switch {
 		case err != nil:

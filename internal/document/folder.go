@@ -22,7 +22,7 @@ func openFolder(target *url.URL) (shelf, error) {
 	if target.Host != "" && target.Host != "localhost" || !filepath.IsAbs(target.Path) || target.RawQuery != "" {
 		return nil, errors.New("a document folder's address is file:// and an absolute path")
 	}
-	info, err := os.Stat(target.Path)
+	info, err := os.Stat(target.Path) //nolint:gosec // the operator chooses the folder
 	if err != nil {
 		return nil, fmt.Errorf("document folder: %w", err)
 	}
@@ -58,13 +58,13 @@ func (f *folder) stat(root, path string) error {
 	if err != nil {
 		return nameless(err)
 	}
-	defer base.Close()
+	defer func() { _ = base.Close() }()
 	if root != "" {
 		inner, err := base.OpenRoot(root)
 		if err != nil {
 			return absent(err)
 		}
-		defer inner.Close()
+		defer func() { _ = inner.Close() }()
 		base = inner
 	}
 	info, err := base.Stat(path)
@@ -87,8 +87,7 @@ func absent(err error) error {
 
 // nameless drops the path from an error: file names can be personal data.
 func nameless(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
 	}
 	return err

@@ -41,7 +41,7 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	if !landfall.ValidAccountNumber(number) {
 		return AccountFacts{}, landfall.Refuse(landfall.CodeAccountNotFound,
 			"This is not an account number, or a character of it is mistyped. "+
-				"Account numbers look like A-7K3M9Q2X; for any other, give the supplier and the external number.")
+				"Account numbers look like A-7K3M9Q2B; for any other, give the supplier and the external number.")
 	}
 	var facts AccountFacts
 	err := o.view(ctx, "account.show", func(view landfall.View) error {

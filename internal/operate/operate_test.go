@@ -111,12 +111,10 @@ func refusal(t *testing.T, what string, err error, code string, parts ...string)
 	}
 }
 
-func ptr[V any](value V) *V { return &value }
-
 func TestSupplierLife(t *testing.T) {
 	each(t, func(t *testing.T, d desk) {
 		ctx := t.Context()
-		made, err := d.CreateSupplier(ctx, "ACME", operate.SupplierChange{Name: ptr("Acme, Ltd"), DocumentRoot: ptr("imports/acme/")})
+		made, err := d.CreateSupplier(ctx, "ACME", operate.SupplierChange{Name: new("Acme, Ltd"), DocumentRoot: new("imports/acme/")})
 		must(t, err)
 		if made.Currency != "GBP" || made.TimeZone != "Europe/London" || made.Status != landfall.Ongoing {
 			t.Errorf("defaults are %+v", made)
@@ -125,8 +123,8 @@ func TestSupplierLife(t *testing.T) {
 		refusal(t, "twice", err, landfall.CodeValidationFailed, "already", "supplier set ACME")
 
 		changed, err := d.SetSupplier(ctx, "ACME", operate.SupplierChange{
-			Status: ptr(landfall.Paused), Currency: ptr("EUR"), Region: ptr("DE"), TimeZone: ptr("Europe/Berlin"),
-			ConcurrencyLimit: ptr(3), VerifyDocuments: ptr(true), SendCustomerEmails: ptr(true),
+			Status: new(landfall.Paused), Currency: new("EUR"), Region: new("DE"), TimeZone: new("Europe/Berlin"),
+			ConcurrencyLimit: new(3), VerifyDocuments: new(true), SendCustomerEmails: new(true),
 			Severities: map[string]landfall.Severity{"incorrect_tax_amount": landfall.SeverityError},
 		})
 		must(t, err)
@@ -137,7 +135,7 @@ func TestSupplierLife(t *testing.T) {
 		if facts.Status != landfall.Paused || facts.Name != "Acme, Ltd" || facts.Severities["incorrect_tax_amount"] != landfall.SeverityError {
 			t.Errorf("facts are %+v", facts)
 		}
-		must(t, second(d.SetSupplier(ctx, "ACME", operate.SupplierChange{Name: ptr("Acme"),
+		must(t, second(d.SetSupplier(ctx, "ACME", operate.SupplierChange{Name: new("Acme"),
 			Severities: map[string]landfall.Severity{"incorrect_tax_amount": ""}})))
 		listed, err := d.Suppliers(ctx)
 		must(t, err)

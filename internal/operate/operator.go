@@ -73,8 +73,7 @@ func storeFault(doing string, err error) error {
 			RetryAfter: time.Second, Cause: fmt.Errorf("%s: %w", doing, err),
 		}
 	}
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*landfall.Error](err); known {
 		return err
 	}
 	return fmt.Errorf("%s: %w", doing, err)

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,30 +19,30 @@ func TestSettingsRefused(t *testing.T) {
 		attr   string
 		part   string
 	}{
-		"blank name":        {change{Name: ptr("")}, "name", "blank"},
-		"padded name":       {change{Name: ptr(" Acme")}, "name", "begin or end"},
-		"invisible name":    {change{Name: ptr("Ac\u200bme")}, "name", "invisible"},
-		"two lines":         {change{Name: ptr("Ac\nme")}, "name", "invisible"},
-		"long name":         {change{Name: ptr(strings.Repeat("é", 129))}, "name", "129"},
-		"broken name":       {change{Name: ptr("Ac\xffme")}, "name", "invisible"},
-		"status":            {change{Status: ptr(landfall.SupplierStatus("ongoing"))}, "status", "Ongoing, Paused, Complete"},
-		"currency":          {change{Currency: ptr("gbp")}, "currency", "ISO 4217"},
-		"no such currency":  {change{Currency: ptr("XYZ")}, "currency", "ISO 4217"},
-		"region":            {change{Region: ptr("UK")}, "region", "ISO 3166"},
-		"empty region":      {change{Region: ptr("")}, "region", "ISO 3166"},
-		"time zone":         {change{TimeZone: ptr("Europe/Londn")}, "time_zone", "IANA"},
-		"empty time zone":   {change{TimeZone: ptr("")}, "time_zone", "IANA"},
-		"local time zone":   {change{TimeZone: ptr("Local")}, "time_zone", "IANA"},
-		"zone as a path":    {change{TimeZone: ptr("../../etc/passwd")}, "time_zone", "IANA"},
-		"limit":             {change{ConcurrencyLimit: ptr(-1)}, "concurrency_limit", "-1"},
-		"root with dots":    {change{DocumentRoot: ptr("a/../b")}, "document_root", "'..'"},
-		"root with a gap":   {change{DocumentRoot: ptr("a//b")}, "document_root", "empty"},
-		"root with scheme":  {change{DocumentRoot: ptr("s3://bucket/a")}, "document_root", "bucket"},
-		"root with a drive": {change{DocumentRoot: ptr(`C:\a`)}, "document_root", "bucket"},
-		"encoded root":      {change{DocumentRoot: ptr("a/%2e%2e/b")}, "document_root", "bucket"},
-		"long root":         {change{DocumentRoot: ptr(strings.Repeat("a", 1025))}, "document_root", "1025"},
+		"blank name":        {change{Name: new("")}, "name", "blank"},
+		"padded name":       {change{Name: new(" Acme")}, "name", "begin or end"},
+		"invisible name":    {change{Name: new("Ac\u200bme")}, "name", "invisible"},
+		"two lines":         {change{Name: new("Ac\nme")}, "name", "invisible"},
+		"long name":         {change{Name: new(strings.Repeat("é", 129))}, "name", "129"},
+		"broken name":       {change{Name: new("Ac\xffme")}, "name", "invisible"},
+		"status":            {change{Status: new(landfall.SupplierStatus("ongoing"))}, "status", "Ongoing, Paused, Complete"},
+		"currency":          {change{Currency: new("gbp")}, "currency", "ISO 4217"},
+		"no such currency":  {change{Currency: new("XYZ")}, "currency", "ISO 4217"},
+		"region":            {change{Region: new("UK")}, "region", "ISO 3166"},
+		"empty region":      {change{Region: new("")}, "region", "ISO 3166"},
+		"time zone":         {change{TimeZone: new("Europe/Londn")}, "time_zone", "IANA"},
+		"empty time zone":   {change{TimeZone: new("")}, "time_zone", "IANA"},
+		"local time zone":   {change{TimeZone: new("Local")}, "time_zone", "IANA"},
+		"zone as a path":    {change{TimeZone: new("../../etc/passwd")}, "time_zone", "IANA"},
+		"limit":             {change{ConcurrencyLimit: new(-1)}, "concurrency_limit", "-1"},
+		"root with dots":    {change{DocumentRoot: new("a/../b")}, "document_root", "'..'"},
+		"root with a gap":   {change{DocumentRoot: new("a//b")}, "document_root", "empty"},
+		"root with scheme":  {change{DocumentRoot: new("s3://bucket/a")}, "document_root", "bucket"},
+		"root with a drive": {change{DocumentRoot: new(`C:\a`)}, "document_root", "bucket"},
+		"encoded root":      {change{DocumentRoot: new("a/%2e%2e/b")}, "document_root", "bucket"},
+		"long root":         {change{DocumentRoot: new(strings.Repeat("a", 1025))}, "document_root", "1025"},
 		"severity":          {change{Severities: map[string]landfall.Severity{"incorrect_tax_amount": "fatal"}}, "rule", "error, warning, off"},
-		"rule mistyped":     {change{Severities: map[string]landfall.Severity{"incorect_tax_amout": "off"}}, "rule", "Did you mean incorrect_tax_amount?"},
+		"rule mistyped":     {change{Severities: map[string]landfall.Severity{"incorrect_tax_amout": "off"}}, "rule", "Did you mean incorrect_tax_amount?"},
 		"part of a rule":    {change{Severities: map[string]landfall.Severity{"line_item": "off"}}, "rule", "incorrect_line_item_net_amount"},
 		"no such rule":      {change{Severities: map[string]landfall.Severity{"zzz": "off"}}, "rule", "See them all with: rules"},
 	}
@@ -53,7 +54,7 @@ func TestSettingsRefused(t *testing.T) {
 			c.change.Status = orPaused(c.change.Status) // would be an event if anything went through
 			_, err := d.SetSupplier(ctx, "S", c.change)
 			refusal(t, name, err, landfall.CodeValidationFailed, c.part)
-			if known, ok := err.(*landfall.Error); !ok || len(known.Violations) != 1 || known.Violations[0].Attr != c.attr {
+			if known, ok := errors.AsType[*landfall.Error](err); !ok || len(known.Violations) != 1 || known.Violations[0].Attr != c.attr {
 				t.Errorf("%s: %+v", name, err)
 			}
 			_, err = d.CreateSupplier(ctx, "NEW", c.change)
@@ -80,7 +81,7 @@ func orPaused(status *landfall.SupplierStatus) *landfall.SupplierStatus {
 	if status != nil {
 		return status
 	}
-	return ptr(landfall.Paused)
+	return new(landfall.Paused)
 }
 
 func TestSupplierCodes(t *testing.T) {
@@ -91,7 +92,7 @@ func TestSupplierCodes(t *testing.T) {
 		}
 		for _, code := range []string{"A", "0", "a.b-c_d", strings.Repeat("A", 32), "a"} {
 			must(t, second(d.CreateSupplier(t.Context(), code, operate.SupplierChange{
-				DocumentRoot: ptr("/a/b/"), TimeZone: ptr("UTC"), Currency: ptr("JPY"), Region: ptr("JP"),
+				DocumentRoot: new("/a/b/"), TimeZone: new("UTC"), Currency: new("JPY"), Region: new("JP"),
 			})))
 		}
 	})
