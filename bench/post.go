@@ -34,7 +34,7 @@ var transactionPosting = posting{
 	item: `{"transaction_id":"T-NUMBER","transaction_date":"2026-07-05","amount":12.34,"type":"PAYMENT","payment_type":"DD_REGULAR_COLLECTION","reason":"ACCOUNT_CHARGE_PAYMENT","reference":"DD-77120"}`,
 	insert: `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on, reason, note, document)
 		VALUES ($1, 'T-' || CAST($2 AS TEXT), $2, 'transaction', FALSE, 1234, 1234, 'PAYMENT', '2026-07-05', NULL, 'ACCOUNT_CHARGE_PAYMENT', '',
-		'{"transaction_id":"T-1783245600000000","transaction_date":"2026-07-05","amount":12.34,"type":"PAYMENT","payment_type":"DD_REGULAR_COLLECTION","reason":"ACCOUNT_CHARGE_PAYMENT","reference":"DD-77120"}')`,
+		'{"transaction_id": "T-1783245600000000","transaction_date": "2026-07-05","amount": 12.34,"type": "PAYMENT","payment_type": "DD_REGULAR_COLLECTION","reason": "ACCOUNT_CHARGE_PAYMENT","reference": "DD-77120"}')`,
 }
 
 // measurePostPostgres compares posting batches with pgbench inserting the same

@@ -92,7 +92,8 @@ func (s *service) create(ctx context.Context, numbers *counter, count int64) (fl
 }
 
 // rawRow is one row an account consists of: a table, its columns after the
-// account's key, and values for them as SQL.
+// account's key, and values for them as SQL. Their JSON has a space behind each
+// colon: pgbench would take a colon and a word for a variable.
 type rawRow struct{ table, columns, values string }
 
 // rawRows are the rows the program writes for the benchmark's account.
@@ -110,42 +111,33 @@ var rawRows = []rawRow{
 	{"agreement", "supply_point, ordinal, product_code, from_on, to_on, agreed_at", "1, 1, 'FIXED-12M', '2024-03-14', '2025-03-14', NULL"},
 	{"agreement", "supply_point, ordinal, product_code, from_on, to_on, agreed_at", "1, 2, 'FLEX-1', '2025-03-14', NULL, NULL"},
 	{"agreement", "supply_point, ordinal, product_code, from_on, to_on, agreed_at", "2, 1, 'FLEX-1', '2024-03-14', NULL, NULL"},
-	{"meter", "supply_point, ordinal, serial_number, installed_on, removed_on, registers", `1, 1, 'E12Z004521', '2019-05-02', NULL, '[{"id":"01","digits":5,"readings":[{"on":"2026-06-30","type":"CUSTOMER","value":"45210"}]}]'`},
-	{"meter", "supply_point, ordinal, serial_number, installed_on, removed_on, registers", `2, 1, 'G4A0088123', NULL, NULL, '[{"id":"01","digits":5}]'`},
+	{"meter", "supply_point, ordinal, serial_number, installed_on, removed_on, registers", `1, 1, 'E12Z004521', '2019-05-02', NULL, '[{"id": "01","digits": 5,"readings": [{"on": "2026-06-30","type": "CUSTOMER","value": "45210"}]}]'`},
+	{"meter", "supply_point, ordinal, serial_number, installed_on, removed_on, registers", `2, 1, 'G4A0088123', NULL, NULL, '[{"id": "01","digits": 5}]'`},
 	{"statement_period", "ordinal, from_on, to_on, balance", "1, NULL, '2026-06-30', -4210"},
 	{"statement_period", "ordinal, from_on, to_on, balance", "2, '2026-07-01', NULL, 0"},
 	{"ledger_entry", "transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on, reason, note, document", "'', 1, 'opening', TRUE, -4210, -4210, '', '2026-06-30', NULL, '', '', NULL"},
 	{"ledger_entry", "transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on, reason, note, document",
-		`'P-1', 2, 'transaction', FALSE, 5000, 790, 'PAYMENT', '2026-07-05', NULL, 'ACCOUNT_CHARGE_PAYMENT', '', '{"transaction_id":"P-1","transaction_date":"2026-07-05","amount":50.00,"type":"PAYMENT","payment_type":"DD_REGULAR_COLLECTION","reason":"ACCOUNT_CHARGE_PAYMENT","reference":"DD-77120"}'`},
+		`'P-1', 2, 'transaction', FALSE, 5000, 790, 'PAYMENT', '2026-07-05', NULL, 'ACCOUNT_CHARGE_PAYMENT', '', '{"transaction_id": "P-1","transaction_date": "2026-07-05","amount": 50.00,"type": "PAYMENT","payment_type": "DD_REGULAR_COLLECTION","reason": "ACCOUNT_CHARGE_PAYMENT","reference": "DD-77120"}'`},
 }
 
 // rawCreation folds all rows of an account into one statement for pgbench.
 func rawCreation() string {
-	tables := make(map[string][]rawRow)
-	var order []string
-	for _, row := range rawRows {
-		if tables[row.table] == nil {
-			order = append(order, row.table)
-		}
-		tables[row.table] = append(tables[row.table], row)
-	}
 	var script strings.Builder
 	script.WriteString(`WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
 	WHERE id = (SELECT id FROM raw_process WHERE n = (SELECT nextval('raw_next'))) RETURNING id)`)
-	for _, table := range order {
-		key := "account_id"
-		if table == "account" {
-			key = "id"
-		}
-		var values []string
-		for _, row := range tables[table] {
-			values = append(values, "SELECT id, "+row.values+" FROM p")
-		}
-		fmt.Fprintf(&script, ",\n%s_made AS (INSERT INTO %s (%s, %s) %s)", table, table, key,
-			tables[table][0].columns, strings.Join(values, " UNION ALL "))
+	for i, row := range rawRows {
+		fmt.Fprintf(&script, ",\nmade%d AS (INSERT INTO %s (%s, %s) SELECT id, %s FROM p)", i, row.table, row.key(), row.columns, row.values)
 	}
 	script.WriteString("\nINSERT INTO event (type, supplier, external, account_number, at, details) SELECT 'account_import.completed', 'RAW', 'RAW-' || id, 'R-' || id, 1, '{}' FROM p;\n")
 	return script.String()
+}
+
+// key is the column that names the account.
+func (r rawRow) key() string {
+	if r.table == "account" {
+		return "id"
+	}
+	return "account_id"
 }
 
 // createBare writes accounts one after the other, as one would by hand.
@@ -161,11 +153,7 @@ func createBare(ctx context.Context, db *sql.DB, numbers *counter, length time.D
 		return 0, err
 	}
 	for _, row := range rawRows {
-		key := "account_id"
-		if row.table == "account" {
-			key = "id"
-		}
-		if err := prepare(fmt.Sprintf("INSERT INTO %s (%s, %s) VALUES ($1, %s)", row.table, key, row.columns, row.values)); err != nil {
+		if err := prepare(fmt.Sprintf("INSERT INTO %s (%s, %s) VALUES ($1, %s)", row.table, row.key(), row.columns, row.values)); err != nil {
 			return 0, err
 		}
 	}

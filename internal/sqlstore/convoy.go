@@ -16,13 +16,18 @@ const (
 	longestBatch = 64
 	// heaviestBatch bounds the bytes of a batch: big documents go alone.
 	heaviestBatch = 4 << 20
+	// A transaction costs nearly the same for one call as for many, so when a
+	// crowd is at the door it pays to let more of it in. Whoever comes alone
+	// or with a few never waits.
+	crowd  = 8
+	gather = time.Millisecond
 	// stageLimit ends a batch that hangs.
 	stageLimit = 30 * time.Second
 )
 
 // convoy collects calls that arrive at the same time and runs each lot of them
-// in one transaction with a handful of statements. Nobody waits for company: a
-// lane takes what is there when it is free.
+// in one transaction with a handful of statements. A lane takes what is there
+// when it is free; only in a crowd does it wait a moment for more.
 type convoy[W, O any] struct {
 	// run does the work of a batch of different keys, sorted, and sets what
 	// became of each call. An error is the whole batch's. It may be called
@@ -91,6 +96,7 @@ func (c *convoy[W, O]) close() {
 
 func (c *convoy[W, O]) lane() {
 	var kept []*call[W, O] // twins of a key in the batch before
+	last := 0              // how many calls that batch had
 	for {
 		if len(kept) == 0 {
 			select {
@@ -100,8 +106,12 @@ func (c *convoy[W, O]) lane() {
 				return
 			}
 		}
+		if last >= crowd && len(c.queue) < longestBatch/2 {
+			time.Sleep(gather)
+		}
 		var batch []*call[W, O]
 		batch, kept = c.collect(kept)
+		last = len(batch)
 		c.serve(batch)
 	}
 }

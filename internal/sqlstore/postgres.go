@@ -119,8 +119,9 @@ func (e *postgresEngine) check(ctx context.Context, options Options) error {
 	})
 }
 
-// lanes is a few: while one batch waits for the disk, others are at work.
-func (e *postgresEngine) lanes() int { return 3 }
+// lanes is two: while one batch waits for the disk, the other is at work. More
+// lanes make smaller batches.
+func (e *postgresEngine) lanes() int { return 2 }
 
 func (e *postgresEngine) close() error {
 	e.closed.Store(true)

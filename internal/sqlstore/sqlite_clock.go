@@ -12,5 +12,7 @@ import (
 // the host, so it is asked directly.
 func init() {
 	sqlite.MustRegisterScalarFunction("now_micros", 0,
-		func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return time.Now().UnixMicro(), nil })
+		func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+			return time.Now().UnixMicro(), nil
+		})
 }

@@ -3,13 +3,13 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"landfall"
+	"landfall/internal/rules"
 )
 
 type (
@@ -32,7 +32,7 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	}
 	// PostgreSQL would refuse it too, but with the rest of its batch; SQLite
 	// would keep it, and asking it to look costs a quarter of the staging.
-	if !json.Valid(staging.Document) {
+	if !rules.Valid(staging.Document) {
 		return landfall.StageOutcome{}, errMalformed
 	}
 	return s.stagings.join(ctx, staging.Key, len(wanted.text), wanted)
