@@ -18,9 +18,9 @@ import (
 const connections = 64
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == bareServerArgument {
-		serveBare()
-		return
+	if len(os.Args) == 4 && os.Args[1] == bareServerArgument {
+		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
+		os.Exit(1)
 	}
 	length := flag.Duration("length", 4*time.Second, "how long each arm of a measurement runs")
 	rounds := flag.Int("rounds", 3, "how often the two arms alternate; the median ratio counts")
@@ -56,6 +56,7 @@ var measurements = []measurement{
 	{"validate", 0.4, measureValidate},
 	{"stage-postgres", 0.4, measureStagePostgres},
 	{"stage-sqlite", 0.4, measureStageSQLite},
+	{"stage-sqlite-inside", 0.2, measureStageInside},
 	{"process-postgres", 0.7, measureProcessPostgres},
 	{"process-sqlite", 0.8, measureProcessSQLite},
 	{"notes-1-postgres", 0.5, measurePostPostgres(notePosting, 1)},

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,27 +12,31 @@ import (
 // with the type PostgreSQL needs to hear: "ordinal bigint".
 //
 // SQLite takes one parameter per value and is prepared for a few numbers of
-// rows. PostgreSQL takes each column as one array: a round trip and thousands of
-// parameters cost it more than the rows.
+// rows. PostgreSQL takes each column as one array, and all tables in one
+// statement: round trips and thousands of parameters cost it more than the rows.
 type table struct {
-	width  int
 	values map[int]string // text for SQLite by number of rows
-	arrays string         // text for PostgreSQL
+	into   string         // both databases' beginning of an insert
+	kinds  []string       // of the columns
 }
 
 func newTable(name string, columns ...string) *table {
-	names, marks, arrays := make([]string, len(columns)), make([]string, len(columns)), make([]string, len(columns))
+	names, marks, kinds := make([]string, len(columns)), make([]string, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
-		name, kind, _ := strings.Cut(column, " ")
-		names[i], marks[i] = name, "$"+strconv.Itoa(i+1)
-		arrays[i] = marks[i] + "::" + kind + "[]"
+		names[i], kinds[i], _ = strings.Cut(column, " ")
+		marks[i] = "$" + strconv.Itoa(i+1)
 	}
 	into := "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") "
-	return &table{
-		width:  len(columns),
-		values: forSizes(into+"VALUES ", "("+strings.Join(marks, ", ")+")", ""),
-		arrays: into + "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")",
+	return &table{into: into, kinds: kinds, values: forSizes(into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
+}
+
+// arrays writes the insert for PostgreSQL, its parameters numbered from first.
+func (t *table) arrays(first int) string {
+	parts := make([]string, len(t.kinds))
+	for i, kind := range t.kinds {
+		parts[i] = "$" + strconv.Itoa(first+i) + "::" + kind + "[]"
 	}
+	return t.into + "SELECT * FROM unnest(" + strings.Join(parts, ", ") + ")"
 }
 
 // pile gathers rows of one table until they are written together. A value is
@@ -43,42 +48,65 @@ type pile struct {
 
 func (p *pile) add(values ...any) { p.rows = append(p.rows, values...) }
 
+func (p *pile) width() int { return len(p.table.kinds) }
+
 // longestArray is how many rows go into one statement with arrays.
 const longestArray = 4096
 
 // write inserts piles in the order given.
 func (t *tx) write(ctx context.Context, piles ...*pile) error {
+	for t.dialect.arrays && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
+		if err := t.writeArrays(ctx, piles); err != nil {
+			return err
+		}
+	}
 	for _, p := range piles {
-		for rows := p.rows; len(rows) > 0; {
-			count := len(rows) / p.table.width
-			var err error
-			if t.dialect.arrays {
-				count = min(count, longestArray)
-				err = t.writeArrays(ctx, p.table, rows[:count*p.table.width])
-			} else {
-				count = sizeWithin(count)
-				_, err = t.exec(ctx, p.table.values[count], rows[:count*p.table.width]...)
-			}
-			if err != nil {
+		for len(p.rows) > 0 {
+			count := sizeWithin(len(p.rows) / p.width())
+			if _, err := t.exec(ctx, p.table.values[count], p.rows[:count*p.width()]...); err != nil {
 				return err
 			}
-			rows = rows[count*p.table.width:]
+			p.rows = p.rows[count*p.width():]
 		}
 	}
 	return nil
 }
 
-func (t *tx) writeArrays(ctx context.Context, into *table, rows []any) error {
-	args := make([]any, into.width)
-	for column := range into.width {
-		text, err := array(rows, column, into.width)
-		if err != nil {
-			return err
+// writeArrays takes as much off each pile as one statement may hold, and puts
+// all of it into one statement: PostgreSQL runs every part of it.
+func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
+	var parts []string
+	var args []any
+	for _, p := range piles {
+		if len(p.rows) == 0 {
+			continue
 		}
-		args[column] = text
+		parts = append(parts, p.table.arrays(len(args)+1))
+		taken := p.rows[:min(len(p.rows), longestArray*p.width())]
+		p.rows = p.rows[len(taken):]
+		for column := range p.width() {
+			text, err := array(taken, column, p.width())
+			if err != nil {
+				return err
+			}
+			args = append(args, text)
+		}
 	}
-	_, err := t.exec(ctx, into.arrays, args...)
+	_, err := t.exec(ctx, together(parts), args...)
 	return err
+}
+
+// together makes one statement of several inserts.
+func together(inserts []string) string {
+	last := len(inserts) - 1
+	if last == 0 {
+		return inserts[0]
+	}
+	parts := make([]string, last)
+	for i, insert := range inserts[:last] {
+		parts[i] = "part" + strconv.Itoa(i) + " AS (" + insert + ")"
+	}
+	return "WITH " + strings.Join(parts, ", ") + " " + inserts[last]
 }
 
 // array spells every width-th value as a constant of PostgreSQL.

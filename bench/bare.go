@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the raw limit is measured with the driver alone
+)
+
+// bareServerArgument makes this program the bare server, in a process of its own.
+const bareServerArgument = "bare-server"
+
+// startBare runs the bare server: one that decodes, or with the name of a file
+// one that writes.
+func startBare(ctx context.Context, file string) (*service, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s := &service{address: address, command: exec.CommandContext(ctx, program, bareServerArgument, address, file)}
+	s.command.Stderr = os.Stderr
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	return s, waitFor(ctx, "http://"+address+"/")
+}
+
+// serveBare is what one would write in five minutes: net/http, and behind it
+// encoding/json or SQLite.
+func serveBare(address, file string) error {
+	work := decodeBare
+	if file != "" {
+		writer, err := openBareWriter(file)
+		if err != nil {
+			return err
+		}
+		work = writer.stage
+	}
+	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			body, err = work(body)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		_, _ = w.Write(body)
+	}))
+}
+
+func decodeBare(body []byte) ([]byte, error) {
+	var decoded any
+	return body, json.Unmarshal(body, &decoded)
+}
+
+// bareWriter is SQLite with nothing around it: callers hand rows to one writer,
+// which commits whatever has gathered.
+type bareWriter struct {
+	db      *sql.DB
+	rows    chan bareRow
+	numbers counter
+}
+
+type bareRow struct {
+	external, document string
+	done               chan error
+}
+
+func openBareWriter(path string) (*bareWriter, error) {
+	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT`); err != nil {
+		return nil, err
+	}
+	w := &bareWriter{db: db, rows: make(chan bareRow, connections)}
+	statement, err := db.Prepare(`INSERT INTO raw_upsert VALUES ('BENCH', $1, $2, 0)
+		ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at`)
+	if err != nil {
+		return nil, err
+	}
+	go w.write(statement)
+	return w, nil
+}
+
+func (w *bareWriter) close() {
+	close(w.rows)
+	_ = w.db.Close()
+}
+
+// stage keeps an account whose number it cuts out of the bytes.
+func (w *bareWriter) stage(body []byte) ([]byte, error) {
+	_, rest, found := bytes.Cut(body, []byte(`"external_account_number": "`))
+	number, _, ended := bytes.Cut(rest, []byte(`"`))
+	if !found || !ended {
+		return nil, errors.New("no number")
+	}
+	return []byte("{}"), w.put(string(number), string(body), make(chan error, 1))
+}
+
+func (w *bareWriter) put(external, document string, done chan error) error {
+	w.rows <- bareRow{external, document, done}
+	return <-done
+}
+
+// run puts accounts from as many callers as the other arm has connections.
+func (w *bareWriter) run(ctx context.Context, length time.Duration) (float64, error) {
+	ctx, stop := context.WithTimeout(ctx, length)
+	defer stop()
+	var written atomic.Int64
+	var callers sync.WaitGroup
+	started := time.Now()
+	for range connections {
+		callers.Go(func() {
+			done := make(chan error, 1)
+			for ctx.Err() == nil {
+				number := w.numbers.last.Add(1)
+				if w.put(strconv.FormatInt(number, 10), string(account(number, nil)), done) == nil {
+					written.Add(1)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	return float64(written.Load()) / time.Since(started).Seconds(), nil
+}
+
+func (w *bareWriter) write(statement *sql.Stmt) {
+	for first := range w.rows {
+		waiting := []bareRow{first}
+		for len(w.rows) > 0 && len(waiting) < connections {
+			waiting = append(waiting, <-w.rows)
+		}
+		err := w.commit(statement, waiting)
+		for _, row := range waiting {
+			row.done <- err
+		}
+	}
+}
+
+func (w *bareWriter) commit(statement *sql.Stmt, rows []bareRow) error {
+	tx, err := w.db.Begin()
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := tx.Stmt(statement).Exec(row.external, row.document); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}
