@@ -29,6 +29,8 @@ var floors = map[string]int{
 
 	// Scaffolding: it gives tests a database and imports nothing of ours.
 	"internal/pgtest": 0, "internal/pgtest/cluster": 6,
+	// Scaffolding: it fetches programs that tests talk to, and imports nothing of ours.
+	"internal/toolshed": 0,
 	// Scaffolding: it judges what callers of the built program saw.
 	"internal/oracle": 2,
 }
@@ -40,7 +42,7 @@ var neighbours = map[string][]string{
 }
 
 // scaffolding may be imported by tests, by bench and by itself.
-var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/oracle"}
+var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/oracle", "internal/toolshed"}
 
 // landlords says which package a third-party module lives in. Nobody else
 // imports it, so that replacing a module touches one package.
@@ -67,7 +69,7 @@ var landlords = map[string]string{
 // instruments are modules that only tests use; they may do so anywhere.
 var instruments = []string{
 	"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
-	"go.uber.org/goleak", "pgregory.net/rapid", "github.com/johannesboyne/gofakes3",
+	"pgregory.net/rapid", "github.com/johannesboyne/gofakes3",
 	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/jackc/pgx/v5",
 }
 

@@ -7,12 +7,16 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+
+	"landfall/internal/toolshed"
 )
 
 var update = flag.Bool("update", false, "rewrite the checked-in API description")
@@ -34,7 +38,25 @@ func TestOpenAPIIsCheckedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(fresh, kept) {
-		t.Error("api/openapi.json is not what the route table says; run go test ./internal/httpapi -run OpenAPI -update")
+		t.Error("api/openapi.json is not what the route table says; run make generate")
+	}
+}
+
+// Two public linters judge the checked-in document. Each rule that is off has
+// its reason beside it in api/lint.
+func TestOpenAPIPleasesTheLinters(t *testing.T) {
+	programs := filepath.Join(toolshed.Node(t, "../../api/lint"), "node_modules", ".bin")
+	for name, arguments := range map[string][]string{
+		"redocly":  {"lint", "--config", "../../api/lint/redocly.yaml", checkedIn},
+		"spectral": {"lint", "--ruleset", "../../api/lint/spectral.yaml", "--fail-severity", "warn", checkedIn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			linter := exec.CommandContext(t.Context(), filepath.Join(programs, name), arguments...)
+			linter.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+			if output, err := linter.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, output)
+			}
+		})
 	}
 }
 

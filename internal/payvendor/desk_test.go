@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"landfall"
+	"landfall/internal/toolshed"
 )
 
 const canary = "sk_test_CANARY8471"
@@ -66,7 +67,7 @@ func codeOf(t *testing.T, err error) string {
 }
 
 func TestStripeMock(t *testing.T) {
-	binary := tool(t, "github.com/stripe/stripe-mock", "v0.203.0")
+	binary := toolshed.Go(t, "github.com/stripe/stripe-mock", "v0.203.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestStripeMock(t *testing.T) {
 		})
 	}
 	t.Run("a key it does not like", func(t *testing.T) {
-		os.Setenv("TEST_VENDOR_SECRET", "CANARY_no_key") // stripe-mock quotes it in its reply
+		t.Setenv("TEST_VENDOR_SECRET", "CANARY_no_key") // stripe-mock quotes it in its reply
 		other := vendor
 		other.Code = "OTHER"
 		_, err := desk.Verify(t.Context(), other, landfall.Instruction{Reference: "pm_1", Type: "CARD"})
