@@ -5,3 +5,5 @@
 // One declaration per payload gives its decoding, its violations with dotted
 // paths, its JSON Schema and its documentation, so that they cannot disagree.
 package contract
+
+//go:generate go test -run TestDocumentsAreCurrent -update .

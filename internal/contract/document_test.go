@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the generated documents again")
 
 // TestDocumentsAreCurrent compares the checked-in pages with what the tables
-// say now; go test ./internal/contract -update writes them again.
+// say now; make generate writes them again.
 func TestDocumentsAreCurrent(t *testing.T) {
 	for name, want := range map[string]string{"errors.md": ErrorsMarkdown(), "account.md": AccountMarkdown()} {
 		path := "../../docs/" + name
@@ -28,7 +28,7 @@ func TestDocumentsAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != want {
-			t.Errorf("docs/%s is not current; run go test ./internal/contract -update", name)
+			t.Errorf("docs/%s is not current; run make generate", name)
 		}
 	}
 }
