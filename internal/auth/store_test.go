@@ -78,8 +78,7 @@ func show(grant auth.Grant) []string { return []string{"Token " + grant.Token.Re
 
 // code gives the code of an error that a user may see.
 func code(err error) string {
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Code
 	}
 	if err != nil {

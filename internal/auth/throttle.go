@@ -113,10 +113,10 @@ func (b *buckets) take(name string, now time.Time) time.Duration {
 		element = b.recent.PushFront(&bucket{name, rate.NewLimiter(rate.Every(b.every), b.burst)})
 		b.byName[name] = element
 		if oldest := b.recent.Back(); len(b.byName) > b.most {
-			delete(b.byName, b.recent.Remove(oldest).(*bucket).name)
+			delete(b.byName, b.recent.Remove(oldest).(*bucket).name) //nolint:forcetypeassert // the list has nothing else
 		}
 	}
-	limit := element.Value.(*bucket).limit
+	limit := element.Value.(*bucket).limit //nolint:forcetypeassert // likewise
 	reservation := limit.ReserveN(now, 1)
 	wait := reservation.DelayFrom(now)
 	if wait > 0 {

@@ -215,7 +215,7 @@ func (f *form) base(vendor landfall.Vendor, networks []netip.Prefix) *url.URL {
 		f.fault("base_url", "no user name or password belongs in it; name the secret's variable instead")
 	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
 		f.fault("base_url", "it ends with its path")
-	case base.Scheme == "http" && !(local && open):
+	case base.Scheme == "http" && (!local || !open):
 		f.fault("base_url", "it must be https; plain http is only for a loopback address that networks allows")
 	case base.Scheme != "https" && base.Scheme != "http":
 		f.fault("base_url", "it must be https")

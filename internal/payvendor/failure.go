@@ -51,8 +51,7 @@ func (e *statusError) Unwrap() error {
 // isRefusal reports whether the vendor refused us, or our configuration leads
 // nowhere: trouble that only the operator can mend.
 func isRefusal(err error) bool {
-	var status *statusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*statusError](err); ok {
 		return status.status >= 400 && status.status < 500 && !isPassing(status.status)
 	}
 	return errors.Is(err, errForbidden)
@@ -70,8 +69,7 @@ func isPassing(status int) bool {
 // isTrouble reports whether an error counts against the vendor. A vendor that
 // answers with a 4xx is alive.
 func isTrouble(err error) bool {
-	var status *statusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*statusError](err); ok {
 		return status.status < 400 || status.status >= 500
 	}
 	return err != nil && !errors.Is(err, errMissing)
@@ -139,8 +137,7 @@ func rejected(cause error) *landfall.Error {
 // plain takes the address off an error of the HTTP client: it holds the
 // reference.
 func plain(err error) error {
-	var address *url.Error
-	if errors.As(err, &address) {
+	if address, ok := errors.AsType[*url.Error](err); ok {
 		return address.Err
 	}
 	return err

@@ -57,11 +57,11 @@ func readGeneric(form *form, base *url.URL) func(*http.Client, string) adapter {
 	}
 	headers := readHeaders(form)
 	return func(client *http.Client, secret string) adapter {
-		vendor.inquiry = inquiry{client: client, base: base, headers: headers}
 		if secret != "" {
 			headers[header] = strings.TrimSpace(scheme + " " + secret)
 		}
-		return vendor
+		vendor.inquiry = inquiry{client: client, base: base, headers: headers}
+		return &vendor
 	}
 }
 
@@ -125,7 +125,7 @@ func readHeaders(form *form) map[string]string {
 
 // ask fetches the instruction and follows the pointers. What a pointer does
 // not find is taken as not told; only the id and the status can refuse.
-func (v generic) ask(ctx context.Context, reference string) (answer, error) {
+func (v *generic) ask(ctx context.Context, reference string) (answer, error) {
 	reply, err := v.inquiry.get(ctx, v.before+url.PathEscape(reference)+v.after)
 	var status *statusError
 	if errors.As(err, &status) && (status.status == http.StatusNotFound || status.status == http.StatusGone) {

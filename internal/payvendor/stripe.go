@@ -47,7 +47,7 @@ func readStripe(form *form, base *url.URL) func(*http.Client, string) adapter {
 			URL:               stripe.String(base.String()),
 			HTTPClient:        client,
 			MaxNetworkRetries: stripe.Int64(0),
-			EnableTelemetry:   stripe.Bool(false),
+			EnableTelemetry:   new(false),
 			LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
 		})))
 		return vendor

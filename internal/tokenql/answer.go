@@ -72,8 +72,7 @@ func (h *handler) render(response *graphql.Response, modern bool) (answer reply,
 		entry.Locations, entry.Path = found.Locations, found.Path
 		answer.Errors = append(answer.Errors, entry)
 		answer.status = max(answer.status, status)
-		var known *landfall.Error
-		if errors.As(found.ResolverError, &known) {
+		if known, ok := errors.AsType[*landfall.Error](found.ResolverError); ok {
 			answer.retryAfter = max(answer.retryAfter, known.RetryAfter)
 		}
 		if found.ResolverError == nil {

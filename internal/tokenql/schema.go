@@ -114,8 +114,7 @@ var _ Issuer = (*auth.Issuer)(nil)
 
 // kindOf gives the kind of a resolver's failure; a foreign error is Internal.
 func kindOf(err error) landfall.Kind {
-	var known *landfall.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Kind
 	}
 	return landfall.Internal
