@@ -66,18 +66,14 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		return err
 	}
 	rows := newAccountRows()
-	moved := make([]any, 0, movedWidth*len(found))
 	for _, one := range found {
 		additions, err := decide(one.wanted)
 		if err == nil {
-			moved, err = one.wanted.enter(rows, moved, additions)
+			err = one.wanted.enter(rows, additions)
 		}
 		one.err = err
 	}
-	if err := t.write(ctx, rows.piles()...); err != nil {
-		return err
-	}
-	return t.moveAccounts(ctx, moved)
+	return t.write(ctx, rows.piles()...)
 }
 
 // decide asks the posting what to add. It runs far from the caller, whose
@@ -94,33 +90,34 @@ func decide(p *posting) (additions landfall.Additions, err error) {
 
 // enter adds the rows of one posting and how the account moves with them. An
 // error leaves the rows as they were.
-func (p *posting) enter(rows *accountRows, moved []any, add landfall.Additions) ([]any, error) {
+func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	if len(add.Entries)+len(add.Notes)+len(add.Statements)+len(add.Instructions) == 0 && add.Event == nil {
-		return moved, nil
+		return nil
 	}
 	balance := p.books.Balance
 	for i := range add.Entries {
 		balance += add.Entries[i].Signed
 	}
 	if err := balanced(add.Entries, p.books.LastSequence, p.books.Balance, balance); err != nil {
-		return moved, err
+		return err
 	}
 	now := p.books.Now.UnixMicro()
 	if add.Event != nil {
 		event := *add.Event
 		event.Key, event.AccountNumber = p.Key, p.number
 		if err := rows.event(now, event); err != nil {
-			return moved, err
+			return err
 		}
 	}
 	if err := rows.note(p.id, p.last.note, now, add.Notes); err != nil {
-		return moved, err
+		return err
 	}
 	rows.ledger(p.id, add.Entries)
 	rows.statement(p.id, p.last.statement, add.Statements)
 	rows.instruction(p.id, p.last.instruction, add.Instructions)
-	return append(moved, p.id, int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
-		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions))), nil
+	rows.moved.add(p.id, int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
+	return nil
 }
 
 // balanced checks that entries follow a ledger and that their running balance
@@ -139,23 +136,17 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 	return nil
 }
 
-// moves updates the accounts that were posted onto.
-var moves = forSizes(`WITH wanted (id, balance, ledger, notes, statements, instructions) AS (VALUES `,
-	`(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT))`, `)
-	UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
-		statement_count = w.statements, instruction_count = w.instructions
-	FROM wanted w WHERE account.id = w.id`)
-
-const movedWidth = 6
-
-func (t *tx) moveAccounts(ctx context.Context, moved []any) error {
-	if len(moved) == 0 {
-		return nil
-	}
-	size := sizeFor(len(moved) / movedWidth)
-	_, err := t.exec(ctx, moves[size], pad(moved, movedWidth*size)...)
-	return err
+// movedTable is the accounts that were posted onto: its rows change them.
+var movedTable = &table{
+	kinds: []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint"},
+	values: forSizes(`WITH w (id, balance, ledger, notes, statements, instructions) AS (VALUES `,
+		`($1, $2, $3, $4, $5, $6)`, `) `+moveAccounts+`w WHERE account.id = w.id`),
+	before: moveAccounts + `(`,
+	after:  `) AS w (id, balance, ledger, notes, statements, instructions) WHERE account.id = w.id`,
 }
+
+const moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+	statement_count = w.statements, instruction_count = w.instructions FROM `
 
 // lockedAccounts finds the accounts of a batch and holds them, one after the
 // other in the same order for everybody, so that nobody waits in a circle.

@@ -15,9 +15,9 @@ import (
 // rows. PostgreSQL takes each column as one array, and all tables in one
 // statement: round trips and thousands of parameters cost it more than the rows.
 type table struct {
-	values map[int]string // text for SQLite by number of rows
-	into   string         // both databases' beginning of an insert
-	kinds  []string       // of the columns
+	values        map[int]string // text for SQLite by number of rows
+	before, after string         // text for PostgreSQL around the rows
+	kinds         []string       // of the columns
 }
 
 func newTable(name string, columns ...string) *table {
@@ -27,16 +27,16 @@ func newTable(name string, columns ...string) *table {
 		marks[i] = "$" + strconv.Itoa(i+1)
 	}
 	into := "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") "
-	return &table{into: into, kinds: kinds, values: forSizes(into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
+	return &table{before: into, kinds: kinds, values: forSizes(into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
 }
 
-// arrays writes the insert for PostgreSQL, its parameters numbered from first.
+// arrays writes the text for PostgreSQL, its parameters numbered from first.
 func (t *table) arrays(first int) string {
 	parts := make([]string, len(t.kinds))
 	for i, kind := range t.kinds {
 		parts[i] = "$" + strconv.Itoa(first+i) + "::" + kind + "[]"
 	}
-	return t.into + "SELECT * FROM unnest(" + strings.Join(parts, ", ") + ")"
+	return t.before + "SELECT * FROM unnest(" + strings.Join(parts, ", ") + ")" + t.after
 }
 
 // pile gathers rows of one table until they are written together. A value is
@@ -53,7 +53,7 @@ func (p *pile) width() int { return len(p.table.kinds) }
 // longestArray is how many rows go into one statement with arrays.
 const longestArray = 4096
 
-// write inserts piles in the order given.
+// write writes piles in the order given.
 func (t *tx) write(ctx context.Context, piles ...*pile) error {
 	for t.dialect.arrays && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
 		if err := t.writeArrays(ctx, piles); err != nil {
@@ -96,17 +96,17 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 	return err
 }
 
-// together makes one statement of several inserts.
-func together(inserts []string) string {
-	last := len(inserts) - 1
+// together makes one statement of several writes.
+func together(writes []string) string {
+	last := len(writes) - 1
 	if last == 0 {
-		return inserts[0]
+		return writes[0]
 	}
 	parts := make([]string, last)
-	for i, insert := range inserts[:last] {
-		parts[i] = "part" + strconv.Itoa(i) + " AS (" + insert + ")"
+	for i, write := range writes[:last] {
+		parts[i] = "part" + strconv.Itoa(i) + " AS (" + write + ")"
 	}
-	return "WITH " + strings.Join(parts, ", ") + " " + inserts[last]
+	return "WITH " + strings.Join(parts, ", ") + " " + writes[last]
 }
 
 // array spells every width-th value as a constant of PostgreSQL.

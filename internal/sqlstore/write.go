@@ -15,6 +15,7 @@ import (
 type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods pile
 	entries, notes, statements, instructions, schedules, mails, events  pile
+	moved                                                               pile
 }
 
 func newAccountRows() *accountRows {
@@ -33,13 +34,14 @@ func newAccountRows() *accountRows {
 		schedules:    pile{table: scheduleTable},
 		mails:        pile{table: mailTable},
 		events:       pile{table: eventTable},
+		moved:        pile{table: movedTable},
 	}
 }
 
 func (r *accountRows) piles() []*pile {
 	return []*pile{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
-		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events,
+		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events, &r.moved,
 	}
 }
 
