@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"landfall/internal/calendar"
 )
 
 const jsonFlag = "json"
@@ -87,7 +89,7 @@ func instant(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return at.UTC().Format("2006-01-02T15:04:05Z")
+	return calendar.FormatInstant(at)
 }
 
 // nullable is an instant for JSON: absent times are null.

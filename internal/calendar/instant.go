@@ -29,7 +29,13 @@ func ParseInstant(text string) (time.Time, error) {
 }
 
 // FormatInstant writes an instant the one way the service writes them.
-func FormatInstant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func FormatInstant(t time.Time) string { return string(AppendInstant(nil, t)) }
+
+// AppendInstant is FormatInstant for lists, which are too long to make a text
+// of every entry.
+func AppendInstant(dst []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
+}
 
 // isZone reports whether a text ends in Z or in a real offset such as -09:30.
 func isZone(text string) bool {

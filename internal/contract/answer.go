@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/calendar"
 	"landfall/internal/rules"
 )
 
@@ -120,8 +121,7 @@ func appendInstant(dst []byte, at time.Time) []byte {
 	if at.IsZero() {
 		return append(dst, "null"...)
 	}
-	dst = at.UTC().AppendFormat(append(dst, '"'), "2006-01-02T15:04:05Z")
-	return append(dst, '"')
+	return append(calendar.AppendInstant(append(dst, '"'), at), '"')
 }
 
 // AppendWithWarnings writes an object again with the warnings as one more

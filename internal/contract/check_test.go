@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"landfall"
+	"landfall/internal/rules"
 )
 
 // TestOneMistakeIsReportedOnce has bodies whose broken values would make
@@ -148,6 +149,18 @@ func TestEmptyPathIsAnInvalidPath(t *testing.T) {
 	want := []string{"invalid_path notes.0.document_paths.0.document_path", "invalid_path statements.0.statement_path"}
 	if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A control character makes a path a bad path; only U+0000 is the same thing
+// everywhere.
+func TestControlCharacterInAPath(t *testing.T) {
+	for spelled, code := range map[string]string{`a\nb`: CodeInvalidPath, `a\u007f`: CodeInvalidPath, `a\u0000b\n`: rules.CodeInvalidCharacters} {
+		body := account(`"notes":[{"document_paths":[{"document_path":"` + spelled + `"}]}]`)
+		want := []string{code + " notes.0.document_paths.0.document_path"}
+		if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
+			t.Errorf("%s: %s", spelled, diff)
+		}
 	}
 }
 

@@ -64,12 +64,13 @@ var (
 	// sets no length; checkPath refuses the empty one.
 	documentPath = rules.OrEmpty(rules.Formatted(0, &rules.Format{
 		Name: "document path", Code: CodeInvalidPath,
-		Detail: detailPath,
-		Check:  ValidPath,
+		Detail:   detailPath,
+		Check:    ValidPath,
+		Controls: true,
 	}))
 )
 
-const detailPath = "Enter a path of at most 1024 bytes relative to the document root, without empty, . or .. segments, backslashes, a scheme or a drive."
+const detailPath = "Enter a path of at most 1024 bytes relative to the document root, without empty, . or .. segments, backslashes, control characters, a scheme or a drive."
 
 // ValidSupplierCode reports whether a code is one the operator may give. The
 // tables do not ask it of requests: a code that cannot exist does not exist.

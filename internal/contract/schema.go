@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"maps"
 	"slices"
 
 	"landfall/internal/rules"
@@ -25,9 +24,6 @@ func Schemas() map[string]any {
 	}
 	return schemas
 }
-
-// SchemaNames gives the names of Schemas in a stable order.
-func SchemaNames() []string { return slices.Sorted(maps.Keys(Schemas())) }
 
 // reachable gives a table and all tables below it, each once, outermost first.
 func reachable(table *rules.Table) []*rules.Table {

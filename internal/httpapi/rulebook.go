@@ -15,23 +15,4 @@ func (a *API) ruleBook(_ context.Context, x *exchange) error {
 }
 
 // ruleBook writes the catalogue once; it cannot change while we run.
-var ruleBook = sync.OnceValue(func() []byte {
-	rules := []object{}
-	for _, rule := range contract.RuleBook() {
-		rules = append(rules, object{
-			{"code", rule.Code}, {"where", rule.Where}, {"severity", rule.Severity}, {"meaning", rule.Meaning},
-		})
-	}
-	codes := []object{}
-	for _, code := range contract.Codes() {
-		codes = append(codes, object{
-			{"code", code.Code}, {"status", code.Status}, {"where", code.Where},
-			{"severity", code.Severity}, {"meaning", code.Meaning},
-		})
-	}
-	book, err := marshal(object{{"rules", rules}, {"codes", codes}})
-	if err != nil {
-		panic("httpapi: the rule book cannot be written: " + err.Error())
-	}
-	return book
-})
+var ruleBook = sync.OnceValue(contract.RuleBookJSON)

@@ -47,9 +47,6 @@ func (d Decimal) Sub(other Decimal) Decimal { return exact(d.value().Sub(other.v
 // spelling does not matter.
 func (d Decimal) Compare(other Decimal) int { return d.value().Cmp(other.value()) }
 
-// Sign is -1, 0 or 1.
-func (d Decimal) Sign() int { return d.value().Sign() }
-
 // Round gives the nearest amount; halves go away from zero, as on a bill. A
 // product too large for an amount is ErrRange.
 func (d Decimal) Round() (Amount, error) {

@@ -42,7 +42,7 @@ func TestParseDecimalKeepsItsSpelling(t *testing.T) {
 			t.Errorf("%s: got %s and %v", c.text, got, err)
 		}
 	}
-	if (Decimal{}).String() != "0" || (Decimal{}).Sign() != 0 {
+	if (Decimal{}).String() != "0" || (Decimal{}).Compare(Decimal{}) != 0 {
 		t.Error("the zero Decimal is not 0")
 	}
 }

@@ -93,6 +93,9 @@ type Format struct {
 	Detail  string // the sentence shown when it fails
 	Pattern string // for the JSON Schema; "" when no pattern says it
 	Check   func(text string) bool
+	// Controls says that control characters are one more way to fail this
+	// format, with its code. U+0000 is invalid_characters everywhere.
+	Controls bool
 }
 
 // Text is a text of at most so many characters; it may be empty.

@@ -45,6 +45,8 @@ func (r *reader) text(node *Node, kind jsontext.Kind) {
 	}
 	typ, text := node.typ, r.unquote(node)
 	switch {
+	case r.odd && typ.Format != nil && typ.Format.Controls && !clean(text, false) && strings.IndexByte(text, 0) < 0:
+		r.wrong(node, typ.Format.Code, typ.Format.Detail)
 	case r.odd && !clean(text, typ.Multiline):
 		r.wrong(node, CodeInvalidCharacters, detailCharacters)
 	case text == "":
