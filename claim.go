@@ -71,7 +71,7 @@ type CreateOutcome struct {
 	At      time.Time
 }
 
-// Mail is a message to a customer, queued with the fact it tells.
+// Mail is a message to a customer, kept with the fact it tells.
 type Mail struct {
 	Kind string // "account_migrated"
 	To   string

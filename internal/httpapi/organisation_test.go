@@ -62,7 +62,7 @@ func TestTenantMatrix(t *testing.T) {
 		}
 		row, known := tenancy[r.doc.id]
 		if !known {
-			t.Errorf("%s has no row in the tenant matrix", r.doc.id)
+			t.Errorf("%s has no row in the matrix of organisations", r.doc.id)
 			continue
 		}
 		ask := func(who, supplier string) answer {
