@@ -67,6 +67,7 @@ var measurements = []measurement{
 	{"notes-100-sqlite", 0.5, measurePostSQLite(notePosting, 100)},
 	{"transactions-1-sqlite", 0.5, measurePostSQLite(transactionPosting, 1)},
 	{"transactions-100-sqlite", 0.5, measurePostSQLite(transactionPosting, 100)},
+	{"stage-with-slow-vendor", 0.8, measureSlowVendor},
 	{"list", 0.5, measureList},
 	{"list-memory-mib", 64, measureListMemory},
 }
