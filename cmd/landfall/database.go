@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"os/user"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +41,9 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
+		if err := mustExist(settings.Database); err != nil {
+			return err
+		}
 		store, err := openStore(command.Context(), settings)
 		if err != nil {
 			return err
@@ -44,6 +51,18 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		return errors.Join(work(command, store, arguments), store.Close())
 	}
 	return command
+}
+
+// mustExist keeps a mistyped file name from becoming a new, empty database.
+func mustExist(database string) error {
+	file, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok {
+		return nil
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return unreachable{fmt.Errorf("there is no database %s; make one with 'landfall schema apply'", file)}
+	}
+	return nil
 }
 
 func loadSettings(command *cobra.Command) (app.Settings, error) {

@@ -109,6 +109,8 @@ func exitCode(err error) int {
 		return exitUnreachable
 	case errors.As(err, &known) && known.Kind == landfall.Unavailable:
 		return exitUnreachable
+	case errors.As(err, &known) && known.Code == landfall.CodeValidationFailed && len(known.Violations) > 0:
+		return exitUsage // a value that no database could accept
 	}
 	return exitRefused
 }

@@ -105,11 +105,12 @@ func TestNoteRuleIsAsymmetric(t *testing.T) {
 		posted []landfall.Note
 		want   string // c for created, e for exists
 	}{
-		"with and without a time":                 {[]landfall.Note{body("X", first), body("X", time.Time{}), body("X", second), body("X", first)}, "cece"},
-		"without a time first":                    {[]landfall.Note{body("X", time.Time{}), body("X", first), body("X", time.Time{})}, "cce"},
-		"twice in one post":                       {[]landfall.Note{body("X", time.Time{}), body("X", time.Time{})}, "ce"},
-		"documents are told apart by their paths": {[]landfall.Note{paths("a", "b"), paths("b", "a"), paths("a"), paths("a", "a")}, "cece"},
-		"an empty body is a body":                 {[]landfall.Note{body("", time.Time{}), paths("a"), body("", time.Time{})}, "cce"},
+		"with and without a time":                  {[]landfall.Note{body("X", first), body("X", time.Time{}), body("X", second), body("X", first)}, "cece"},
+		"without a time first":                     {[]landfall.Note{body("X", time.Time{}), body("X", first), body("X", time.Time{})}, "cce"},
+		"twice in one post":                        {[]landfall.Note{body("X", time.Time{}), body("X", time.Time{})}, "ce"},
+		"documents are told apart by their paths":  {[]landfall.Note{paths("a", "b"), paths("b", "a"), paths("a"), paths("a", "a")}, "cece"},
+		"a slash in front of a path means nothing": {[]landfall.Note{paths("/a"), paths("a"), paths("a", "/b"), paths("/a", "/a", "b")}, "cece"},
+		"an empty body is a body":                  {[]landfall.Note{body("", time.Time{}), paths("a"), body("", time.Time{})}, "cce"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var existing []landfall.Note

@@ -2,6 +2,7 @@ package books
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"landfall"
@@ -49,9 +50,14 @@ func sameNote(known, posted landfall.Note) bool {
 	return posted.CreatedAt.IsZero() || posted.CreatedAt.Equal(known.CreatedAt)
 }
 
-func sameSet(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(slices.Compact(a), slices.Compact(b))
+// sameSet compares what the paths name: one slash in front means nothing.
+func sameSet(a, b []string) bool { return slices.Equal(named(a), named(b)) }
+
+func named(paths []string) []string {
+	names := make([]string, 0, len(paths))
+	for _, path := range paths {
+		names = append(names, strings.TrimPrefix(path, "/"))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

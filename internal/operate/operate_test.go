@@ -294,6 +294,8 @@ func TestSkipMarks(t *testing.T) {
 		refusal(t, "without a mark", d.Unskip(ctx, key, ""), landfall.CodeValidationFailed, "not marked")
 		refusal(t, "blank reason", d.Skip(ctx, key, " "), landfall.CodeValidationFailed, "reason")
 		refusal(t, "long reason", d.Skip(ctx, key, strings.Repeat("x", 501)), landfall.CodeValidationFailed, "501")
+		must(t, d.Skip(ctx, key, ""))
+		must(t, d.Unskip(ctx, key, ""))
 		must(t, d.Skip(ctx, key, "account closed at source"))
 		if verdict := stage(); verdict != landfall.RefusedSkipped {
 			t.Errorf("staging a skipped account: %d", verdict)
@@ -306,8 +308,8 @@ func TestSkipMarks(t *testing.T) {
 		for _, event := range d.events(t, key) {
 			types = append(types, event.Type)
 		}
-		same(t, "events", types, []landfall.EventType{landfall.EventSkipped, landfall.EventUnskipped})
-		same(t, "audit", d.audit(t, "S/1/2"), []string{"account.skip: account closed at source", "account.unskip: opened again"})
+		same(t, "events", types, []landfall.EventType{landfall.EventSkipped, landfall.EventUnskipped, landfall.EventSkipped, landfall.EventUnskipped})
+		same(t, "audit", d.audit(t, "S/1/2"), []string{"account.skip", "account.unskip", "account.skip: account closed at source", "account.unskip: opened again"})
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 )
 
 // Skip marks an account import process so that the account is neither staged
-// nor created any more. The reason is shown to everybody who looks at the
-// process and kept in the audit: it is no place for personal data.
+// nor created any more. A reason may be given; it is shown to everybody who
+// looks at the process and kept in the audit: no place for personal data.
 func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) error {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkReason(reason); err != nil {
 		return err
 	}
 	return o.change(ctx, "account.skip", subject(key), func(tx landfall.Tx) (string, error) {
@@ -29,10 +29,8 @@ func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) er
 // Unskip takes the mark away, so that the account can be staged and created
 // again. A reason may be given for the audit.
 func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) error {
-	if reason != "" {
-		if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
-			return err
-		}
+	if err := checkReason(reason); err != nil {
+		return err
 	}
 	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Process(ctx, key); err != nil {
@@ -44,6 +42,14 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 		}
 		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventUnskipped, Key: key})
 	})
+}
+
+// checkReason lets a reason be left out, but not be a blank.
+func checkReason(reason string) error {
+	if reason == "" {
+		return nil
+	}
+	return checkLine("reason", "The reason", reason, longestReason)
 }
 
 // notSkippable says why a process in some state cannot be marked.
