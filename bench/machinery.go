@@ -61,7 +61,7 @@ func (m *machinery) sqlite(name string) string {
 }
 
 // start sets up a database as an operator would and serves it.
-func (m *machinery) start(ctx context.Context, database string, settings ...string) (*service, error) {
+func (m *machinery) start(ctx context.Context, database string) (*service, error) {
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (m *machinery) start(ctx context.Context, database string, settings ...stri
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	s.command = exec.CommandContext(ctx, m.program, append([]string{"serve", "--listen", s.address, "--database", database}, settings...)...)
+	s.command = exec.CommandContext(ctx, m.program, "serve", "--listen", s.address, "--database", database)
 	log, err := os.Create(filepath.Join(m.folder, "serve.log"))
 	if err != nil {
 		return nil, err

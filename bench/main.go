@@ -29,8 +29,9 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, only: *only}); err != nil {
+	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, only: *only})
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -137,7 +137,7 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
-	rows.Close()
+	_ = rows.Close()
 	for process, one := range missing {
 		claim := &one.outcome.Claim
 		if err := t.one(ctx, `SELECT document FROM staging WHERE process_id = $1 AND revision = $2`,

@@ -56,8 +56,10 @@ var postgresDialect = &dialect{
 
 // text gives a statement as this database reads it.
 func (d *dialect) text(written string) string {
-	if sent, ok := d.texts.Load(written); ok {
-		return sent.(string)
+	if known, ok := d.texts.Load(written); ok {
+		if sent, ok := known.(string); ok {
+			return sent
+		}
 	}
 	sent := d.fragments.Replace(written)
 	if d.nameless {

@@ -34,7 +34,7 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 			break
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			file.Close()
+			_ = file.Close()
 			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 		}
 		holder, _ := os.ReadFile(path)
@@ -47,12 +47,12 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 			sure = 0
 		}
 		if sure == 4 {
-			file.Close()
+			_ = file.Close()
 			return nil, fmt.Errorf("process %s is serving %s; stop it first", pid, database)
 		}
 		select {
 		case <-ctx.Done():
-			file.Close()
+			_ = file.Close()
 			return nil, fmt.Errorf("process %s is changing the schema of %s: %w", pid, database, ctx.Err())
 		case <-time.After(50 * time.Millisecond):
 		}

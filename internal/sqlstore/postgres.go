@@ -151,11 +151,11 @@ func (e *postgresEngine) stream(ctx context.Context, fn func(*session) error) er
 	}
 	defer func() { <-e.lists }()
 	return e.view(ctx, func(s *session) error {
-		rows, err := s.query(ctx, `SELECT set_config('statement_timeout', '0', true), set_config('enable_sort', 'off', true)`)
-		if err != nil {
+		var lifted, kept string
+		if err := s.one(ctx, `SELECT set_config('statement_timeout', '0', true), set_config('enable_sort', 'off', true)`,
+			nil, []any{&lifted, &kept}); err != nil {
 			return err
 		}
-		rows.Close()
 		return fn(s)
 	})
 }
@@ -177,7 +177,7 @@ func (e *postgresEngine) update(ctx context.Context, mustWrite bool, fn func(*se
 		if !again || attempt == longestRetry {
 			return err
 		}
-		pause := time.Duration(rand.Int64N(int64(10*time.Millisecond) << attempt))
+		pause := time.Duration(rand.Int64N(int64(10*time.Millisecond) << attempt)) //nolint:gosec // only to come at another time than the others
 		select {
 		case <-ctx.Done():
 			return postgresDialect.wrap(ctx.Err())

@@ -19,7 +19,7 @@ func (p *postgresServer) upgrade(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { _ = s.close() }() // it only read, or has committed
 	return s.upgrade(ctx, options.ApplySchema)
 }
 

@@ -24,16 +24,16 @@ type SchemaStep struct {
 // SchemaStatus lists the steps this program knows and which of them the
 // database has. It changes nothing.
 func SchemaStatus(ctx context.Context, url string, options Options) ([]SchemaStep, error) {
-	return withSchema(url, options, func(s *schema) error { return nil }, ctx)
+	return withSchema(ctx, url, options, func(*schema) error { return nil })
 }
 
 // SchemaApply brings the database's schema up to date.
 func SchemaApply(ctx context.Context, url string, options Options) ([]SchemaStep, error) {
 	options.ApplySchema = true
-	return withSchema(url, options, func(s *schema) error { return s.upgrade(ctx, true) }, ctx)
+	return withSchema(ctx, url, options, func(s *schema) error { return s.upgrade(ctx, true) })
 }
 
-func withSchema(url string, options Options, work func(*schema) error, ctx context.Context) ([]SchemaStep, error) {
+func withSchema(ctx context.Context, url string, options Options, work func(*schema) error) ([]SchemaStep, error) {
 	target, err := parse(url)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func withSchema(url string, options Options, work func(*schema) error, ctx conte
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer func() { _ = s.close() }() // it only read, or has committed
 	if err := work(s); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *schema) upgrade(ctx context.Context, apply bool) error {
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() { _ = unlock() }() // the lock ends with its connection anyway
 	// Somebody else may have done it while we waited.
 	if current, err = s.current(ctx); err != nil || current {
 		return err

@@ -34,7 +34,7 @@ func (f sqliteFile) open(ctx context.Context, options Options) (_ engine, err er
 	e := &sqliteEngine{closing: make(chan struct{})}
 	defer func() {
 		if err != nil {
-			e.lock.close()
+			_ = e.lock.close() // the error that brought us here counts
 		}
 	}()
 	if options.Server {
@@ -163,7 +163,7 @@ func (h *handle) run(text string) error {
 
 func (h *handle) close() error {
 	for _, statement := range h.prepared {
-		statement.Close()
+		_ = statement.Close() // the connection ends too
 	}
 	var err error
 	if h.conn != nil {
@@ -232,7 +232,7 @@ func (r *readers) view(ctx context.Context, fn func(*session) error) (err error)
 	defer func() {
 		// A connection that cannot even end its transaction is given up.
 		if h.run("ROLLBACK") != nil {
-			h.close()
+			_ = h.close()
 			h = nil
 		}
 	}()
@@ -245,7 +245,7 @@ func (r *readers) close(ctx context.Context) error {
 		select {
 		case h := <-r.slots:
 			if h != nil {
-				h.close()
+				_ = h.close() // it only read
 			}
 		case <-ctx.Done():
 			return landfall.ErrUnavailable

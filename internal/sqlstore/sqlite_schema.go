@@ -13,7 +13,7 @@ func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) e
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { _ = s.close() }() // it only read, or has committed
 	if locked {
 		// Who serves the file holds the lock already.
 		s.lock = func(context.Context) (func() error, error) { return func() error { return nil }, nil }

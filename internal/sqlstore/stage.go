@@ -119,7 +119,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
-	rows.Close()
+	_ = rows.Close()
 	// Documents have no padding: they go in as few statements as sizes allow.
 	for len(kept) > 0 {
 		size := sizeWithin(len(kept) / 5)

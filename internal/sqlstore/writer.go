@@ -157,11 +157,12 @@ func (w *writer) group(j *job) {
 			break
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		w.abandon()
-	} else if wrote {
+	case wrote:
 		err = w.commit()
-	} else {
+	default:
 		err = w.handle.run("ROLLBACK")
 	}
 	for _, j := range jobs {
@@ -243,7 +244,7 @@ func (w *writer) commit() error {
 }
 
 // alone runs fn in a transaction of its own, without a mark.
-func (w *writer) alone(ctx context.Context, fn func(*tx) error) error {
+func (w *writer) alone(_ context.Context, fn func(*tx) error) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -261,8 +262,8 @@ func (w *writer) alone(ctx context.Context, fn func(*tx) error) error {
 // abandon gives up a connection whose state is uncertain. Closing it rolls
 // back what it had begun.
 func (w *writer) abandon() {
-	w.handle.run("ROLLBACK")
-	w.handle.close()
+	_ = w.handle.run("ROLLBACK")
+	_ = w.handle.close()
 	w.handle = nil
 }
 
