@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -160,6 +161,20 @@ func TestControlCharacterInAPath(t *testing.T) {
 		want := []string{code + " notes.0.document_paths.0.document_path"}
 		if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 			t.Errorf("%s: %s", spelled, diff)
+		}
+	}
+}
+
+// A blank that nobody sees would let the same payment or bill in twice.
+func TestIdentifiersDifferVisibly(t *testing.T) {
+	for _, spelled := range []string{"P-1 ", " P-1", `P-1\u200b`, `P\u202e-1`} {
+		body := account(`"current_statement_transactions":[{"transaction_id":"` + spelled + `","transaction_date":"2024-01-01","amount":1,"type":"PAYMENT"}],` +
+			`"statements":[{"statement_id":"` + spelled + `","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31"}]`)
+		found := codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)
+		for _, want := range []string{"invalid_characters current_statement_transactions.0.transaction_id", "invalid_characters statements.0.statement_id"} {
+			if !slices.Contains(found, want) {
+				t.Errorf("%q: %v", spelled, found)
+			}
 		}
 	}
 }

@@ -28,7 +28,14 @@ var (
 	})
 	externalNumber = rules.Formatted(maxExternal, &rules.Format{
 		Name: "external account number", Code: rules.CodeInvalidCharacters,
-		Detail: "Control, invisible and text direction characters are not allowed, nor is white space at the beginning or end.",
+		Detail: detailIdentifier,
+		Check:  ValidExternalNumber,
+	})
+	// Identifiers that keep money and bills from being added twice: what
+	// nobody can see may not make two of them differ either.
+	identifier = rules.Formatted(maxExternal, &rules.Format{
+		Name: "identifier", Code: rules.CodeInvalidCharacters,
+		Detail: detailIdentifier,
 		Check:  ValidExternalNumber,
 	})
 	currency = rules.Formatted(3, &rules.Format{
@@ -69,6 +76,8 @@ var (
 		Controls: true,
 	}))
 )
+
+const detailIdentifier = "Control, invisible and text direction characters are not allowed, nor is white space at the beginning or end."
 
 const detailPath = "Enter a path of at most 1024 bytes relative to the document root, without empty, . or .. segments, backslashes, control characters, a scheme or a drive."
 

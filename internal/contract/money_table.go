@@ -6,7 +6,7 @@ import "landfall/internal/rules"
 // is asked for by the checker, and fields that are usual for one type are
 // allowed on all.
 var transactionTable = rules.NewTable("Transaction", "A financial transaction from the other supplier's books.",
-	rules.Need("transaction_id", rules.Name(128), "The transaction's identifier in the other supplier's system."),
+	rules.Need("transaction_id", identifier, "The transaction's identifier in the other supplier's system."),
 	rules.Need("transaction_date", rules.Date(), "The day of the transaction."),
 	rules.Need("amount", rules.Amount(), "How much; PAYMENT and CREDIT raise the balance by it, the other types lower it. More than zero for PAYMENT and REPAYMENT."),
 	rules.Need("type", rules.Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), "The kind of transaction."),
@@ -42,7 +42,7 @@ var taxItemTable = rules.NewTable("TaxItem", "One tax of a supply charge.",
 
 // statementTable serves the account object and the statements endpoint.
 var statementTable = rules.NewTable("Statement", "A bill the other supplier issued.",
-	rules.Need("statement_id", rules.Name(128), "The statement's identifier in the other supplier's system."),
+	rules.Need("statement_id", identifier, "The statement's identifier in the other supplier's system."),
 	rules.Need("bill_period_from_date", rules.Date(), "First day billed."),
 	rules.Need("bill_period_to_date", rules.Date(), "Last day billed."),
 	rules.May("issued_date", rules.Date(), "When the statement was issued."),
