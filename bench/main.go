@@ -60,6 +60,7 @@ var measurements = []measurement{
 	{"stage-sqlite-inside", 0.2, measureStageInside},
 	{"process-postgres", 0.7, measureProcessPostgres},
 	{"process-sqlite", 0.8, measureProcessSQLite},
+	{"process-at-a-million", 0.9, measureGrown},
 	{"notes-1-postgres", 0.5, measurePostPostgres(notePosting, 1)},
 	{"notes-100-postgres", 0.5, measurePostPostgres(notePosting, 100)},
 	{"transactions-1-postgres", 0.5, measurePostPostgres(transactionPosting, 1)},

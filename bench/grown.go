@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// measureGrown compares creating accounts in a database that holds very many
+// of them with creating them in one that holds a few.
+func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
+	small, err := m.freshPostgres(ctx, "small")
+	if err != nil {
+		return result{}, err
+	}
+	few, err := m.start(ctx, small)
+	if err != nil {
+		return result{}, err
+	}
+	defer few.stop()
+	large, err := m.freshPostgres(ctx, "large")
+	if err != nil {
+		return result{}, err
+	}
+	many, err := m.start(ctx, large)
+	if err != nil {
+		return result{}, err
+	}
+	defer many.stop()
+	if err := m.grow(ctx, large, p.rows); err != nil {
+		return result{}, err
+	}
+	fewNumbers, manyNumbers := &counter{}, &counter{}
+	ratio, ours, raw, err := alternate(p.rounds+2,
+		func() (float64, error) { return many.create(ctx, manyNumbers, creations) },
+		func() (float64, error) { return few.create(ctx, fewNumbers, creations) })
+	return result{
+		ratio: ratio, ours: perSecond(ours, fmt.Sprintf("accounts beside %d", p.rows)),
+		raw: perSecond(raw, "accounts in a new database"),
+	}, err
+}
+
+// grow puts accounts into a database as if they had been created long ago.
+func (m *machinery) grow(ctx context.Context, database string, accounts int) error {
+	statements := []string{
+		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
+			SELECT (SELECT id FROM supplier), 'OLD-' || n, 'imported', 1, '\x00', n, n, 'O-' || n, n FROM generate_series(1, ` + strconv.Itoa(accounts) + `) n`,
+		`INSERT INTO staging (process_id, revision, hash, staged_at, document) SELECT id, 1, hash, 1, '{}' FROM process`,
+	}
+	for _, row := range rawRows {
+		statements = append(statements, fmt.Sprintf("INSERT INTO %s (%s, %s) SELECT id, %s FROM process ORDER BY id", row.table, row.key(), row.columns, row.values))
+	}
+	statements = append(statements,
+		`INSERT INTO event (type, supplier, external, account_number, at, details)
+			SELECT 'account_import.completed', '`+supplier+`', external, account_number, 1, '{}' FROM process`,
+		`VACUUM ANALYZE`, `CHECKPOINT`)
+	return m.psql(ctx, database, statements...)
+}
