@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -100,8 +101,7 @@ func (x *exchange) readBody(limit int64, buffer []byte) ([]byte, error) {
 func tooLarge(limit int64) error {
 	return &landfall.Error{
 		Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
-		Detail:  "The body is larger than this service accepts.",
-		Members: []landfall.Member{{Name: "max_bytes", Value: limit}},
+		Detail: fmt.Sprintf("The body is larger than the %d bytes this service accepts.", limit),
 	}
 }
 

@@ -17,7 +17,6 @@ func answerSchemas() object {
 				{"errors", object{{"type", "array"}, {"items", ref("Violation")}}},
 				{"external_account_number", describe(text, "With `account_already_imported`.")},
 				{"platform_account_number", describe(text, "With `account_already_imported`.")},
-				{"max_bytes", describe(object{{"type", "integer"}}, "With `payload_too_large`.")},
 			}},
 		}},
 		{"Violation", object{
