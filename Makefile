@@ -42,7 +42,7 @@ verify: ## fail when a generated file is not what the code says
 		|| { echo "generated files were stale: they are written again now, commit them" >&2; exit 1; }
 
 bench: ## measure ratios against bare programs on this machine
-	@$(CLUSTER) go run ./bench
+	@go run ./bench
 
 soak: ## run the tests again and again with the race detector, then kill servers 500 times on each database
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
