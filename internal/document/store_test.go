@@ -21,7 +21,7 @@ import (
 
 	"landfall"
 	"landfall/internal/document"
-	"landfall/internal/toolshed"
+	"landfall/internal/tooltest"
 )
 
 const (
@@ -188,7 +188,7 @@ func setKeys(t *testing.T, id, secret string) {
 
 // A gateway of its own process, which checks every signature.
 func TestSignedBucket(t *testing.T) {
-	binary := toolshed.Go(t, "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
+	binary := tooltest.Go(t, "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
-	"landfall/internal/toolshed"
+	"landfall/internal/tooltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the checked-in API description")
@@ -45,7 +45,7 @@ func TestOpenAPIIsCheckedIn(t *testing.T) {
 // Two public linters judge the checked-in document. Each rule that is off has
 // its reason beside it in api/lint.
 func TestOpenAPIPleasesTheLinters(t *testing.T) {
-	programs := filepath.Join(toolshed.Node(t, "../../api/lint"), "node_modules", ".bin")
+	programs := filepath.Join(tooltest.Node(t, "../../api/lint"), "node_modules", ".bin")
 	for name, arguments := range map[string][]string{
 		"redocly":  {"lint", "--config", "../../api/lint/redocly.yaml", checkedIn},
 		"spectral": {"lint", "--ruleset", "../../api/lint/spectral.yaml", "--fail-severity", "warn", checkedIn},

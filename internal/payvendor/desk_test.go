@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"landfall"
-	"landfall/internal/toolshed"
+	"landfall/internal/tooltest"
 )
 
 const canary = "sk_test_CANARY8471"
@@ -67,7 +67,7 @@ func codeOf(t *testing.T, err error) string {
 }
 
 func TestStripeMock(t *testing.T) {
-	binary := toolshed.Go(t, "github.com/stripe/stripe-mock", "v0.203.0")
+	binary := tooltest.Go(t, "github.com/stripe/stripe-mock", "v0.203.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"landfall/internal/tooltest"
 )
 
 // Cluster is a running PostgreSQL server with its own data folder.
@@ -188,18 +189,8 @@ func binaries() (string, error) {
 	if bin, ok := find(); ok {
 		return bin, nil
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
-		return "", errors.New("PostgreSQL was not found; install it, or set " + Environment + " to the URL of a server to test against")
-	}
-	for _, command := range []string{
-		"update -q",
-		"install -q -y --no-install-recommends postgresql",
-	} {
-		apt := exec.Command("apt-get", append([]string{"-o", "DPkg::Lock::Timeout=300"}, strings.Fields(command)...)...)
-		apt.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		if output, err := apt.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("apt-get %s: %w: %s", command, err, output)
-		}
+	if err := tooltest.Install("postgresql"); err != nil {
+		return "", fmt.Errorf("PostgreSQL was not found; %w, or set %s to the URL of a server to test against", err, Environment)
 	}
 	if bin, ok := find(); ok {
 		return bin, nil

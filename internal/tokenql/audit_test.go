@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"landfall/internal/tokenql"
-	"landfall/internal/toolshed"
+	"landfall/internal/tooltest"
 )
 
 // TestServerAudits runs the public GraphQL over HTTP server audits, with the
 // schema open to introspection and without.
 func TestServerAudits(t *testing.T) {
-	packages := toolshed.Node(t, "audit")
+	packages := tooltest.Node(t, "audit")
 	for name, introspection := range map[string]bool{"introspection on": true, "introspection off": false} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(tokenql.New(&stubIssuer{}, tokenql.Options{Introspection: introspection}))

@@ -1,8 +1,9 @@
-// Package toolshed gives tests the programs of others that they need: servers
-// to talk to and public judges of what we serve. Each is pinned to a version,
-// installed once into the user's cache, and never a dependency of the program.
+// Package tooltest gives tests the programs of others that they need: servers
+// to talk to, public judges of what we serve, and programs of the system. The
+// former are pinned to a version and installed once into the user's cache; none
+// is ever a dependency of the program.
 // Only test files import it.
-package toolshed
+package tooltest
 
 import (
 	"crypto/sha256"
@@ -66,7 +67,7 @@ func Node(t *testing.T, locked string) string {
 
 // lackf skips a test whose tool cannot be had, but never in CI: a proof that
 // silently stops running is none.
-func lackf(t *testing.T, format string, args ...any) {
+func lackf(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf(format, args...)

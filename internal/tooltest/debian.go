@@ -1,0 +1,100 @@
+package tooltest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Debian gives the path of a program that the distribution carries, such as
+// zsh, sqlite3, pgbouncer or chromium, and installs it first where it is
+// missing and installing is ours to do: as root on a machine with apt-get,
+// which is what a build machine is. Elsewhere the test is skipped, or fails
+// where CI is true.
+//
+//	zsh := tooltest.Debian(t, "zsh")
+//	dig := tooltest.Debian(t, "dig", "bind9-dnsutils") // package of another name
+func Debian(t testing.TB, program string, packages ...string) string {
+	t.Helper()
+	if len(packages) == 0 {
+		packages = []string{program}
+	}
+	if path, ok := onPath(program); ok {
+		return path
+	}
+	if err := Install(packages...); err != nil {
+		lackf(t, "%s is missing: %v", program, err)
+	}
+	path, ok := onPath(program)
+	if !ok {
+		lackf(t, "%s was installed but has no program %s", strings.Join(packages, ", "), program)
+	}
+	return path
+}
+
+// Install installs Debian packages. Test processes run side by side, so one
+// after the other does it; what somebody else installed meanwhile costs little.
+func Install(packages ...string) error {
+	wanted := strings.Join(packages, " ")
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
+		return fmt.Errorf("install it: apt-get install %s", wanted)
+	}
+	unlock, err := lock("apt")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// A list of packages that is days old names files that are gone, so it is
+	// fetched again, but only when the first attempt fails for it.
+	if err = apt("install", packages...); err == nil {
+		return nil
+	}
+	if err := apt("update"); err != nil {
+		return err
+	}
+	return apt("install", packages...)
+}
+
+func apt(verb string, packages ...string) error {
+	arguments := []string{"-o", "DPkg::Lock::Timeout=300", verb, "-q", "-y"}
+	if verb == "install" {
+		arguments = append(arguments, "--no-install-recommends")
+	}
+	command := exec.Command("apt-get", append(arguments, packages...)...)
+	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s %s: %w: %s", verb, strings.Join(packages, " "), err, output)
+	}
+	return nil
+}
+
+// onPath also looks where Debian keeps servers, which the path of a person may
+// leave out.
+func onPath(program string) (string, bool) {
+	if path, err := exec.LookPath(program); err == nil {
+		return path, true
+	}
+	path, err := exec.LookPath(filepath.Join("/usr/sbin", program))
+	return path, err == nil
+}
+
+// lock waits until no other test process holds the lock of that name. It ends
+// with the process at the latest.
+func lock(name string) (unlock func(), err error) {
+	if err := os.MkdirAll(shelf(), 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(shelf(), name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return func() { file.Close() }, nil
+}
