@@ -59,13 +59,17 @@ func New(ctx context.Context, settings Settings, version string, log *slog.Logge
 			Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 			Documents: documents, Verifier: app.vendors,
 		}),
-		Gate:      auth.NewGate(store, time.Now),
-		Token:     tokenql.New(app.issuer, tokenql.Options{Introspection: settings.Introspection, Log: log}),
-		Logger:    log,
-		BodyLimit: settings.MaxBody,
-		Ready:     store.Ping,
-		Draining:  app.draining.Load,
-		Version:   version,
+		Gate: auth.NewGate(store, time.Now),
+		Token: tokenql.New(app.issuer, tokenql.Options{
+			Introspection: settings.Introspection, Log: log,
+			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
+		}),
+		Logger:        log,
+		ClientAddress: settings.Proxies.client,
+		BodyLimit:     settings.MaxBody,
+		Ready:         store.Ping,
+		Draining:      app.draining.Load,
+		Version:       version,
 	})
 	return app, nil
 }

@@ -18,7 +18,8 @@ import (
 // zero value is no use: get one from Load or Defaults.
 type Settings struct {
 	Listen       string
-	OpsListen    string // "" keeps metrics and profiling off
+	OpsListen    string  // "" keeps metrics and profiling off
+	Proxies      proxies // whose X-Forwarded-For is believed
 	Database     string
 	DatabaseWait time.Duration
 	Connections  int
@@ -61,6 +62,9 @@ var declared = []setting{
 	}},
 	{"ops-listen", "address for /metrics and profiling; off when empty", func(s *Settings) value {
 		return text(&s.OpsListen, "", optional(checkAddress))
+	}},
+	{"trusted-proxies", "addresses or networks of proxies whose X-Forwarded-For names the caller, with commas between them", func(s *Settings) value {
+		return networks(&s.Proxies)
 	}},
 	{"database", "where everything is kept: sqlite:FILE or postgres://…", func(s *Settings) value {
 		return text(&s.Database, "sqlite:landfall.db", checkDatabase)

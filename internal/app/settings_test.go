@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestSettingsOrder(t *testing.T) {
 	}
 	want := Defaults()
 	want.Listen, want.MaxBody, want.IdleTimeout, want.Connections, want.LogLevel = "127.0.0.1:3", 2<<20, 5*time.Minute, 7, slog.LevelWarn
-	if settings != want {
+	if !reflect.DeepEqual(settings, want) {
 		t.Errorf("got  %+v\nwant %+v", settings, want)
 	}
 }

@@ -102,6 +102,10 @@ func level(target *slog.Level, standard slog.Level) value {
 		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}
 }
 
+func networks(target *proxies) value {
+	return place[proxies]{target, nil, "networks", parseProxies, proxies.String}
+}
+
 // ParseDuration reads what time.ParseDuration reads, and days: 90d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {

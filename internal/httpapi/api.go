@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ type Options struct {
 	Gate           Gate
 	Token          http.Handler // answers the token mutation
 	Logger         *slog.Logger
+	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
 	BodyLimit      int64
 	RequestTimeout time.Duration
 	Ready          func(ctx context.Context) error // nil: always
@@ -63,6 +65,9 @@ func New(options Options) *API {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.ClientAddress == nil {
+		options.ClientAddress = peer
+	}
 	if options.Draining == nil {
 		options.Draining = func() bool { return false }
 	}
@@ -76,6 +81,12 @@ func New(options Options) *API {
 		api.tree.grow(r.path, r)
 	}
 	return api
+}
+
+// peer is the address at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
+	return pair.Addr().Unmap()
 }
 
 // Header values that never change are shared by all responses.
