@@ -46,7 +46,7 @@ bench: ## measure ratios against bare programs on this machine
 
 soak: ## run the tests again and again with the race detector, then kill servers 500 times on each database
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
-	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/oracle
+	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
 
 vuln: ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...

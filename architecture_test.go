@@ -32,7 +32,7 @@ var floors = map[string]int{
 	// Scaffolding: it fetches programs that tests talk to, and imports nothing of ours.
 	"internal/tooltest": 0,
 	// Scaffolding: it judges what callers of the built program saw.
-	"internal/oracle": 2,
+	"internal/crashtest": 2,
 }
 
 // neighbours are the only arrows within a floor.
@@ -42,7 +42,7 @@ var neighbours = map[string][]string{
 }
 
 // scaffolding may be imported by tests, by bench and by each other.
-var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/oracle", "internal/tooltest"}
+var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/crashtest", "internal/tooltest"}
 
 // landlords says which package a third-party module lives in. Nobody else
 // imports it, so that replacing a module touches one package.

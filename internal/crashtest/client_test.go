@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 )
 
 const imports = "/v1/data-import"
@@ -54,17 +54,17 @@ func (f *fleet) obtainToken(key string) string {
 // caller sends intents and writes down everything that happens.
 type caller struct {
 	*fleet
-	history *oracle.History
+	history *crashtest.History
 }
 
 // send carries out one intent on one replica. The error is the transport's: no
 // answer came, and the intent stays open in the history.
-func (c *caller) send(base string, intent oracle.Intent) (oracle.Answer, error) {
+func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, error) {
 	path, body := wire(intent)
 	entry := c.history.Begin(intent)
 	status, text, err := c.request(http.MethodPost, base, path, body)
 	if err != nil {
-		return oracle.Answer{}, err
+		return crashtest.Answer{}, err
 	}
 	answer := read(c.t, intent, status, text)
 	c.history.End(entry, answer)
@@ -73,20 +73,20 @@ func (c *caller) send(base string, intent oracle.Intent) (oracle.Answer, error) 
 
 // expected lists the refusals a correct caller can meet while others work on
 // the same accounts and servers come and go.
-var expected = map[oracle.Verb][]string{
-	oracle.Stage: {landfall.CodeAlreadyImported, landfall.CodeImportInProgress},
-	oracle.Process: {
+var expected = map[crashtest.Verb][]string{
+	crashtest.Stage: {landfall.CodeAlreadyImported, landfall.CodeImportInProgress},
+	crashtest.Process: {
 		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeConcurrencyLimit,
 	},
-	oracle.DryRun: {
+	crashtest.DryRun: {
 		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeDryRunRolledBack,
 	},
-	oracle.PostNotes:        {landfall.CodeAccountNotFound},
-	oracle.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
+	crashtest.PostNotes:        {landfall.CodeAccountNotFound},
+	crashtest.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
 }
 
 // read understands an answer and complains about one that makes no sense.
-func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.Answer {
+func read(t *testing.T, intent crashtest.Intent, status int, text []byte) crashtest.Answer {
 	var body struct {
 		Code    string `json:"code"`
 		Number  string `json:"platform_account_number"`
@@ -95,7 +95,7 @@ func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.An
 		} `json:"results"`
 	}
 	var err error
-	if intent.Verb == oracle.PostNotes && status == http.StatusCreated {
+	if intent.Verb == crashtest.PostNotes && status == http.StatusCreated {
 		err = json.Unmarshal(text, &body.Results)
 	} else {
 		err = json.Unmarshal(text, &body)
@@ -106,7 +106,7 @@ func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.An
 	if status/100 != 2 && status != http.StatusServiceUnavailable && !slices.Contains(expected[intent.Verb], body.Code) {
 		t.Errorf("%s was answered %d %s", intent.Verb, status, text)
 	}
-	answer := oracle.Answer{Status: status, Code: body.Code, Number: body.Number}
+	answer := crashtest.Answer{Status: status, Code: body.Code, Number: body.Number}
 	for _, result := range body.Results {
 		switch result.Status {
 		case "NOTE_CREATION_SUCCESS", "TRANSACTION_ADDED_TO_ACCOUNT":
@@ -121,21 +121,21 @@ func read(t *testing.T, intent oracle.Intent, status int, text []byte) oracle.An
 }
 
 // wire gives the path and body of an intent.
-func wire(intent oracle.Intent) (path string, body []byte) {
+func wire(intent crashtest.Intent) (path string, body []byte) {
 	envelope := map[string]any{"import_supplier": intent.Key.Supplier, "external_account_number": intent.Key.External}
 	switch intent.Verb {
-	case oracle.Stage:
+	case crashtest.Stage:
 		return imports + "/account-import-process/create-or-update/", []byte(intent.Document)
-	case oracle.Process, oracle.DryRun:
+	case crashtest.Process, crashtest.DryRun:
 		path = imports + "/account-import-process/process/"
 		envelope = map[string]any{
 			"import_supplier_code": intent.Key.Supplier, "external_account_number": intent.Key.External,
-			"operations_team_name": team, "dry_run": intent.Verb == oracle.DryRun,
+			"operations_team_name": team, "dry_run": intent.Verb == crashtest.DryRun,
 		}
-	case oracle.PostNotes:
+	case crashtest.PostNotes:
 		path = imports + "/notes/create/"
 		envelope["notes"] = notes(intent.Notes)
-	case oracle.PostTransactions:
+	case crashtest.PostTransactions:
 		path = imports + "/transactions/create/"
 		switch {
 		case intent.Unchecked:

@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 )
 
 // The servers are asked to end, one after the other, while callers work. Who
@@ -16,7 +16,7 @@ import (
 // a closed door before anything was sent.
 func TestTerminatedUnderLoad(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
-		c := &caller{fleet: f, history: &oracle.History{}}
+		c := &caller{fleet: f, history: &crashtest.History{}}
 		l := &load{name: "term", seed: seed(t)}
 		stop := make(chan struct{})
 		var working sync.WaitGroup

@@ -1,6 +1,6 @@
-// Package oracle judges the service by what its callers saw. Tests write down
+// Package crashtest judges the service by what its callers saw. Tests write down
 // what they are about to ask and what was answered; when the run is over, the
-// oracle compares this history with everything that can be found, through the
+// judge compares this history with everything that can be found, through the
 // API and through the store, and names every promise that was broken:
 //
 //   - an answered effect is there exactly once;
@@ -9,6 +9,6 @@
 //   - who asks after an answer came is never told the contrary;
 //   - an account has one number everywhere, and its balance is its ledger's sum.
 //
-// It knows nothing of how a run was disturbed, so one oracle serves kills,
+// It knows nothing of how a run was disturbed, so one judge serves kills,
 // signals, races and whatever is thought of next. Only tests use it.
-package oracle
+package crashtest

@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 )
 
 // observe reads everything about the keys of a history: through the API, on
 // whatever replica, and past it. Lists hold only accounts whose number begins
 // with the prefix, so that several histories can share a database.
-func (c *caller) observe(prefix string) oracle.State {
+func (c *caller) observe(prefix string) crashtest.State {
 	t := c.t
 	t.Helper()
-	state := oracle.State{Found: map[landfall.Key]*oracle.Found{}}
-	find := func(external string) *oracle.Found {
+	state := crashtest.State{Found: map[landfall.Key]*crashtest.Found{}}
+	find := func(external string) *crashtest.Found {
 		key := landfall.Key{Supplier: supplier, External: external}
 		if state.Found[key] == nil {
-			state.Found[key] = &oracle.Found{}
+			state.Found[key] = &crashtest.Found{}
 		}
 		return state.Found[key]
 	}
 	for _, key := range c.history.Keys() {
 		find(key.External)
 	}
-	for list, add := range map[string]func(*oracle.Found, string){
-		"all":      func(found *oracle.Found, number string) { found.All = append(found.All, number) },
-		"pending":  func(found *oracle.Found, number string) { found.Pending = append(found.Pending, number) },
-		"imported": func(found *oracle.Found, number string) { found.Imported = append(found.Imported, number) },
+	for list, add := range map[string]func(*crashtest.Found, string){
+		"all":      func(found *crashtest.Found, number string) { found.All = append(found.All, number) },
+		"pending":  func(found *crashtest.Found, number string) { found.Pending = append(found.Pending, number) },
+		"imported": func(found *crashtest.Found, number string) { found.Imported = append(found.Imported, number) },
 	} {
 		var entries []struct {
 			External string `json:"external_account_number"`
@@ -165,7 +165,7 @@ func absent[T any](value T, err error) (*T, error) {
 }
 
 // look reads what the store has about one key.
-func look(ctx context.Context, view landfall.View, key landfall.Key, into *oracle.Found) error {
+func look(ctx context.Context, view landfall.View, key landfall.Key, into *crashtest.Found) error {
 	var errs [4]error
 	into.Process, errs[0] = absent(view.Process(ctx, key))
 	into.Account, errs[1] = absent(view.Account(ctx, key))

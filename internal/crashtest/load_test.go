@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/crashtest"
 	"landfall/internal/money"
-	"landfall/internal/oracle"
 )
 
 // load makes up what callers ask. The same seed makes up the same requests;
@@ -41,25 +41,25 @@ func (l *load) key(random *rand.Rand) landfall.Key {
 }
 
 // intent draws the next thing to ask.
-func (l *load) intent(random *rand.Rand) oracle.Intent {
-	intent := oracle.Intent{Key: l.key(random)}
+func (l *load) intent(random *rand.Rand) crashtest.Intent {
+	intent := crashtest.Intent{Key: l.key(random)}
 	switch draw := random.IntN(100); {
 	case draw < 35:
 		return l.staging(intent.Key, random)
 	case draw < 50:
-		intent.Verb = oracle.Process
+		intent.Verb = crashtest.Process
 	case draw < 60:
-		intent.Verb = oracle.DryRun
+		intent.Verb = crashtest.DryRun
 	case draw < 78:
-		intent.Verb = oracle.PostNotes
+		intent.Verb = crashtest.PostNotes
 		for range 1 + random.IntN(4) {
 			intent.Notes = append(intent.Notes, l.text("note"))
 		}
 	default:
-		intent.Verb = oracle.PostTransactions
+		intent.Verb = crashtest.PostTransactions
 		intent.Unchecked = random.IntN(6) == 0
 		for range 1 + random.IntN(5) {
-			intent.Transactions = append(intent.Transactions, oracle.Movement{
+			intent.Transactions = append(intent.Transactions, crashtest.Movement{
 				ID: l.text("transaction"), Signed: signed(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
 			})
 		}
@@ -82,8 +82,8 @@ func signed(random *rand.Rand) money.Amount {
 }
 
 // staging makes up an account with something of everything in it.
-func (l *load) staging(key landfall.Key, random *rand.Rand) oracle.Intent {
-	intent := oracle.Intent{Verb: oracle.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
+func (l *load) staging(key landfall.Key, random *rand.Rand) crashtest.Intent {
+	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
 	customers := make([]map[string]any, intent.Customers)
 	for i := range customers {
 		customers[i] = map[string]any{"given_name": "Ada", "family_name": "Byron", "email": fmt.Sprintf("c%d@landfall.dev", i)}
@@ -92,7 +92,7 @@ func (l *load) staging(key landfall.Key, random *rand.Rand) oracle.Intent {
 		intent.Notes = append(intent.Notes, l.text("inline-note"))
 	}
 	for range random.IntN(3) {
-		intent.Transactions = append(intent.Transactions, oracle.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
+		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
 	}
 	document, err := json.Marshal(map[string]any{
 		"import_supplier": key.Supplier, "external_account_number": key.External,
@@ -117,7 +117,7 @@ func notes(bodies []string) []map[string]any {
 	return list
 }
 
-func transactions(movements []oracle.Movement) []map[string]any {
+func transactions(movements []crashtest.Movement) []map[string]any {
 	list := make([]map[string]any, len(movements))
 	for i, movement := range movements {
 		amount, kind, on := movement.Signed, "CREDIT", day(-5)
@@ -163,7 +163,7 @@ func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup
 // ask sends an intent. A caller that gets no answer sends the same again, as it
 // was, wherever somebody listens: that is what the promises invite him to do.
 // Some give up, and some send again what was answered.
-func (l *load) ask(c *caller, random *rand.Rand, intent oracle.Intent) {
+func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
 	for range 4 {
 		answer, err := c.send(c.pick(random), intent)
 		answered := err == nil && answer.Status < http.StatusInternalServerError

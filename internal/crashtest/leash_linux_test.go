@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"bufio"
@@ -40,7 +40,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if _, err := os.ReadDir("../.."); err != nil {
 		return "", err
 	}
-	folder, err := os.MkdirTemp("", "oracle")
+	folder, err := os.MkdirTemp("", "crashtest")
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 )
 
 // seed gives a test its dice. LANDFALL_SEED throws the same again.
@@ -57,7 +57,7 @@ func TestKilledUnderLoad(t *testing.T) {
 }
 
 func killRound(f *fleet, dice uint64, kills int) {
-	c := &caller{fleet: f, history: &oracle.History{}}
+	c := &caller{fleet: f, history: &crashtest.History{}}
 	l := &load{name: fmt.Sprintf("K%d", dice%100000), seed: dice}
 	stop := make(chan struct{})
 	working := l.run(c, 8, stop)
@@ -80,7 +80,7 @@ func settle(c *caller, random *rand.Rand) {
 	c.t.Helper()
 	for _, key := range c.history.Keys() {
 		if status, _ := c.status(key); status == "UNKNOWN" && random.IntN(2) == 0 {
-			answer, err := c.send(c.pick(random), oracle.Intent{Verb: oracle.Process, Key: key})
+			answer, err := c.send(c.pick(random), crashtest.Intent{Verb: crashtest.Process, Key: key})
 			if err != nil || answer.Status != 201 {
 				c.t.Errorf("%s cannot be processed any more: %v %v", key.External, answer, err)
 			}
@@ -91,7 +91,7 @@ func settle(c *caller, random *rand.Rand) {
 // judge compares the history with what is there.
 func judge(c *caller, prefix string) {
 	c.t.Helper()
-	faults := oracle.Check(c.history, c.observe(prefix))
+	faults := crashtest.Check(c.history, c.observe(prefix))
 	for i, fault := range faults {
 		if i == 20 {
 			c.t.Errorf("and %d more", len(faults)-i)

@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"math/rand/v2"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 	"landfall/internal/pgtest"
 )
 
@@ -27,9 +27,9 @@ func (f *fleet) shows(r *replica, key landfall.Key) string {
 const inProgress = `{"status":"IN_PROGRESS","platform_account_number":""}`
 
 // asks sends a process request and does not wait for its answer.
-func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, then func(oracle.Answer, error)) {
+func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, then func(crashtest.Answer, error)) {
 	base := r.address()
-	waiting.Go(func() { then(c.send(base, oracle.Intent{Verb: oracle.Process, Key: key})) })
+	waiting.Go(func() { then(c.send(base, crashtest.Intent{Verb: crashtest.Process, Key: key})) })
 }
 
 // A replica is killed while it creates an account. Everybody sees that the
@@ -37,12 +37,12 @@ func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, the
 func TestKilledCreationFreesItself(t *testing.T) {
 	const lease = 5 * time.Second // all that is asked below happens within it
 	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", lease.String())
-	c := &caller{fleet: f, history: &oracle.History{}}
+	c := &caller{fleet: f, history: &crashtest.History{}}
 	key := c.stage("lease", 1)[0]
 	g := newGate(f)
 	g.shut()
 	var waiting sync.WaitGroup
-	c.asks(&waiting, f.replicas[0], key, func(answer oracle.Answer, err error) {
+	c.asks(&waiting, f.replicas[0], key, func(answer crashtest.Answer, err error) {
 		if err == nil {
 			t.Errorf("a killed replica answered %v", answer)
 		}
@@ -53,8 +53,8 @@ func TestKilledCreationFreesItself(t *testing.T) {
 			t.Errorf("status is %s while the account is being created", got)
 		}
 	}
-	intents := []oracle.Intent{
-		{Verb: oracle.Process, Key: key}, {Verb: oracle.DryRun, Key: key},
+	intents := []crashtest.Intent{
+		{Verb: crashtest.Process, Key: key}, {Verb: crashtest.DryRun, Key: key},
 		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4))),
 	}
 	for _, intent := range intents {
@@ -69,7 +69,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 		t.Errorf("status is %s as soon as the creator is dead: nobody can know that", got)
 	}
 	eventually(t, lease+5*time.Second, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
-	if answer, err := c.send(f.replicas[2].address(), oracle.Intent{Verb: oracle.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
+	if answer, err := c.send(f.replicas[2].address(), crashtest.Intent{Verb: crashtest.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
 		t.Errorf("the account cannot be created any more: %v %v", answer, err)
 	}
 	judge(c, "lease")
@@ -79,7 +79,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 // wakes up in the belief that it still may.
 func TestSleeperIsFenced(t *testing.T) {
 	f := newFleet(t, pgtest.URL(t), 2)
-	c := &caller{fleet: f, history: &oracle.History{}}
+	c := &caller{fleet: f, history: &crashtest.History{}}
 	keys := c.stage("sleep", 24)
 	fillers, sleepers := keys[:20], keys[20:]
 	g := newGate(f)
@@ -90,7 +90,7 @@ func TestSleeperIsFenced(t *testing.T) {
 	// claim: that is the state in which a sleeper is dangerous.
 	var waiting sync.WaitGroup
 	for _, key := range keys {
-		c.asks(&waiting, sleeper, key, func(_ oracle.Answer, err error) {
+		c.asks(&waiting, sleeper, key, func(_ crashtest.Answer, err error) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -104,7 +104,7 @@ func TestSleeperIsFenced(t *testing.T) {
 	g.open()
 	for _, key := range sleepers {
 		eventually(t, lease+5*time.Second, "another creates "+key.External, func() bool {
-			answer, err := c.send(other.address(), oracle.Intent{Verb: oracle.Process, Key: key})
+			answer, err := c.send(other.address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestLimitHoldsOverReplicas(t *testing.T) {
 
 func holdsLimit(t *testing.T, f *fleet) {
 	const limit, accounts = 4, 24
-	c := &caller{fleet: f, history: &oracle.History{}}
+	c := &caller{fleet: f, history: &crashtest.History{}}
 	keys := c.stage("limit", accounts)
 	g := newGate(f)
 	stop, watching := make(chan struct{}), sync.WaitGroup{}
@@ -153,7 +153,7 @@ func holdsLimit(t *testing.T, f *fleet) {
 	var pending [3]atomic.Int64
 	for i, key := range keys {
 		pending[i%3].Add(1)
-		c.asks(&waiting, f.replicas[i%3], key, func(answer oracle.Answer, err error) {
+		c.asks(&waiting, f.replicas[i%3], key, func(answer crashtest.Answer, err error) {
 			pending[i%3].Add(-1)
 			if err == nil && answer.Status == http.StatusTooManyRequests && answer.Code == landfall.CodeConcurrencyLimit {
 				refused.Add(1)
@@ -173,7 +173,7 @@ func holdsLimit(t *testing.T, f *fleet) {
 	waiting.Wait()
 	for i, key := range keys {
 		eventually(t, 10*time.Second, key.External+" gets a place", func() bool {
-			answer, err := c.send(f.replicas[(victim+1+i%2)%3].address(), oracle.Intent{Verb: oracle.Process, Key: key})
+			answer, err := c.send(f.replicas[(victim+1+i%2)%3].address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
 			return err == nil && (answer.Status == http.StatusCreated || answer.Code == landfall.CodeAlreadyImported)
 		})
 	}

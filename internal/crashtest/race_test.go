@@ -1,4 +1,4 @@
-package oracle_test
+package crashtest_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/oracle"
+	"landfall/internal/crashtest"
 )
 
 // stage stages fresh accounts and gives their keys.
@@ -29,7 +29,7 @@ func (c *caller) stage(name string, accounts int) []landfall.Key {
 // Many callers ask every replica at once to create the same account.
 func TestOneAccountFromManyCallers(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
-		c := &caller{fleet: f, history: &oracle.History{}}
+		c := &caller{fleet: f, history: &crashtest.History{}}
 		for _, key := range c.stage("race", 4) {
 			var callers sync.WaitGroup
 			var mutex sync.Mutex
@@ -37,7 +37,7 @@ func TestOneAccountFromManyCallers(t *testing.T) {
 			for i := range 64 {
 				callers.Go(func() {
 					<-start
-					answer, err := c.send(f.replicas[i%len(f.replicas)].address(), oracle.Intent{Verb: oracle.Process, Key: key})
+					answer, err := c.send(f.replicas[i%len(f.replicas)].address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
 					if err != nil {
 						t.Error(err)
 					}
