@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,19 +25,21 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			spendMemory()
+			ctx, stop := app.Orderly(command.Context())
+			defer stop()
 			if demo {
-				return serveDemo(command, settings)
+				return serveDemo(ctx, command, settings)
 			}
 			log := app.NewLog(command.ErrOrStderr(), settings)
 			defer log.Close()
-			application, err := app.New(command.Context(), settings, version, log.Logger)
+			application, err := app.New(ctx, settings, version, log)
 			if err != nil {
 				return notStarted(err)
 			}
-			if _, err := application.Listen(command.Context()); err != nil {
+			if _, err := application.Listen(ctx); err != nil {
 				return errors.Join(usageError{fmt.Errorf("cannot listen: %w", err)}, application.Close())
 			}
-			return errors.Join(application.Run(command.Context()), application.Close())
+			return errors.Join(application.Run(ctx), application.Close())
 		},
 	}
 	app.AddFlags(command.Flags())
@@ -57,7 +60,7 @@ func spendMemory() {
 	}
 }
 
-func serveDemo(command *cobra.Command, settings app.Settings) error {
+func serveDemo(ctx context.Context, command *cobra.Command, settings app.Settings) error {
 	if settings.Database != app.Defaults().Database {
 		return usageError{errors.New("--demo makes a database of its own: leave --database away")}
 	}
@@ -66,8 +69,7 @@ func serveDemo(command *cobra.Command, settings app.Settings) error {
 	}
 	log := app.NewLog(command.ErrOrStderr(), settings)
 	defer log.Close()
-	ctx := command.Context()
-	demo, err := app.NewDemo(ctx, settings, version, log.Logger)
+	demo, err := app.NewDemo(ctx, settings, version, log)
 	if err != nil {
 		return notStarted(err)
 	}

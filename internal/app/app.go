@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -26,7 +25,7 @@ import (
 // App is the whole program, put together.
 type App struct {
 	settings Settings
-	log      *slog.Logger
+	log      *Log
 	store    landfall.Store
 	issuer   *auth.Issuer
 	vendors  *payvendor.Desk
@@ -38,7 +37,7 @@ type App struct {
 
 // New opens the database, brings its schema up to date, and wires everything.
 // It waits for a database that is away as long as the settings say.
-func New(ctx context.Context, settings Settings, version string, log *slog.Logger) (*App, error) {
+func New(ctx context.Context, settings Settings, version string, log *Log) (*App, error) {
 	documents, err := document.Open(settings.Documents, document.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
@@ -61,17 +60,25 @@ func New(ctx context.Context, settings Settings, version string, log *slog.Logge
 		}),
 		Gate: auth.NewGate(store, time.Now),
 		Token: tokenql.New(app.issuer, tokenql.Options{
-			Introspection: settings.Introspection, Log: log,
+			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
 		}),
-		Logger:        log,
+		Logger:        log.Logger,
 		ClientAddress: settings.Proxies.client,
 		BodyLimit:     settings.MaxBody,
 		Ready:         store.Ping,
 		Draining:      app.draining.Load,
 		Version:       version,
+		Readings:      app.readings(),
 	})
 	return app, nil
+}
+
+// readings are figures of the process for the operator's dashboards.
+func (a *App) readings() []httpapi.Reading {
+	return []httpapi.Reading{
+		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
+	}
 }
 
 // SettingError is a setting that only the start could find wrong.
@@ -87,12 +94,12 @@ func (a *App) alarm(vendor string, cause error) {
 
 // open retries while the database is away. Any other trouble stays, however
 // long one waits.
-func open(ctx context.Context, settings Settings, log *slog.Logger) (landfall.Store, error) {
+func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, error) {
 	deadline := time.Now().Add(settings.DatabaseWait)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
-			Connections: settings.Connections, Logger: log,
+			Connections: settings.Connections, Logger: log.Logger,
 		})
 		switch {
 		case err == nil:
@@ -118,7 +125,7 @@ func (a *App) Store() landfall.Store { return a.store }
 // that come before Run wait in line.
 func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	var err error
-	if a.main, err = newServer(ctx, a.settings.Listen, a.api, a.settings, a.log); err != nil {
+	if a.main, err = newServer(ctx, a.settings.Listen, a.api, a.settings, a.log.Logger); err != nil {
 		return nil, err
 	}
 	if a.settings.OpsListen == "" {
@@ -126,7 +133,7 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	}
 	settings := a.settings
 	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
-	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log); err != nil {
+	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log.Logger); err != nil {
 		return nil, errors.Join(err, a.main.listener.Close())
 	}
 	return a.main.address(), nil

@@ -197,7 +197,7 @@ func TestDatabaseAway(t *testing.T) {
 	settings.DatabaseWait = 300 * time.Millisecond
 	var log strings.Builder
 	began := time.Now()
-	_, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(&log, nil)))
+	_, err := app.New(t.Context(), settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if !errors.Is(err, landfall.ErrUnavailable) {
 		t.Fatalf("got %v, want the database unavailable", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -38,7 +37,7 @@ type Demo struct {
 
 // NewDemo makes the database and its furniture. When nobody chose an address
 // and the usual one is taken, any free one will do.
-func NewDemo(ctx context.Context, settings Settings, version string, log *slog.Logger) (*Demo, error) {
+func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (*Demo, error) {
 	folder, err := os.MkdirTemp("", "landfall-demo-")
 	if err != nil {
 		return nil, err

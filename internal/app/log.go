@@ -1,75 +1,46 @@
 package app
 
 import (
-	"bufio"
 	"io"
 	"log/slog"
-	"sync"
-	"time"
 )
 
-// Log is where log lines go. Lines are collected and written together, because
-// a system call for every request would cost more than many requests do; a
-// line waits no longer than a moment.
+// Log is where log lines go.
 type Log struct {
 	*slog.Logger
-	lines *lines
+	lines *lines // nil when somebody else collects them
 }
 
 // NewLog writes log lines in the format and from the level of the settings.
 func NewLog(out io.Writer, settings Settings) *Log {
-	lines := &lines{buffer: bufio.NewWriterSize(out, 64<<10), done: make(chan struct{})}
-	lines.flusher.Go(lines.run)
+	lines := newLines(out)
 	options := &slog.HandlerOptions{Level: settings.LogLevel}
+	var handler slog.Handler = slog.NewJSONHandler(lines, options)
 	if settings.LogFormat == "text" {
-		return &Log{slog.New(slog.NewTextHandler(lines, options)), lines}
+		handler = slog.NewTextHandler(lines, options)
 	}
-	return &Log{slog.New(slog.NewJSONHandler(lines, options)), lines}
+	log := &Log{slog.New(handler), lines}
+	go lines.run(log.confess)
+	return log
 }
 
-// Close writes what is left.
+// confess says after a gap that there was one, in the log itself: whoever
+// reads it must not take silence for peace.
+func (l *Log) confess(gap gap) {
+	l.Warn("the log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
+}
+
+// Lost is how many lines nobody will ever read.
+func (l *Log) Lost() float64 {
+	if l.lines == nil {
+		return 0
+	}
+	return float64(l.lines.lost.Load())
+}
+
+// Close writes what is left, if that can be done at all.
 func (l *Log) Close() {
-	close(l.lines.done)
-	l.lines.flusher.Wait()
-}
-
-// flushEvery is how long a line may wait: a person watching does not notice.
-const flushEvery = 100 * time.Millisecond
-
-type lines struct {
-	mu      sync.Mutex
-	buffer  *bufio.Writer
-	done    chan struct{}
-	flusher sync.WaitGroup
-}
-
-// Write keeps a line. A log that cannot be written must not stop the service,
-// so an error of the writer below is forgotten with the lines it concerned.
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.buffer.Available() < len(line) {
-		_ = l.buffer.Flush() // whole lines only, as far as they fit
+	if l.lines != nil {
+		l.lines.close()
 	}
-	return l.buffer.Write(line)
-}
-
-func (l *lines) run() {
-	ticker := time.NewTicker(flushEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			l.flush()
-		case <-l.done:
-			l.flush()
-			return
-		}
-	}
-}
-
-func (l *lines) flush() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_ = l.buffer.Flush()
 }

@@ -80,7 +80,7 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 		change(&settings)
 	}
 	ctx := t.Context()
-	application, err := app.New(ctx, settings, "test", slog.New(slog.NewTextHandler(log, nil)))
+	application, err := app.New(ctx, settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

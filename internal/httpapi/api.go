@@ -43,6 +43,7 @@ type Options struct {
 	Draining       func() bool                     // nil: never
 	Version        string
 	Registry       *prometheus.Registry // nil: a new one
+	Readings       []Reading            // figures of others, shown with ours
 }
 
 // API is the handler of the main listener.
@@ -74,7 +75,7 @@ func New(options Options) *API {
 	if options.Registry == nil {
 		options.Registry = prometheus.NewRegistry()
 	}
-	api := &API{Options: options, metrics: newMetrics(options.Registry, options.Version),
+	api := &API{Options: options, metrics: newMetrics(options.Registry, options.Version, options.Readings),
 		document: sync.OnceValue(OpenAPI)}
 	api.ready.check = options.Ready
 	for _, r := range routes() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/contract"
 )
 
 const (
@@ -25,19 +26,21 @@ func (a *API) healthz(_ context.Context, x *exchange) error {
 // readyz says whether requests should be sent here.
 func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if a.Draining() {
-		return notReady("The service is shutting down.", nil)
+		// An orderly end is no fault, so it is not reported as one.
+		x.Header().Set("Retry-After", "1")
+		return x.json(http.StatusServiceUnavailable, contract.AppendError(nil, errEnding))
 	}
 	if err := a.ready.ask(ctx); err != nil {
-		return notReady("The database is away.", err)
+		return &landfall.Error{
+			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
+			Detail: "The database is away.", RetryAfter: readyMemory, Cause: err,
+		}
 	}
 	return x.json(http.StatusOK, []byte(`{"status":"ready"}`))
 }
 
-func notReady(detail string, cause error) error {
-	return &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-		Detail: detail, RetryAfter: readyMemory, Cause: cause,
-	}
+var errEnding = &landfall.Error{
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "The service is shutting down.",
 }
 
 // readiness remembers the last answer of the database for a moment. Probes

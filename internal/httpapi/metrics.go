@@ -25,7 +25,22 @@ type metrics struct {
 	postings  *prometheus.CounterVec
 }
 
-func newMetrics(registry *prometheus.Registry, version string) *metrics {
+// Reading is a figure that somebody else keeps and that is asked for whenever
+// the metrics are read.
+type Reading struct {
+	Name, Help string
+	Counts     bool // it only ever grows
+	Read       func() float64
+}
+
+func (r Reading) collector() prometheus.Collector {
+	if r.Counts {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help}, r.Read)
+	}
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help}, r.Read)
+}
+
+func newMetrics(registry *prometheus.Registry, version string, readings []Reading) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_http_requests_total", Help: "Requests answered.",
@@ -63,6 +78,9 @@ func newMetrics(registry *prometheus.Registry, version string) *metrics {
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.created, m.refusals, m.postings, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, reading := range readings {
+		registry.MustRegister(reading.collector())
+	}
 	return m
 }
 
@@ -73,12 +91,12 @@ func (m *metrics) observe(x *exchange, took time.Duration) {
 }
 
 // Ops is the handler of the operator's own listener: metrics and profiles. It
-// asks for no token, so it must never be reachable by clients.
+// asks for no token, so it must never be reachable by clients. Among the
+// profiles the command line is missing: it may hold a password.
 func (a *API) Ops() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

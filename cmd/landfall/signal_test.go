@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served is the real program in a process of its own.
+type served struct {
+	*exec.Cmd
+	base string   // where it listens
+	log  *os.File // the end of its standard error that we read
+	told []string // lines read from it so far
+	read *bufio.Reader
+}
+
+func serve(t *testing.T, arguments ...string) *served {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	// The test binary is the program when it is called by its name.
+	s := &served{log: reader, read: bufio.NewReader(reader), Cmd: &exec.Cmd{
+		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0",
+			"--database", "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")}, arguments...), Stderr: writer}}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Process.Kill()
+		reader.Close()
+	})
+	for s.base == "" {
+		line, err := s.read.ReadString('\n')
+		if err != nil {
+			t.Fatalf("it did not start: %v\n%s", err, strings.Join(s.told, ""))
+		}
+		s.told = append(s.told, line)
+		var entry struct{ Msg, Address string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
+			s.base = "http://" + entry.Address
+		}
+	}
+	return s
+}
+
+func (s *served) get(t *testing.T, path string) int {
+	t.Helper()
+	answer, err := http.Get(s.base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// A terminal that is closed, or a supervisor's reload, used to kill the server
+// with requests under way; and health checks during an orderly end used to be
+// logged as errors.
+func TestAHangUpEndsInOrderAndWithoutErrors(t *testing.T) {
+	s := serve(t, "--shutdown-delay", "1s")
+	s.Process.Signal(syscall.SIGHUP)
+	s.Process.Signal(syscall.SIGHUP)
+	for deadline := time.Now().Add(5 * time.Second); s.get(t, "/readyz") == http.StatusOK; {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody was told of the end")
+		}
+	}
+	if status := s.get(t, "/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("ready answers %d during the end", status)
+	}
+	rest, _ := io.ReadAll(s.read)
+	if err := s.Wait(); err != nil {
+		t.Errorf("the end was not in order: %v", err)
+	}
+	if !strings.Contains(string(rest), `"shut down"`) || strings.Contains(string(rest), "ERROR") {
+		t.Errorf("the log says:\n%s", rest)
+	}
+}
+
+// The reader of the log going away used to kill the server with the next line.
+func TestAClosedStandardErrorKillsNobody(t *testing.T) {
+	s := serve(t, "--log-level", "debug", "--shutdown-delay", "0s")
+	s.log.Close()
+	for range 5 {
+		if status := s.get(t, "/healthz"); status != http.StatusOK {
+			t.Errorf("health answers %d", status)
+		}
+		time.Sleep(150 * time.Millisecond) // a line waits a moment before it is written
+	}
+	s.Process.Signal(syscall.SIGTERM)
+	if err := s.Wait(); err != nil {
+		t.Errorf("the end was not in order: %v", err)
+	}
+}
