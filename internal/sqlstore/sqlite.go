@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -68,7 +69,9 @@ func (f sqliteFile) create() error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		// A file others can read cannot be one this process holds locks on, so
+		// it may be looked into; what is no database of ours is left alone.
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 && isDatabase(path) {
 			return os.Chmod(path, 0o600)
 		}
 		return nil
@@ -76,6 +79,19 @@ func (f sqliteFile) create() error {
 		return fmt.Errorf("cannot create the database: %w", err)
 	}
 	return file.Close()
+}
+
+// isDatabase reports whether a file is empty or begins as SQLite's files do.
+func isDatabase(path string) bool {
+	const magic = "SQLite format 3\x00"
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, len(magic))
+	n, err := io.ReadFull(file, head)
+	return n == 0 && errors.Is(err, io.EOF) || string(head) == magic
 }
 
 // access says what a connection may do.

@@ -128,3 +128,18 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 		t.Error("it was opened")
 	}
 }
+
+// A mistyped name such as /etc/passwd must not shut everybody else out of it.
+func TestForeignFileKeepsItsMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "passwd")
+	if err := os.WriteFile(path, []byte("root:x:0:0:root:/root:/bin/bash\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if store, err := sqlstore.Open(t.Context(), path, sqlstore.Options{ApplySchema: true}); err == nil {
+		store.Close()
+		t.Error("it was opened")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("its mode is %v now, %v", info.Mode(), err)
+	}
+}
