@@ -21,7 +21,7 @@ var floors = map[string]int{
 	"cmd/landfall": 6, "bench": 6,
 	"internal/app":     5,
 	"internal/httpapi": 4,
-	"internal/intake":  3, "internal/operate": 3, "internal/tokenql": 3,
+	"internal/intake":  3, "internal/operate": 3, "internal/portrait": 3, "internal/tokenql": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
 	"internal/document": 2, "internal/payvendor": 2,
 	".":              1,

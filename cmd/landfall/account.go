@@ -10,6 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/document"
 	"landfall/internal/operate"
+	"landfall/internal/portrait"
 )
 
 func accountCommand() *cobra.Command {
@@ -35,17 +36,9 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 	return command
 }
 
-// account is what is known about one account, and how much of it to show.
-type account struct {
-	operate.AccountFacts
-	places   *document.Store // says where documents are
-	document bool            // the staged data too
-	personal bool            // people, addresses and texts too
-	all      bool            // the whole ledger
-}
-
 func accountShow() *cobra.Command {
-	shown := account{}
+	var options portrait.Options
+	var whole bool
 	command := onDatabase(listing(&cobra.Command{
 		Use: "show SUPPLIER EXTERNAL | ACCOUNT-NUMBER", Short: "Show an account with everything on it and its history",
 		Args: usage(cobra.RangeArgs(1, 2)),
@@ -54,26 +47,33 @@ func accountShow() *cobra.Command {
 			"says who the customers are or what people wrote.",
 		Example: "  landfall account show NORTH 1001\n  landfall account show A-7K3M9Q2B --personal",
 	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		found, err := findAccount(command.Context(), operator, arguments)
+		if err != nil {
+			return err
+		}
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
-		if shown.places, err = document.Place(settings.Documents); err != nil {
+		places, err := document.Place(settings.Documents)
+		if err != nil {
 			return usageError{err}
 		}
-		if len(arguments) == 1 {
-			shown.AccountFacts, err = operator.ShowAccountByNumber(command.Context(), arguments[0])
-		} else {
-			shown.AccountFacts, err = operator.ShowAccount(command.Context(), landfall.Key{Supplier: arguments[0], External: arguments[1]})
-		}
-		if err != nil {
-			return err
-		}
-		return show(command, shown.entry(), func(out io.Writer) { shown.print(out) })
+		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+		shown := portrait.Of(portrait.Facts(found), options)
+		return show(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()
-	flags.BoolVar(&shown.personal, "personal", false, "show people, addresses, notes' texts and transactions as sent")
-	flags.BoolVar(&shown.document, "document", false, "print the staged data too, personal data and all")
-	flags.BoolVar(&shown.all, "all", false, "show the whole ledger and not its last entries")
+	flags.BoolVar(&options.Personal, "personal", false, "show people, addresses, notes' texts and transactions as sent")
+	flags.BoolVar(&options.Staged, "document", false, "print the staged data too, personal data and all")
+	flags.BoolVar(&whole, "all", false, "show the whole ledger and not its last entries")
 	return command
+}
+
+// findAccount takes the supplier's name for an account, or ours.
+func findAccount(ctx context.Context, operator *operate.Operator, arguments []string) (operate.AccountFacts, error) {
+	if len(arguments) == 1 {
+		return operator.ShowAccountByNumber(ctx, arguments[0])
+	}
+	return operator.ShowAccount(ctx, landfall.Key{Supplier: arguments[0], External: arguments[1]})
 }

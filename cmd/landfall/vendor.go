@@ -76,7 +76,7 @@ func vendorList() *cobra.Command {
 		for _, vendor := range vendors {
 			entry := vendorEntry{
 				Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
-				Networks: each(vendor.Networks, clean), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
+				Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
 			}
 			settings := []string{}
 			for _, name := range slices.Sorted(maps.Keys(vendor.Settings)) {

@@ -58,8 +58,7 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 
 func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
 	if f.Process, err = view.Process(ctx, key); err != nil {
-		return because(err, landfall.ErrNotFound, absent(landfall.CodeAccountNotFound,
-			"No account %q was ever staged for supplier %q.", key.External, key.Supplier))
+		return processFault(ctx, view, key, err)
 	}
 	if f.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.
 	key, text := auth.NewKey(request.Organisation, request.Role, o.end(request.Life))
 	err := o.change(ctx, "key.create", key.ID, func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Organisation(ctx, request.Organisation); err != nil {
-			return "", because(err, landfall.ErrNotFound, noOrganisation(request.Organisation))
+			return "", organisationFault(ctx, tx, request.Organisation, err)
 		}
 		return describe(key), tx.CreateKey(ctx, key)
 	})
@@ -46,7 +46,7 @@ func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.AP
 	err := o.view(ctx, "key.list", func(view landfall.View) error {
 		if organisation != "" {
 			if _, err := view.Organisation(ctx, organisation); err != nil {
-				return because(err, landfall.ErrNotFound, noOrganisation(organisation))
+				return organisationFault(ctx, view, organisation, err)
 			}
 		}
 		var err error

@@ -33,15 +33,25 @@ func checkLine(attr, what, text string, longest int) error {
 	return nil
 }
 
+// hint says which of the known words somebody may have meant, and which command
+// lists them all.
+func hint(word string, known []string, listing string) string {
+	all := "See them all with: " + listing
+	if words := near(word, known); len(words) > 0 {
+		return "Did you mean " + strings.Join(words, ", ") + "? " + all
+	}
+	return all
+}
+
 // near gives up to three of the known words that somebody may have meant, the
-// likeliest first.
+// likeliest first. Capitals count for nothing: they are mistyped too.
 func near(word string, known []string) []string {
 	word = strings.ToLower(word[:min(len(word), longestName)])
 	steps := map[string]int{}
 	var words []string
 	for _, candidate := range known {
-		steps[candidate] = distance(word, candidate)
-		part := len(word) >= 4 && strings.Contains(candidate, word)
+		steps[candidate] = distance(word, strings.ToLower(candidate))
+		part := len(word) >= 4 && strings.Contains(strings.ToLower(candidate), word)
 		if part || steps[candidate] <= 1+len(candidate)/4 {
 			words = append(words, candidate)
 		}

@@ -354,7 +354,28 @@ func TestAccountNumbersAreChecked(t *testing.T) {
 		refusal(t, "a wrong check character", err, landfall.CodeAccountNotFound, "mistyped")
 		_, err = d.ShowAccountByNumber(t.Context(), "a-00000000")
 		refusal(t, "nobody's number", err, landfall.CodeAccountNotFound, "no account with the number A-00000000")
-		_, err = d.ShowAccount(t.Context(), landfall.Key{Supplier: "ACME", External: "1"})
-		refusal(t, "nothing staged", err, landfall.CodeAccountNotFound, "ever staged")
+	})
+}
+
+// A mistyped supplier is blamed itself, not its accounts, and the one that was
+// meant is named.
+func TestMistypedNamesAreBlamed(t *testing.T) {
+	each(t, func(t *testing.T, d desk) {
+		ctx := t.Context()
+		_, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})
+		must(t, err)
+		must(t, d.CreateOrganisation(ctx, "Acme Energy"))
+		must(t, d.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
+		mistyped := landfall.Key{Supplier: "NROTH", External: "1001"}
+		_, err = d.ShowAccount(ctx, mistyped)
+		refusal(t, "show", err, landfall.CodeSupplierUnknown, `no import supplier "NROTH". Did you mean NORTH?`)
+		refusal(t, "skip", d.Skip(ctx, mistyped, ""), landfall.CodeSupplierUnknown, "Did you mean NORTH?")
+		refusal(t, "unskip", d.Unskip(ctx, mistyped, ""), landfall.CodeSupplierUnknown, "Did you mean NORTH?")
+		refusal(t, "far off", d.Grant(ctx, "PACIFIC", "Acme Energy"), landfall.CodeSupplierUnknown, `"PACIFIC". See them all with: supplier list`)
+		refusal(t, "organisation", d.Grant(ctx, "NORTH", "ACME energy"), landfall.CodeNotFound, "Did you mean Acme Energy?")
+		refusal(t, "vendor", d.RemoveVendor(ctx, "SANDBX"), landfall.CodeVendorUnknown, "Did you mean SANDBOX?")
+		_, err = d.ShowAccount(ctx, landfall.Key{Supplier: "NORTH", External: "1001"})
+		refusal(t, "nothing staged", err, landfall.CodeProcessUnknown, "ever staged")
+		refusal(t, "nothing to skip", d.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "1001"}, ""), landfall.CodeProcessUnknown, "ever staged")
 	})
 }

@@ -92,11 +92,6 @@ func taken(detail string, args ...any) *landfall.Error {
 	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(detail, args...))
 }
 
-// absent says that a named thing does not exist and where to look for it.
-func absent(code, detail string, args ...any) *landfall.Error {
-	return &landfall.Error{Kind: landfall.NotFound, Code: code, Detail: fmt.Sprintf(detail, args...)}
-}
-
 // because replaces one of the store's sentinels by a refusal.
 func because(err, sentinel error, refusal *landfall.Error) error {
 	if errors.Is(err, sentinel) {

@@ -43,11 +43,6 @@ func (o *Operator) EnableOrganisation(ctx context.Context, name string) error {
 func (o *Operator) setDisabled(ctx context.Context, action, name string, disabled bool) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		err := tx.SetOrganisationDisabled(ctx, name, disabled)
-		return "", because(err, landfall.ErrNotFound, noOrganisation(name))
+		return "", organisationFault(ctx, tx, name, err)
 	})
-}
-
-func noOrganisation(name string) *landfall.Error {
-	return absent(landfall.CodeNotFound,
-		"There is no organisation %q. See which there are with: organisation list", name)
 }

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -139,12 +138,8 @@ var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWa
 // checkRule refuses a rule nobody knows and a severity that means nothing.
 func (o *Operator) checkRule(code string, severity landfall.Severity) error {
 	if _, known := slices.BinarySearch(o.rules, code); !known {
-		hint := "See them all with: rules"
-		if words := near(code, o.rules); len(words) > 0 {
-			hint = fmt.Sprintf("Did you mean %s? See them all with: rules", strings.Join(words, ", "))
-		}
 		return invalid("rule", rules.CodeInvalidChoice,
-			"There is no rule %q whose severity could be set. %s", code, hint)
+			"There is no rule %q whose severity could be set. %s", code, hint(code, o.rules, "rules"))
 	}
 	if severity != "" && !slices.Contains(severities, severity) {
 		return invalid("rule", rules.CodeInvalidChoice,

@@ -20,7 +20,7 @@ func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) er
 			return "", notSkippable(state)
 		}
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, noProcess(key))
+			return "", processFault(ctx, tx, key, err)
 		}
 		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventSkipped, Key: key})
 	})
@@ -34,7 +34,7 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 	}
 	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Process(ctx, key); err != nil {
-			return "", because(err, landfall.ErrNotFound, noProcess(key))
+			return "", processFault(ctx, tx, key, err)
 		}
 		if err := tx.Unskip(ctx, key); err != nil {
 			return "", because(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
@@ -63,11 +63,6 @@ func notSkippable(state landfall.ProcessState) *landfall.Error {
 			"The account is being created right now. Try again when that attempt has ended.")
 	}
 	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
-}
-
-func noProcess(key landfall.Key) *landfall.Error {
-	return absent(landfall.CodeProcessUnknown,
-		"Nothing was staged for account %q of import supplier %q. Check both for typing errors.", key.External, key.Supplier)
 }
 
 // subject names a process in the audit.

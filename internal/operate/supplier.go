@@ -58,7 +58,7 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		var err error
 		supplier, err = tx.Supplier(ctx, code)
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, noSupplier(code))
+			return "", supplierFault(ctx, tx, code, err)
 		}
 		before := supplier.Status
 		changed, err := o.apply(&supplier, change)
@@ -88,7 +88,7 @@ func (o *Operator) ShowSupplier(ctx context.Context, code string) (SupplierFacts
 	err := o.view(ctx, "supplier.show", func(view landfall.View) error {
 		var err error
 		if facts.Supplier, err = view.Supplier(ctx, code); err != nil {
-			return because(err, landfall.ErrNotFound, noSupplier(code))
+			return supplierFault(ctx, view, code, err)
 		}
 		facts.Grantees, err = view.Grantees(ctx, code)
 		return err
@@ -132,15 +132,10 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 // bothExist tells the two sides of a grant apart when one of them is missing.
 func bothExist(ctx context.Context, view landfall.View, code, organisation string) error {
 	if _, err := view.Supplier(ctx, code); err != nil {
-		return because(err, landfall.ErrNotFound, noSupplier(code))
+		return supplierFault(ctx, view, code, err)
 	}
 	_, err := view.Organisation(ctx, organisation)
-	return because(err, landfall.ErrNotFound, noOrganisation(organisation))
-}
-
-func noSupplier(code string) *landfall.Error {
-	return absent(landfall.CodeSupplierUnknown,
-		"There is no import supplier %q. See which there are with: supplier list", code)
+	return organisationFault(ctx, view, organisation, err)
 }
 
 // settings describes a supplier setting by setting for the audit.

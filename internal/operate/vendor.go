@@ -27,8 +27,7 @@ func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error 
 // are on accounts already stays there.
 func (o *Operator) RemoveVendor(ctx context.Context, code string) error {
 	return o.change(ctx, "vendor.remove", code, func(tx landfall.Tx) (string, error) {
-		return "", because(tx.RemoveVendor(ctx, code), landfall.ErrNotFound,
-			absent(landfall.CodeVendorUnknown, "There is no payment vendor %q. See which there are with: vendor list", code))
+		return "", vendorFault(ctx, tx, code, tx.RemoveVendor(ctx, code))
 	})
 }
 

@@ -1,0 +1,75 @@
+package portrait
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+)
+
+// Failure is why the last attempt failed.
+type Failure struct {
+	At     Maybe       `json:"at"`
+	Code   string      `json:"code"`
+	Detail string      `json:"detail"`
+	DryRun bool        `json:"dry_run"`
+	Errors []Violation `json:"errors"`
+}
+
+// Violation is one mistake and its place, spelled as in the API's answers.
+type Violation struct {
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+	Attr   string `json:"attr"`
+}
+
+// Revision is one staging of the account's data.
+type Revision struct {
+	Revision int             `json:"revision"`
+	StagedAt Maybe           `json:"staged_at"`
+	SHA256   string          `json:"sha256"`
+	Bytes    int             `json:"bytes"`
+	Made     bool            `json:"made_the_account"`
+	Document json.RawMessage `json:"document,omitempty"` // personal
+}
+
+// Event is something that happened to the account and was told to the world.
+type Event struct {
+	At      Maybe             `json:"at"`
+	Type    string            `json:"type"`
+	Details map[string]string `json:"details,omitempty"`
+}
+
+func failure(f *landfall.Failure) *Failure {
+	if f == nil {
+		return nil
+	}
+	return &Failure{instant(f.At), f.Code, f.Detail, f.DryRun, each(f.Violations, func(v landfall.Violation) Violation {
+		return Violation{v.Detail, v.Code, v.Attr}
+	})}
+}
+
+func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
+	shown := Revision{
+		Revision: staged.Revision, StagedAt: instant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
+		Bytes: len(staged.Document), Made: staged.Revision == made,
+	}
+	if whole {
+		shown.Document = staged.Document
+	}
+	return shown
+}
+
+func event(e landfall.Event) Event {
+	return Event{instant(e.At), string(e.Type), e.Details}
+}
+
+// instant writes a time as the API does, and nothing for no time.
+func instant(at time.Time) Maybe {
+	if at.IsZero() {
+		return ""
+	}
+	return Maybe(calendar.FormatInstant(at))
+}
