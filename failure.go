@@ -8,6 +8,13 @@ type FailedProcess struct {
 	Failure  Failure
 }
 
+// FailureQuery asks for failures in the order of external numbers.
+type FailureQuery struct {
+	Supplier string
+	After    string // start behind this external number; "" starts at the beginning
+	Limit    int    // 0 means all
+}
+
 // FailureGroup counts the failures that look the same: one code at one place.
 type FailureGroup struct {
 	Code     string

@@ -81,17 +81,20 @@ type Pipeline interface {
 	Post(ctx context.Context, posting Posting) (PostOutcome, error)
 }
 
-// Lister reads what may be long. Memory does not grow with the number of rows;
-// leaving a loop early ends the query. An unknown supplier is an empty list: who
-// may ask is the caller's question.
+// Lister reads what may be long, a batch at a time: memory does not grow with
+// the number of rows, and however slowly a caller reads, no transaction stays
+// open for him. Every row that stood throughout appears exactly once and in
+// order; one that went or changed meanwhile appears at most once; what is
+// staged after a list began is not in it. An unknown supplier is an empty
+// list: who may ask is the caller's question.
 type Lister interface {
 	// List streams a supplier's processes in the order of first staging, then
 	// external number by bytes.
 	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
 
 	// Failed streams every process of a supplier whose last attempt failed,
-	// dry runs included, skipped ones not, in the order of List.
-	Failed(ctx context.Context, supplier string) iter.Seq2[FailedProcess, error]
+	// dry runs included, skipped ones not, by external number.
+	Failed(ctx context.Context, query FailureQuery) iter.Seq2[FailedProcess, error]
 
 	// FailureSummary groups what Failed streams by code and place, the most
 	// frequent first. A failure without violations counts by its own code.
@@ -193,8 +196,9 @@ type CredentialWriter interface {
 	// SpendToken uses up a refresh token: nil for exactly one caller, and
 	// ErrNotFound for an unknown, expired or spent one.
 	SpendToken(ctx context.Context, hash [32]byte) error
-	// DropExpiredTokens forgets tokens that ended before an instant.
-	DropExpiredTokens(ctx context.Context, before time.Time) (int, error)
+	// DropExpiredTokens forgets tokens that ended before an instant, the oldest
+	// first and at most limit of them, and says how many it forgot.
+	DropExpiredTokens(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // TeamReader reads operations teams.

@@ -13,6 +13,9 @@ import (
 // clock does not meet a token that is gone while it still believes in it.
 const sweepGrace = time.Hour
 
+// sweepBatch bounds what one transaction forgets, since others wait for it.
+const sweepBatch = 2000
+
 // Options are the settings of an Issuer; zero values mean the defaults.
 type Options struct {
 	AccessLife  time.Duration    // 60 minutes
@@ -178,11 +181,18 @@ func (i *Issuer) refuse(source, keyID string, now time.Time) error {
 // Sweep forgets tokens that ended, and says how many. Spent refresh tokens
 // stay until their end, so that showing one again is still recognised.
 func (i *Issuer) Sweep(ctx context.Context) (int, error) {
-	dropped := 0
-	err := i.store.Update(ctx, func(tx landfall.Tx) error {
-		var err error
-		dropped, err = tx.DropExpiredTokens(ctx, i.options.Clock().Add(-sweepGrace))
-		return err
-	})
-	return dropped, err
+	before, dropped := i.options.Clock().Add(-sweepGrace), 0
+	for {
+		var count int
+		err := i.store.Update(ctx, func(tx landfall.Tx) (err error) {
+			count, err = tx.DropExpiredTokens(ctx, before, sweepBatch)
+			return err
+		})
+		if err != nil {
+			return dropped, err
+		}
+		if dropped += count; count < sweepBatch {
+			return dropped, nil
+		}
+	}
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"net/http"
 
+	"landfall"
 	"landfall/internal/contract"
 )
 
 // failed streams the accounts whose last attempt failed, each with the reason.
 func (a *API) failed(ctx context.Context, x *exchange) error {
-	rows, err := a.Desk.Failed(ctx, x.who, x.params[0])
+	rows, err := a.Desk.Failed(ctx, x.who, landfall.FailureQuery{Supplier: x.params[0]})
 	if err != nil {
 		return err
 	}

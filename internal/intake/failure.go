@@ -9,11 +9,11 @@ import (
 
 // Failed streams the accounts of a supplier whose last attempt failed, with the
 // reason of each.
-func (d *Desk) Failed(ctx context.Context, who landfall.Principal, code string) (iter.Seq2[landfall.FailedProcess, error], error) {
-	if err := d.mustKnow(ctx, who, code); err != nil {
+func (d *Desk) Failed(ctx context.Context, who landfall.Principal, query landfall.FailureQuery) (iter.Seq2[landfall.FailedProcess, error], error) {
+	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return untroubled(d.store.Failed(ctx, code)), nil
+	return untroubled(d.store.Failed(ctx, query)), nil
 }
 
 // ErrorSummary groups those reasons, so that a migration team sees which few

@@ -266,7 +266,7 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 				t.Errorf("dry run %v: kept %+v", dryRun, failure)
 			}
 		}
-		rows, err := g.Failed(t.Context(), ours, "S")
+		rows, err := g.Failed(t.Context(), ours, landfall.FailureQuery{Supplier: "S"})
 		if err != nil {
 			t.Fatal(err)
 		}

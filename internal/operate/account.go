@@ -76,7 +76,7 @@ func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.F
 	if _, err := o.ShowSupplier(ctx, code); err != nil {
 		return err
 	}
-	for failed, err := range o.store.Failed(ctx, code) {
+	for failed, err := range o.store.Failed(ctx, landfall.FailureQuery{Supplier: code}) {
 		if err == nil {
 			err = each(failed)
 		}

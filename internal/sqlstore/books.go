@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"landfall"
@@ -19,21 +21,54 @@ const (
 	instructionColumns = `account_id, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
 )
 
-// The texts that look up what postings want to see.
+// The texts that look up what postings want to see. An id that was added again
+// and again unchecked is one entry all the same: the first.
 var (
-	entriesWanted = forSizes(`WITH wanted (id, name) AS (VALUES `, `(CAST($1 AS BIGINT), $2)`, `)
-		SELECT `+entryColumns+` FROM wanted w JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
+	entriesWanted = newWish("text", `SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id
+			AND e.sequence = (SELECT min(f.sequence) FROM ledger_entry f WHERE f.account_id = w.id AND f.transaction_id = w.name)
 		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`)
-	notesWanted = forSizes(`WITH wanted (id, name) AS (VALUES `, `(CAST($1 AS BIGINT), CAST($2 AS BIGINT))`, `)
-		SELECT `+noteColumns+` FROM wanted w JOIN note n ON n.account_id = w.id AND n.digest = w.name
+	notesWanted = newWish("bigint", `SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 		ORDER BY n.account_id, n.ordinal`)
-	statementsWanted = forSizes(`WITH wanted (id, name) AS (VALUES `, `(CAST($1 AS BIGINT), $2)`, `)
-		SELECT `+statementColumns+` FROM wanted w JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name
-		ORDER BY h.account_id, h.ordinal`)
-	instructionsWanted = forSizes(`WITH wanted (id) AS (VALUES `, `(CAST($1 AS BIGINT))`, `)
-		SELECT `+instructionColumns+` FROM wanted w JOIN instruction i ON i.account_id = w.id
+	statementsWanted = newWish("text", `SELECT `+statementColumns+` FROM {wanted}
+		JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name ORDER BY h.account_id, h.ordinal`)
+	instructionsWanted = newWish("text", `SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
 		ORDER BY i.account_id, i.ordinal`)
 )
+
+// wish is a query about any number of things, each named by its account and a
+// name. All of them are asked for at once, since the account is locked
+// meanwhile: PostgreSQL takes two arrays, SQLite one list of pairs.
+type wish struct{ arrays, pairs string }
+
+func newWish(kind, query string) wish {
+	return wish{
+		arrays: strings.Replace(query, "{wanted}", `unnest($1::bigint[], $2::`+kind+`[]) AS w (id, name)`, 1),
+		pairs: strings.Replace(query, "{wanted}",
+			`(SELECT value ->> 0 AS id, value ->> 1 AS name FROM json_each($1)) AS w`, 1),
+	}
+}
+
+// of gives the text and the parameters for a list of ids and names.
+func (w wish) of(d *dialect, wanted []any) (text string, args []any, err error) {
+	if d.arrays {
+		ids, err := array(wanted, 0, 2)
+		if err != nil {
+			return "", nil, err
+		}
+		names, err := array(wanted, 1, 2)
+		return w.arrays, []any{ids, names}, err
+	}
+	pairs := make([][]any, 0, len(wanted)/2)
+	for pair := range slices.Chunk(wanted, 2) {
+		// Written as JSON it could not be told from something storable.
+		if name, is := pair[1].(string); is && !storable(name) {
+			return "", nil, errUnstorable
+		}
+		pairs = append(pairs, pair)
+	}
+	list, err := json.Marshal(pairs)
+	return w.pairs, []any{string(list)}, err
+}
 
 // owned is something an account has.
 type owned[T any] struct {
@@ -41,26 +76,23 @@ type owned[T any] struct {
 	item T
 }
 
-// lookUp runs a query for any number of wanted things, as many at a time as it
-// is prepared for, and hands what it finds to the account it belongs to.
+// lookUp asks for wanted things, a list of ids and names, and hands what it
+// finds to the account it belongs to.
 func lookUp[T any](
-	ctx context.Context, t *tx, texts map[int]string, width int, wanted []any,
-	read func(scanner, *owned[T]) error, give func(int64, T),
+	ctx context.Context, t *tx, query wish, wanted []any, read func(scanner, *owned[T]) error, give func(int64, T),
 ) error {
-	for len(wanted) > 0 {
-		count := min(len(wanted)/width, longestBatch)
-		size := sizeFor(count)
-		args := pad(append(make([]any, 0, width*size), wanted[:count*width]...), width*size)
-		found, err := collect(ctx, t.session, read, texts[size], args...)
-		if err != nil {
-			return err
-		}
-		for _, one := range found {
-			give(one.id, one.item)
-		}
-		wanted = wanted[count*width:]
+	if len(wanted) == 0 {
+		return nil
 	}
-	return nil
+	text, args, err := query.of(t.dialect, wanted)
+	if err != nil {
+		return err
+	}
+	found, err := collect(ctx, t.session, read, text, args...)
+	for _, one := range found {
+		give(one.id, one.item)
+	}
+	return err
 }
 
 func readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {

@@ -94,8 +94,8 @@ const (
 // grants leaves suppliers with a limit alone; countedGrants is for those whose
 // claims were counted under a lock.
 var (
-	grants        = forSizes(wantedClaims, wantedClaim, granting+` AND s.concurrency_limit = 0`+granted)
-	countedGrants = forSizes(wantedClaims, wantedClaim, granting+granted)
+	grants        = forSizes(batchSizes, wantedClaims, wantedClaim, granting+` AND s.concurrency_limit = 0`+granted)
+	countedGrants = forSizes(batchSizes, wantedClaims, wantedClaim, granting+granted)
 )
 
 // grant claims what can be claimed of the open calls, and tells each of them.
@@ -149,7 +149,7 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 }
 
 // claimReasons tells how the keys stand that were not granted.
-var claimReasons = forSizes(`WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
+var claimReasons = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+standing+`, p.account_number
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team

@@ -102,7 +102,7 @@ func (s *Store) rehearse(ctx context.Context, creation *landfall.Creation) (land
 // imports turns the claimed processes into imported ones, as far as the claims
 // are still good and the supplier is Ongoing. Only a claimed process has a token;
 // asking for its state as well would lead the planner to the index of claims.
-var imports = forSizes(`WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
+var imports = forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
 	UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 		claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
@@ -188,7 +188,7 @@ const (
 )
 
 // creationReasons tells how the claims stand that were not imported.
-var creationReasons = forSizes(`WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
+var creationReasons = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
 	SELECT w.supplier, w.external, coalesce(s.status, ''), p.claim_token = w.token
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)

@@ -145,8 +145,10 @@ func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
 			AND EXISTS (SELECT 1 FROM api_key k WHERE k.id = key_id AND k.revoked_at IS NULL)`, hash[:]))
 }
 
-// DropExpiredTokens forgets tokens that ended before an instant.
-func (t *tx) DropExpiredTokens(ctx context.Context, before time.Time) (int, error) {
-	count, err := t.exec(ctx, `DELETE FROM service_token WHERE expires_at < $1`, before.UnixMicro())
+// DropExpiredTokens forgets tokens that ended before an instant, the oldest
+// first and no more than a limit.
+func (t *tx) DropExpiredTokens(ctx context.Context, before time.Time, limit int) (int, error) {
+	count, err := t.exec(ctx, `DELETE FROM service_token WHERE hash IN
+		(SELECT hash FROM service_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, before.UnixMicro(), int64(limit))
 	return int(count), err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"iter"
 	"slices"
 
@@ -52,59 +51,49 @@ func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 }
 
 // Failed streams every process of a supplier whose last attempt failed.
-func (s *Store) Failed(ctx context.Context, supplier string) iter.Seq2[landfall.FailedProcess, error] {
-	return func(yield func(landfall.FailedProcess, error) bool) {
-		// Leaving the loop must end the query, not read the rest of it.
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		err := s.engine.stream(ctx, func(session *session) error {
-			return (&view{session}).failed(ctx, supplier, func(failed landfall.FailedProcess) error {
-				if !yield(failed, nil) {
-					cancel()
-					return errStopped
-				}
-				return nil
-			})
+func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Seq2[landfall.FailedProcess, error] {
+	after := query.After
+	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
+		err = s.engine.view(ctx, func(session *session) error {
+			rows, err = (&view{session}).failed(ctx, query.Supplier, after, limit)
+			return err
 		})
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(landfall.FailedProcess{}, err)
+		if len(rows) > 0 {
+			after = rows[len(rows)-1].External
 		}
-	}
+		return rows, err
+	})
 }
 
-func (v *view) failed(ctx context.Context, supplier string, each func(landfall.FailedProcess) error) error {
-	rows, err := v.query(ctx, `SELECT p.external, p.failure, p.failed_at FROM process p
-		WHERE p.supplier_id = (SELECT id FROM supplier WHERE code = $1)
-			AND p.failed_at IS NOT NULL AND p.state <> 'skipped'
-		ORDER BY p.first_staged_at, p.external`, supplier)
+// failedProcesses has an index of its own, whose condition it repeats.
+const failedProcesses = `SELECT p.external, p.failure, p.failed_at FROM process p
+	WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
+	ORDER BY p.external LIMIT $3`
+
+func (v *view) failed(ctx context.Context, code, after string, limit int) ([]landfall.FailedProcess, error) {
+	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {
-		return err
+		return nil, absentIsNone(err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var failed landfall.FailedProcess
+	return collect(ctx, v.session, func(scan scanner, failed *landfall.FailedProcess) error {
 		var text []byte
 		var at sql.NullInt64
-		if err := rows.Scan(&failed.External, &text, &at); err != nil {
-			return v.note(err)
+		if err := scan(&failed.External, &text, &at); err != nil {
+			return err
 		}
 		failure, err := readFailure(text, at)
-		if err != nil {
-			return err
+		if err == nil {
+			failed.Failure = *failure
 		}
-		failed.Failure = *failure
-		if err := each(failed); err != nil {
-			return err
-		}
-	}
-	return v.note(rows.Err())
+		return err
+	}, failedProcesses, supplier, after, int64(limit))
 }
 
 // FailureSummary groups what Failed streams; only the groups are kept.
 func (s *Store) FailureSummary(ctx context.Context, supplier string) ([]landfall.FailureGroup, error) {
 	type place struct{ code, attr string }
 	groups := map[place]*landfall.FailureGroup{}
-	for failed, err := range s.Failed(ctx, supplier) {
+	for failed, err := range s.Failed(ctx, landfall.FailureQuery{Supplier: supplier}) {
 		if err != nil {
 			return nil, err
 		}

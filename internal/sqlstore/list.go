@@ -6,85 +6,115 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"time"
 
 	"landfall"
 )
 
-// lists holds one text per filter. The order is that of the index, so rows
-// leave the database as they are read.
+// The rows of each list have an index of their own, whose condition must be
+// spelled as the schema spells it.
+const (
+	pending  = `p.account_number IS NULL AND p.skip_reason IS NULL`
+	imported = `p.account_number IS NOT NULL`
+	skipped  = `p.skip_reason IS NOT NULL`
+)
+
+// lists holds one text per filter. The order is that of the index, so that a
+// batch costs what it has rows, however many others there are.
 var lists = map[landfall.ProcessFilter]string{
-	landfall.AllProcesses:      listOf(`p.state <> 'skipped'`),
-	landfall.PendingProcesses:  listOf(`p.state IN ('staged', 'claimed')`),
-	landfall.ImportedProcesses: listOf(`p.state = 'imported'`),
-	landfall.SkippedProcesses:  listOf(`p.state = 'skipped'`),
+	landfall.AllProcesses: `SELECT * FROM (` + listOf(pending) + `) AS pending UNION ALL
+		SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`,
+	landfall.PendingProcesses:  listOf(pending),
+	landfall.ImportedProcesses: listOf(imported),
+	landfall.SkippedProcesses:  listOf(skipped),
 }
 
 func listOf(condition string) string {
 	return `SELECT p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
-		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND ` + condition + `
+		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 }
 
-// errStopped ends a list whose reader has left the loop.
-var errStopped = errors.New("the reader has enough")
+// listBatch is how many rows are read at a time. Nobody's transaction stays
+// open while a reader takes his time over them.
+const listBatch = 1000
 
 // List streams a supplier's processes in the order of first staging.
 func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2[landfall.ProcessEntry, error] {
-	return func(yield func(landfall.ProcessEntry, error) bool) {
-		// Leaving the loop must end the query, not read the rest of it.
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		err := s.engine.stream(ctx, func(session *session) error {
-			return (&view{session}).list(ctx, query, func(entry landfall.ProcessEntry) error {
-				if !yield(entry, nil) {
-					cancel()
-					return errStopped
-				}
-				return nil
-			})
+	from := landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(math.MinInt64)}
+	if query.After != nil {
+		from = *query.After
+	}
+	// What is staged after the list began is not part of it, or a list read
+	// slowly might never end.
+	until := int64(math.MaxInt64)
+	return inBatches(query.Limit, func(limit int) (rows []landfall.ProcessEntry, err error) {
+		err = s.engine.view(ctx, func(session *session) error {
+			v := &view{session}
+			supplier, now, err := v.supplierNow(ctx, query.Supplier)
+			if err != nil {
+				return absentIsNone(err)
+			}
+			until = min(until, now)
+			rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
+			return err
 		})
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(landfall.ProcessEntry{}, err)
+		if len(rows) > 0 {
+			last := rows[len(rows)-1]
+			from = landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+		}
+		return rows, err
+	})
+}
+
+// inBatches streams what next reads, a batch at a time. Each batch is a short
+// transaction of its own; next starts behind the batch before.
+func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for left := limit; limit == 0 || left > 0; left -= listBatch {
+			wanted := listBatch
+			if limit > 0 {
+				wanted = min(left, listBatch)
+			}
+			rows, err := next(wanted)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) < wanted {
+				return
+			}
 		}
 	}
 }
 
-func (v *view) list(ctx context.Context, query landfall.ProcessQuery, each func(landfall.ProcessEntry) error) error {
-	var supplier int64
-	err := v.one(ctx, `SELECT id FROM supplier WHERE code = $1`, []any{query.Supplier}, []any{&supplier})
+func (v *view) list(
+	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
+) ([]landfall.ProcessEntry, error) {
+	return collect(ctx, v.session, func(scan scanner, entry *landfall.ProcessEntry) error {
+		var number sql.NullString
+		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt})
+		entry.AccountNumber = number.String
+		return err
+	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
+}
+
+// supplierNow gives a supplier's key in the tables, and the time.
+func (v *view) supplierNow(ctx context.Context, code string) (id, now int64, err error) {
+	err = v.one(ctx, `SELECT id, {now} FROM supplier WHERE code = $1`, []any{code}, []any{&id, &now})
+	return id, now, err
+}
+
+// absentIsNone makes an empty list of what a supplier has who is not there.
+func absentIsNone(err error) error {
 	if errors.Is(err, landfall.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	after, external, limit := int64(math.MinInt64), "", int64(math.MaxInt64)
-	if query.After != nil {
-		after, external = query.After.FirstStagedAt.UnixMicro(), query.After.External
-	}
-	if query.Limit > 0 {
-		limit = int64(query.Limit)
-	}
-	rows, err := v.query(ctx, lists[query.Filter], supplier, after, external, limit)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var first int64
-	var number sql.NullString
-	var created sql.NullInt64
-	for rows.Next() {
-		var entry landfall.ProcessEntry
-		if err := rows.Scan(&entry.External, &first, &number, &created); err != nil {
-			return v.note(err)
-		}
-		entry.FirstStagedAt = moment(first)
-		if number.Valid {
-			entry.AccountNumber, entry.AccountCreatedAt = number.String, instant(created)
-		}
-		if err := each(entry); err != nil {
-			return err
-		}
-	}
-	return v.note(rows.Err())
+	return err
 }

@@ -115,7 +115,7 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.ledger(p.id, add.Entries)
 	rows.statement(p.id, p.last.statement, add.Statements)
 	rows.instruction(p.id, p.last.instruction, add.Instructions)
-	rows.moved.add(p.id, int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	return nil
 }
@@ -136,21 +136,27 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 	return nil
 }
 
-// movedTable is the accounts that were posted onto: its rows change them.
+// movedTable is the accounts that were posted onto: its rows change them. The
+// ledger must be as long as it was when the account was locked.
 var movedTable = &table{
-	kinds: []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint"},
-	values: forSizes(`WITH w (id, balance, ledger, notes, statements, instructions) AS (VALUES `,
-		`($1, $2, $3, $4, $5, $6)`, `) `+moveAccounts+`w WHERE account.id = w.id`),
+	kinds: []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"},
+	values: forSizes(batchSizes, `WITH w (`+movedColumns+`) AS (VALUES `,
+		`($1, $2, $3, $4, $5, $6, $7)`, `) `+moveAccounts+`w`+moveFrom),
 	before: moveAccounts + `(`,
-	after:  `) AS w (id, balance, ledger, notes, statements, instructions) WHERE account.id = w.id`,
+	after:  `) AS w (` + movedColumns + `)` + moveFrom,
+	exact:  true,
 }
 
-const moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
-	statement_count = w.statements, instruction_count = w.instructions FROM `
+const (
+	movedColumns = `id, length, balance, ledger, notes, statements, instructions`
+	moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+		statement_count = w.statements, instruction_count = w.instructions FROM `
+	moveFrom = ` WHERE account.id = w.id AND account.ledger_length = w.length`
+)
 
 // lockedAccounts finds the accounts of a batch and holds them, one after the
 // other in the same order for everybody, so that nobody waits in a circle.
-var lockedAccounts = forSizes(`WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var lockedAccounts = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
 	SELECT s.code, p.external, held.id, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
@@ -232,25 +238,25 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 			statements = append(statements, p.id, id)
 		}
 		if len(p.Instructions) > 0 {
-			instructions = append(instructions, p.id)
+			instructions = append(instructions, p.id, "")
 		}
 	}
-	if err := lookUp(ctx, t, entriesWanted, 2, entries, readEntry, func(id int64, entry landfall.LedgerEntry) {
+	if err := lookUp(ctx, t, entriesWanted, entries, readEntry, func(id int64, entry landfall.LedgerEntry) {
 		byID[id].Entries = append(byID[id].Entries, entry)
 	}); err != nil {
 		return err
 	}
-	if err := lookUp(ctx, t, notesWanted, 2, notes, readNote, func(id int64, note landfall.Note) {
+	if err := lookUp(ctx, t, notesWanted, notes, readNote, func(id int64, note landfall.Note) {
 		byID[id].Notes = append(byID[id].Notes, note)
 	}); err != nil {
 		return err
 	}
-	if err := lookUp(ctx, t, statementsWanted, 2, statements, readStatement, func(id int64, statement landfall.Statement) {
+	if err := lookUp(ctx, t, statementsWanted, statements, readStatement, func(id int64, statement landfall.Statement) {
 		byID[id].Statements = append(byID[id].Statements, statement)
 	}); err != nil {
 		return err
 	}
-	return lookUp(ctx, t, instructionsWanted, 1, instructions, readInstruction, func(id int64, instruction landfall.Instruction) {
+	return lookUp(ctx, t, instructionsWanted, instructions, readInstruction, func(id int64, instruction landfall.Instruction) {
 		byID[id].Instructions = append(byID[id].Instructions, instruction)
 	})
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +19,15 @@ type table struct {
 	values        map[int]string // text for SQLite by number of rows
 	before, after string         // text for PostgreSQL around the rows
 	kinds         []string       // of the columns
+	exact         bool           // a row that changes nothing is a fault
 }
+
+// rowSizes are the numbers of rows SQLite is prepared to write at once. What a
+// caller posts may be thousands, and everybody waits until they are written.
+var rowSizes = append(slices.Clone(batchSizes), 512)
+
+// errMoved means that an account is not as it was when it was locked.
+var errMoved = errors.New("the ledger of an account changed under its lock")
 
 func newTable(name string, columns ...string) *table {
 	names, marks, kinds := make([]string, len(columns)), make([]string, len(columns)), make([]string, len(columns))
@@ -27,7 +36,7 @@ func newTable(name string, columns ...string) *table {
 		marks[i] = "$" + strconv.Itoa(i+1)
 	}
 	into := "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") "
-	return &table{before: into, kinds: kinds, values: forSizes(into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
+	return &table{before: into, kinds: kinds, values: forSizes(rowSizes, into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
 }
 
 // arrays writes the text for PostgreSQL, its parameters numbered from first.
@@ -62,9 +71,17 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 	}
 	for _, p := range piles {
 		for len(p.rows) > 0 {
-			count := sizeWithin(len(p.rows) / p.width())
-			if _, err := t.exec(ctx, p.table.values[count], p.rows[:count*p.width()]...); err != nil {
+			sizes := rowSizes
+			if p.table.exact {
+				sizes = batchSizes
+			}
+			count := sizeWithin(sizes, len(p.rows)/p.width())
+			changed, err := t.exec(ctx, p.table.values[count], p.rows[:count*p.width()]...)
+			if err != nil {
 				return err
+			}
+			if p.table.exact && changed != int64(count) {
+				return errMoved
 			}
 			p.rows = p.rows[count*p.width():]
 		}
@@ -77,6 +94,7 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 	var parts []string
 	var args []any
+	exact := -1 // how many rows the last part has to change
 	for _, p := range piles {
 		if len(p.rows) == 0 {
 			continue
@@ -84,6 +102,9 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 		parts = append(parts, p.table.arrays(len(args)+1))
 		taken := p.rows[:min(len(p.rows), longestArray*p.width())]
 		p.rows = p.rows[len(taken):]
+		if exact = -1; p.table.exact {
+			exact = len(taken) / p.width()
+		}
 		for column := range p.width() {
 			text, err := array(taken, column, p.width())
 			if err != nil {
@@ -92,7 +113,10 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 			args = append(args, text)
 		}
 	}
-	_, err := t.exec(ctx, together(parts), args...)
+	changed, err := t.exec(ctx, together(parts), args...)
+	if err == nil && exact >= 0 && changed != int64(exact) {
+		return errMoved
+	}
 	return err
 }
 

@@ -1,9 +1,8 @@
 package sqlstore_test
 
 import (
-	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,39 +12,50 @@ import (
 	"landfall/internal/sqlstore"
 )
 
-// TestStepsAgree compares the two folders: the same numbers and names, and the
-// same tables with the same columns in the same order.
+// TestStepsAgree compares the two folders, which must have the same steps, and
+// what the steps make: the same tables, columns and indexes.
 func TestStepsAgree(t *testing.T) {
-	read := func(folder string) (names, columns []string) {
+	names := func(folder string) (names []string) {
 		paths, err := filepath.Glob(filepath.Join("schema", folder, "*.sql"))
 		if err != nil || len(paths) == 0 {
 			t.Fatal(paths, err)
 		}
-		table := regexp.MustCompile(`(?m)^(?:CREATE TABLE|ALTER TABLE|DROP TABLE) (\w+)`)
-		column := regexp.MustCompile(`(?m)^    ([a-z_]+) `)
 		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
 			names = append(names, filepath.Base(path))
-			for line := range strings.Lines(string(text)) {
-				if found := table.FindStringSubmatch(line); found != nil && !strings.Contains(line, "SET COMPRESSION") {
-					columns = append(columns, found[1]+":")
-				} else if found := column.FindStringSubmatch(line); found != nil {
-					columns = append(columns, found[1])
-				}
-			}
 		}
-		return names, columns
+		return names
 	}
-	names, columns := read("sqlite")
-	otherNames, otherColumns := read("postgres")
-	if !slices.Equal(names, otherNames) {
-		t.Errorf("steps %v and %v", names, otherNames)
+	if some, others := names("sqlite"), names("postgres"); !slices.Equal(some, others) {
+		t.Errorf("steps %v and %v", some, others)
 	}
-	if !slices.Equal(columns, otherColumns) {
-		t.Errorf("columns\n%v\n%v", columns, otherColumns)
+	things := map[string]string{
+		"sqlite": `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+				WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name <> 'schema_step'
+			UNION ALL SELECT tbl_name || ' has ' || name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`,
+		"postgres": `SELECT table_name || '.' || column_name FROM information_schema.columns
+				WHERE table_schema = 'public' AND table_name <> 'schema_step'
+			UNION ALL SELECT i.tablename || ' has ' || i.indexname FROM pg_indexes i
+				WHERE i.schemaname = 'public' AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)`,
+	}
+	made := map[string][]string{}
+	onEach(t, func(t *testing.T, url string) {
+		kind := path.Base(t.Name())
+		found, err := open(t, url).Texts(t.Context(), things[kind])
+		if err != nil || len(found) < 100 {
+			t.Fatal(found, err)
+		}
+		slices.Sort(found)
+		made[kind] = found
+	})
+	for _, thing := range made["sqlite"] {
+		if !slices.Contains(made["postgres"], thing) {
+			t.Errorf("%s only exists on SQLite", thing)
+		}
+	}
+	for _, thing := range made["postgres"] {
+		if !slices.Contains(made["sqlite"], thing) {
+			t.Errorf("%s only exists on PostgreSQL", thing)
+		}
 	}
 }
 

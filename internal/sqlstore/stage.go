@@ -54,7 +54,7 @@ var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
 // upsert stages a batch of keys, as far as they may be staged: the supplier is
 // Ongoing, nobody holds the process, and the content is new. What it gives
 // back has changed; for the others reasons says why not.
-var upsert = forSizes(`WITH wanted (supplier, external, hash) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}))`, `)
+var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}))`, `)
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
@@ -66,11 +66,11 @@ var upsert = forSizes(`WITH wanted (supplier, external, hash) AS (VALUES `, `($1
 	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at`)
 
 // documents keeps what was staged.
-var documents = forSizes(`INSERT INTO staging (process_id, revision, hash, staged_at, document) VALUES `,
+var documents = forSizes(batchSizes, `INSERT INTO staging (process_id, revision, hash, staged_at, document) VALUES `,
 	`($1, $2, $3, $4, $5)`, ``)
 
 // reasons tells how the keys stand that upsert left alone.
-var reasons = forSizes(`WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var reasons = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
 	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
@@ -122,7 +122,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	_ = rows.Close()
 	// Documents have no padding: they go in as few statements as sizes allow.
 	for len(kept) > 0 {
-		size := sizeWithin(len(kept) / 5)
+		size := sizeWithin(batchSizes, len(kept)/5)
 		if _, err := t.exec(ctx, documents[size], kept[:5*size]...); err != nil {
 			return err
 		}
@@ -176,10 +176,10 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 // forSizes writes a statement once for each size of batch. The row's
 // placeholders are numbered on; a cast is only needed in the first row, which
 // decides the types.
-func forSizes(before, row, after string) map[int]string {
-	texts := make(map[int]string, len(batchSizes))
+func forSizes(sizes []int, before, row, after string) map[int]string {
+	texts := make(map[int]string, len(sizes))
 	width := strings.Count(row, "$")
-	for _, size := range batchSizes {
+	for _, size := range sizes {
 		var text strings.Builder
 		text.WriteString(before + row)
 		for number := width + 1; number <= width*size; number++ {
@@ -206,12 +206,12 @@ func sizeFor(count int) int {
 }
 
 // sizeWithin gives the biggest size a batch fills.
-func sizeWithin(count int) int {
-	at, found := slices.BinarySearch(batchSizes, count)
+func sizeWithin(sizes []int, count int) int {
+	at, found := slices.BinarySearch(sizes, count)
 	if !found {
 		at--
 	}
-	return batchSizes[at]
+	return sizes[at]
 }
 
 func pad(args []any, length int) []any {

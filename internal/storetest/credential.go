@@ -202,7 +202,7 @@ var credentials = []check{
 		old, young := token("old", landfall.AccessToken, -time.Hour), token("young", landfall.AccessToken, time.Hour)
 		enrol(t, store, old, young)
 		update(t, store, func(tx landfall.Tx) error {
-			count, err := tx.DropExpiredTokens(t.Context(), time.Now())
+			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 10)
 			if count != 1 {
 				t.Errorf("%d were dropped", count)
 			}
@@ -210,6 +210,20 @@ var credentials = []check{
 			want(t, absent, landfall.ErrNotFound)
 			_, _, _, there := tx.Token(t.Context(), young.Hash)
 			if there != nil {
+				t.Error(there)
+			}
+			return err
+		})
+	}},
+	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
+		oldest, older, old := token("a", landfall.AccessToken, -3*time.Hour), token("b", landfall.AccessToken, -2*time.Hour), token("c", landfall.AccessToken, -time.Hour)
+		enrol(t, store, older, old, oldest)
+		update(t, store, func(tx landfall.Tx) error {
+			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 2)
+			if count != 2 {
+				t.Errorf("%d were dropped", count)
+			}
+			if _, _, _, there := tx.Token(t.Context(), old.Hash); there != nil {
 				t.Error(there)
 			}
 			return err

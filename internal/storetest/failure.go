@@ -38,7 +38,7 @@ var failures = []check{
 			return err
 		})
 		var listed []string
-		for failed, err := range store.Failed(t.Context(), code) {
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,8 +46,13 @@ var failures = []check{
 			recent(t, failed.Failure.At)
 		}
 		same(t, listed, []string{
-			"3 account_failed_validation", "1 account_failed_validation", "2 payment_vendor_rejected", "4 payment_vendor_rejected",
+			"1 account_failed_validation", "2 payment_vendor_rejected", "3 account_failed_validation", "4 payment_vendor_rejected",
 		})
+		var page []string
+		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code, After: "1", Limit: 2}) {
+			page = append(page, failed.External)
+		}
+		same(t, page, []string{"2", "3"})
 		groups, err := store.FailureSummary(t.Context(), code)
 		if err != nil {
 			t.Fatal(err)
@@ -57,10 +62,10 @@ var failures = []check{
 			{Code: "payment_vendor_rejected", Accounts: 2, Alone: 2},
 			{Code: "invalid_phone_number", Attr: "customers.*.mobile", Accounts: 1},
 		})
-		for range store.Failed(t.Context(), code) {
+		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
 			break // leaving early must free the connection
 		}
-		for failed, err := range store.Failed(t.Context(), "NONE") {
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "NONE"}) {
 			t.Errorf("an unknown supplier failed: %+v, %v", failed, err)
 		}
 	}},

@@ -121,7 +121,7 @@ var lists = []check{
 		}
 		fill(t, store, "A-4")
 	}},
-	{"a list is one snapshot", func(t *testing.T, store landfall.Store) {
+	{"a list is what was staged when it began", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		fill(t, store, "A-1", "A-2")
 		count := 0

@@ -1,0 +1,119 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/sqlstore"
+)
+
+// visited matches what PostgreSQL says about the rows a part of a plan read
+// and about those it read in vain.
+var visited = regexp.MustCompile(`actual time=\S+ rows=([\d.]+) loops=(\d+)|Rows Removed by [\w ]+: (\d+)`)
+
+// cheap fails the test unless a query is carried out by looking at few rows.
+func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any) {
+	t.Helper()
+	plan, err := store.Plan(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.Join(plan, "\n")
+	if !strings.Contains(whole, index) {
+		t.Errorf("the index %s is not used:\n%s", index, whole)
+	}
+	rows := 0.0
+	for _, found := range visited.FindAllStringSubmatch(whole, -1) {
+		each, _ := strconv.ParseFloat(found[1]+found[3], 64)
+		loops, _ := strconv.ParseFloat("0"+found[2], 64)
+		rows += each * max(1, loops)
+	}
+	if rows > 100 {
+		t.Errorf("%v rows were looked at:\n%s", rows, whole)
+	}
+	for _, line := range plan {
+		if strings.HasPrefix(strings.TrimSpace(line), "SCAN") && !strings.Contains(line, "json_each") &&
+			!strings.Contains(line, "SCAN pending") && !strings.Contains(line, "SCAN imported") {
+			t.Errorf("everything is looked at:\n%s", whole)
+		}
+	}
+}
+
+// TestPendingOfAFinishedBook asks for what is rare in a book in which nearly
+// everything stands otherwise: a list must cost what it shows.
+func TestPendingOfAFinishedBook(t *testing.T) {
+	states := map[string]string{
+		"staged":   `'staged', NULL, NULL, NULL, NULL, NULL`,
+		"failed":   `'staged', NULL, NULL, NULL, '{"code":"x","detail":""}', 1`,
+		"imported": `'imported', 'A-' || CAST(n.i AS TEXT), 1, NULL, NULL, NULL`,
+		"skipped":  `'skipped', NULL, NULL, 'why', '{"code":"x","detail":""}', 1`,
+	}
+	lists := map[string]landfall.ProcessFilter{
+		"process_pending": landfall.PendingProcesses, "process_imported": landfall.ImportedProcesses,
+		"process_skipped": landfall.SkippedProcesses, "process_": landfall.AllProcesses,
+	}
+	for common, columns := range states {
+		t.Run("among "+common, func(t *testing.T) {
+			onEach(t, func(t *testing.T, url string) {
+				store := staged(t, url)
+				force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+					INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state,
+						account_number, account_created_at, skip_reason, failure, failed_at)
+					SELECT s.id, 'N-' || CAST(n.i AS TEXT), 1, CAST('x' AS {bytes}), n.i, n.i, %s FROM n, supplier s`, columns))
+				force(t, store, `ANALYZE`)
+				supplier, err := store.Count(t.Context(), `SELECT id FROM supplier`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for index, filter := range lists {
+					cheap(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
+				}
+				cheap(t, store, "process_failed", sqlstore.FailedText, supplier, "", 10)
+			})
+		})
+	}
+}
+
+// TestOneOrganisationDominates looks transactions up beside an account that
+// has nearly every entry there is, each under the same id.
+func TestOneOrganisationDominates(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+			t.Fatal(err)
+		}
+		account, err := store.Count(t.Context(), `SELECT id FROM account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		force(t, store, `WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+			INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on,
+				reason, note)
+			SELECT a.id, 'TWIN', n.i, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM n, account a`)
+		force(t, store, `UPDATE account SET ledger_length = 60000`)
+		force(t, store, `ANALYZE`)
+		text, args, err := store.EntriesText(int64(account), "TWIN", "other", "P-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cheap(t, store, "ledger_entry", text, args...)
+		var seen []landfall.LedgerEntry
+		if _, err := store.Post(t.Context(), landfall.Posting{
+			Key: held, TransactionIDs: []string{"TWIN"},
+			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				seen = books.Entries
+				return landfall.Additions{}, nil
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != 1 || seen[0].Sequence != 100 {
+			t.Errorf("%d entries were read, the first %+v", len(seen), seen[:min(1, len(seen))])
+		}
+	})
+}
