@@ -1,12 +1,12 @@
 package operate
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"landfall/internal/rules"
+	"landfall/internal/spelling"
 )
 
 // The longest texts an operator may give.
@@ -36,47 +36,5 @@ func checkLine(attr, what, text string, longest int) error {
 // hint says which of the known words somebody may have meant, and which command
 // lists them all.
 func hint(word string, known []string, listing string) string {
-	all := "See them all with: " + listing
-	if words := near(word, known); len(words) > 0 {
-		return "Did you mean " + strings.Join(words, ", ") + "? " + all
-	}
-	return all
-}
-
-// near gives up to three of the known words that somebody may have meant, the
-// likeliest first. Capitals count for nothing: they are mistyped too.
-func near(word string, known []string) []string {
-	word = strings.ToLower(word[:min(len(word), longestName)])
-	steps := map[string]int{}
-	var words []string
-	for _, candidate := range known {
-		steps[candidate] = distance(word, strings.ToLower(candidate))
-		part := len(word) >= 4 && strings.Contains(strings.ToLower(candidate), word)
-		if part || steps[candidate] <= 1+len(candidate)/4 {
-			words = append(words, candidate)
-		}
-	}
-	slices.SortStableFunc(words, func(a, b string) int { return steps[a] - steps[b] })
-	return words[:min(3, len(words))]
-}
-
-// distance counts the letters to change, add or drop between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return strings.TrimSpace(spelling.Hint(word, known) + " See them all with: " + listing)
 }

@@ -1,0 +1,79 @@
+// Package spelling guesses what somebody meant who mistyped a name, so that
+// every refusal of an unknown one can say "did you mean".
+package spelling
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// longest is where guessing ends: nobody mistypes more than that, and the work
+// that a caller can cause stays small.
+const longest = 128
+
+// Near gives up to three of the known names that somebody may have meant, the
+// likeliest first. Capitals count for nothing: they are mistyped too.
+func Near(typed string, known []string) []string {
+	if len(typed) > longest {
+		return nil
+	}
+	typed = strings.ToLower(typed)
+	type guess struct {
+		name  string
+		slips int
+	}
+	var guesses []guess
+	for _, name := range known {
+		lower := strings.ToLower(name)
+		if len(lower) > longest {
+			continue
+		}
+		slips := distance(typed, lower)
+		part := len(typed) >= 4 && strings.Contains(lower, typed)
+		// One slip is forgiven always, one more for every four letters.
+		if part || slips <= 1+min(len(lower), len(typed))/4 {
+			guesses = append(guesses, guess{name, slips})
+		}
+	}
+	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(a.slips, b.slips) })
+	var names []string
+	for _, guess := range guesses[:min(3, len(guesses))] {
+		names = append(names, guess.name)
+	}
+	return names
+}
+
+// Hint is the sentence for a person, or nothing when there is no guess.
+func Hint(typed string, known []string) string {
+	names := Near(typed, known)
+	if len(names) == 0 {
+		return ""
+	}
+	return "Did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// distance counts the letters to put in, take out, replace or swap with their
+// neighbour to make one name of the other.
+func distance(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
