@@ -67,8 +67,13 @@ func (c *checker) check() {
 	c.shown()
 	c.notes()
 	c.transactions()
+	c.statements()
+	c.instructions()
 	c.ledger()
 	c.events()
+	c.attempts()
+	c.lastAttempt()
+	c.marks()
 }
 
 // of gives the entries of a verb.
@@ -99,6 +104,11 @@ func (c *checker) shown() {
 		all, imported = []string{number}, []string{number}
 		if found.Process == nil || found.Process.State != landfall.Imported || found.Process.AccountNumber != number {
 			c.faultf("has account %s, but its process does not say so", number)
+		}
+	case found.Process != nil && found.Process.State == landfall.Skipped:
+		// It is in no list. A mark may stand on a number that was never staged.
+		if status = unknown; len(found.Revisions) == 0 {
+			status = found.Status
 		}
 	case found.Process != nil:
 		status, all, pending = unknown, []string{""}, []string{""}

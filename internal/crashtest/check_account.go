@@ -18,6 +18,8 @@ func (c *checker) staging() {
 			sent[entry.Document] = count
 		}
 		switch {
+		case entry.Broken && entry.done():
+			c.faultf("a staging that breaks a rule was accepted")
 		case entry.done():
 			count.done++
 			if entry.Answer.Status == http.StatusCreated {
@@ -120,6 +122,9 @@ func (c *checker) creation() {
 	if c.found.Mails != mails {
 		c.faultf("%d mails are queued for %d customers who can get one", c.found.Mails, mails)
 	}
+	if source := c.source(); source != nil && source.Doomed {
+		c.faultf("has an account with an instruction that its vendor does not know")
+	}
 	if source := c.source(); source != nil &&
 		(account.Data.BillingName != source.Name || len(account.Data.Customers) != source.Customers) {
 		c.faultf("the account is %q with %d customers, its document %q with %d",
@@ -155,6 +160,7 @@ func (c *checker) contradictions() {
 		switch {
 		case entry.Verb == Stage && entry.done():
 			first(&staged, entry)
+		case entry.Verb == Skip, entry.Verb == Unskip:
 		case entry.Verb != Stage && entry.done(), entry.refused(landfall.CodeAlreadyImported):
 			first(&imported, entry)
 		}
@@ -168,10 +174,13 @@ func (c *checker) contradictions() {
 		}
 		switch entry.Verb {
 		case Stage, Process, DryRun:
+			if entry.Broken && entry.refused() {
+				continue // a broken document is refused before anybody looks whose it is
+			}
 			if !entry.open() && !entry.refused(landfall.CodeAlreadyImported) {
 				c.faultf("was imported, and the next caller was answered %d %s to %s", entry.Answer.Status, entry.Answer.Code, entry.Verb)
 			}
-		case PostNotes, PostTransactions:
+		case PostNotes, PostTransactions, PostStatements, PostInstruction:
 			if entry.refused(landfall.CodeAccountNotFound) {
 				c.faultf("was imported, and the next caller found no account for %s", entry.Verb)
 			}

@@ -98,6 +98,59 @@ func (c *checker) notes() {
 	c.explanations(explained)
 }
 
+// statements and instructions are there once however often they are sent, and
+// a caller is not told whether he was the first.
+func (c *checker) statements() {
+	var there, inline []string
+	if account := c.found.Account; account != nil {
+		for _, statement := range account.Data.Statements {
+			there = append(there, statement.ID)
+		}
+	}
+	if source := c.source(); source != nil {
+		inline = source.Statements
+	}
+	c.kept(PostStatements, there, inline, func(entry *Entry) []string { return entry.Statements })
+}
+
+func (c *checker) instructions() {
+	var there, inline []string
+	if account := c.found.Account; account != nil {
+		for _, instruction := range account.Data.Instructions {
+			there = append(there, instruction.Reference)
+		}
+	}
+	if source := c.source(); source != nil {
+		inline = source.Instructions
+	}
+	c.kept(PostInstruction, there, inline, func(entry *Entry) []string { return entry.Instructions })
+}
+
+func (c *checker) kept(verb Verb, found, inline []string, names func(*Entry) []string) {
+	there, staged, sent := map[string]int{}, map[string]bool{}, map[string]*tally{}
+	for _, name := range found {
+		there[name]++
+	}
+	for _, name := range inline {
+		staged[name] = true
+	}
+	for _, entry := range c.of(verb) {
+		c.batch(entry, there, names(entry))
+		count(sent, entry, names(entry))
+	}
+	for name := range union(there, staged, sent) {
+		asked := staged[name] || sent[name] != nil && sent[name].most() > 0
+		switch n := there[name]; {
+		case n > 0 && !asked:
+			c.faultf("%s %s is there although nobody asked for it", verb, name)
+		case n > 1:
+			c.faultf("%s %s is there %d times", verb, name, n)
+		case n == 0 && staged[name]:
+			c.faultf("%s %s of the staged document is missing", verb, name)
+		}
+	}
+}
+
 // sortNotes tells the account's notes from those that explain why the day of a
 // transaction was changed; these are counted by the transaction they name.
 func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) {

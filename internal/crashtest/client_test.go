@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -54,12 +55,16 @@ func (f *fleet) obtainToken(key string) string {
 // caller sends intents and writes down everything that happens.
 type caller struct {
 	*fleet
-	history *crashtest.History
+	history  *crashtest.History
+	ruthless bool // operators' commands are killed too
 }
 
 // send carries out one intent on one replica. The error is the transport's: no
 // answer came, and the intent stays open in the history.
 func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, error) {
+	if intent.Verb == crashtest.Skip || intent.Verb == crashtest.Unskip {
+		return c.mark(intent)
+	}
 	path, body := wire(intent)
 	entry := c.history.Begin(intent)
 	status, text, err := c.request(http.MethodPost, base, path, body)
@@ -74,14 +79,20 @@ func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, e
 // expected lists the refusals a correct caller can meet while others work on
 // the same accounts and servers come and go.
 var expected = map[crashtest.Verb][]string{
-	crashtest.Stage: {landfall.CodeAlreadyImported, landfall.CodeImportInProgress},
+	crashtest.Stage: {
+		landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeMarkedAsSkipped, landfall.CodeAccountFailedValidation,
+	},
 	crashtest.Process: {
 		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeConcurrencyLimit,
+		landfall.CodeMarkedAsSkipped, landfall.CodeInstructionNotFound,
 	},
 	crashtest.DryRun: {
 		landfall.CodeProcessUnknown, landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeDryRunRolledBack,
+		landfall.CodeMarkedAsSkipped, landfall.CodeInstructionNotFound,
 	},
 	crashtest.PostNotes:        {landfall.CodeAccountNotFound},
+	crashtest.PostStatements:   {landfall.CodeAccountNotFound},
+	crashtest.PostInstruction:  {landfall.CodeAccountNotFound},
 	crashtest.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
 }
 
@@ -102,6 +113,9 @@ func read(t *testing.T, intent crashtest.Intent, status int, text []byte) crasht
 	}
 	if err != nil {
 		t.Errorf("%s was answered %d %q: %v", intent.Verb, status, text, err)
+	}
+	if body.Code == landfall.CodeAccountFailedValidation && !intent.Broken {
+		t.Errorf("%s was answered %d %s", intent.Verb, status, text)
 	}
 	if status/100 != 2 && status != http.StatusServiceUnavailable && !slices.Contains(expected[intent.Verb], body.Code) {
 		t.Errorf("%s was answered %d %s", intent.Verb, status, text)
@@ -144,6 +158,12 @@ func wire(intent crashtest.Intent) (path string, body []byte) {
 			path += "?force_add_to_current_statement=false"
 		}
 		envelope["transactions"] = transactions(intent.Transactions)
+	case crashtest.PostStatements:
+		path = imports + "/historical-statements/create/"
+		envelope["statements"] = statements(intent.Statements)
+	case crashtest.PostInstruction:
+		path = imports + "/payment-instruction/create/"
+		maps.Copy(envelope, instructions(intent.Instructions)[0])
 	}
 	body, err := json.Marshal(envelope)
 	if err != nil {

@@ -7,7 +7,8 @@
 //   - an unanswered one is there once or not at all, and always whole;
 //   - nothing is there that nobody asked for, a dry run's work least of all;
 //   - who asks after an answer came is never told the contrary;
-//   - an account has one number everywhere, and its balance is its ledger's sum.
+//   - an account has one number everywhere, and its balance is its ledger's sum;
+//   - an attempt that was answered has its record, whatever came of it.
 //
 // It knows nothing of how a run was disturbed, so one judge serves kills,
 // signals, races and whatever is thought of next. Only tests use it.

@@ -25,6 +25,7 @@ import (
 const (
 	supplier = "NORTH"
 	team     = "Migration Team"
+	vendor   = "SANDBOX"
 	lease    = 2 * time.Second
 )
 
@@ -101,6 +102,7 @@ func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 	f.operate("schema", "apply")
 	f.operate("supplier", "create", supplier, "--send-customer-emails")
 	f.operate("team", "create", team)
+	f.operate("vendor", "set", vendor, "--adapter", "sandbox")
 	f.operate("organisation", "create", "Acme")
 	f.operate("supplier", "grant", supplier, "Acme")
 	key := f.operate("key", "create", "Acme")

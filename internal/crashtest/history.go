@@ -19,6 +19,10 @@ const (
 	DryRun           Verb = "dry run"
 	PostNotes        Verb = "notes"
 	PostTransactions Verb = "transactions"
+	PostStatements   Verb = "statements"
+	PostInstruction  Verb = "instruction"
+	Skip             Verb = "skip"
+	Unskip           Verb = "unskip"
 )
 
 // Intent is what a caller is about to ask. Texts must be unique to the intent,
@@ -32,8 +36,11 @@ type Intent struct {
 	Customers    int        // how many it has
 	Notes        []string   // bodies: posted, or inline in the document
 	Transactions []Movement // posted, or inline in the document
+	Statements   []string   // identifiers: posted, or inline in the document
+	Instructions []string   // references: posted, or inline in the document
 	Unchecked    bool       // added again whether or not they are there
 	Broken       bool       // breaks a rule, so that all of it must be refused
+	Doomed       bool       // staged with what no vendor knows, so that every attempt must fail
 }
 
 // Movement is a transaction as it moves the balance.
@@ -74,6 +81,10 @@ func (e *Entry) open() bool { return !e.done() && !e.refused() }
 // after reports whether this request was sent when the other had its answer.
 func (e *Entry) after(other *Entry) bool { return other.Answer != nil && other.ended < e.began }
 
+// over reports whether nothing of the other could happen any more when this
+// request was sent, answered or not.
+func (e *Entry) over(other *Entry) bool { return other.ended > 0 && other.ended < e.began }
+
 // History is what all callers asked and were told. It is kept in memory: the
 // process that holds it is the test itself, which is never killed, and a file
 // flushed to disk for every line would only slow the callers down.
@@ -99,6 +110,19 @@ func (h *History) End(entry *Entry, answer Answer) {
 	defer h.mutex.Unlock()
 	h.clock++
 	entry.Answer, entry.ended = &answer, h.clock
+}
+
+// Quiet writes down that whoever could still carry out an unanswered request
+// is gone: from here on it has happened or never will.
+func (h *History) Quiet() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.clock++
+	for _, entry := range h.entries {
+		if entry.ended == 0 {
+			entry.ended = h.clock
+		}
+	}
 }
 
 // Keys gives every key somebody asked about.

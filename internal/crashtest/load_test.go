@@ -28,6 +28,14 @@ func (l *load) text(what string) string {
 	return fmt.Sprintf("%s-%s-%07d.", what, l.name, l.unique.Add(1))
 }
 
+func (l *load) texts(what string, count int) []string {
+	var list []string
+	for range count {
+		list = append(list, l.text(what))
+	}
+	return list
+}
+
 // window is how many accounts are worked on at once: few enough that callers
 // meet. After every pace requests the oldest of them makes room for a new one.
 const (
@@ -44,17 +52,26 @@ func (l *load) key(random *rand.Rand) landfall.Key {
 func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	intent := crashtest.Intent{Key: l.key(random)}
 	switch draw := random.IntN(100); {
-	case draw < 35:
+	case draw < 33:
 		return l.staging(intent.Key, random)
-	case draw < 50:
+	case draw < 48:
 		intent.Verb = crashtest.Process
-	case draw < 60:
+	case draw < 58:
 		intent.Verb = crashtest.DryRun
-	case draw < 78:
-		intent.Verb = crashtest.PostNotes
-		for range 1 + random.IntN(4) {
-			intent.Notes = append(intent.Notes, l.text("note"))
+	case draw < 60:
+		// Operators are rare, and their command is a process of its own.
+		if intent.Verb = crashtest.Skip; random.IntN(3) == 0 {
+			intent.Verb = crashtest.Unskip
 		}
+	case draw < 66:
+		intent.Verb = crashtest.PostStatements
+		intent.Statements = l.texts("statement", 1+random.IntN(3))
+	case draw < 72:
+		intent.Verb = crashtest.PostInstruction
+		intent.Instructions = l.texts("instruction", 1)
+	case draw < 84:
+		intent.Verb = crashtest.PostNotes
+		intent.Notes = l.texts("note", 1+random.IntN(4))
 	default:
 		intent.Verb = crashtest.PostTransactions
 		intent.Unchecked = random.IntN(6) == 0
@@ -88,8 +105,18 @@ func (l *load) staging(key landfall.Key, random *rand.Rand) crashtest.Intent {
 	for i := range customers {
 		customers[i] = map[string]any{"given_name": "Ada", "family_name": "Byron", "email": fmt.Sprintf("c%d@landfall.dev", i)}
 	}
-	for range random.IntN(3) {
-		intent.Notes = append(intent.Notes, l.text("inline-note"))
+	intent.Notes = l.texts("inline-note", random.IntN(3))
+	intent.Statements = l.texts("inline-statement", random.IntN(2))
+	intent.Instructions = l.texts("inline-instruction", random.IntN(2))
+	// Some name an instruction the vendor does not know, so that attempts fail;
+	// some are refused as they are.
+	balance := "-12.34"
+	switch random.IntN(12) {
+	case 0, 1:
+		intent.Doomed = true
+		intent.Instructions = append(intent.Instructions, l.text("not-found"))
+	case 2:
+		intent.Broken, balance = true, "-12.345"
 	}
 	for range random.IntN(3) {
 		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
@@ -97,8 +124,9 @@ func (l *load) staging(key landfall.Key, random *rand.Rand) crashtest.Intent {
 	document, err := json.Marshal(map[string]any{
 		"import_supplier": key.Supplier, "external_account_number": key.External,
 		"billing_name": intent.Name, "customers": customers,
-		"last_statement_closing_date": day(-10), "last_statement_balance": "-12.34",
+		"last_statement_closing_date": day(-10), "last_statement_balance": balance,
 		"notes": notes(intent.Notes), "current_statement_transactions": transactions(intent.Transactions),
+		"statements": statements(intent.Statements), "payment_instructions": instructions(intent.Instructions),
 	})
 	if err != nil {
 		panic(err)
@@ -113,6 +141,22 @@ func notes(bodies []string) []map[string]any {
 	list := make([]map[string]any, len(bodies))
 	for i, body := range bodies {
 		list[i] = map[string]any{"body": body}
+	}
+	return list
+}
+
+func statements(ids []string) []map[string]any {
+	list := make([]map[string]any, len(ids))
+	for i, id := range ids {
+		list[i] = map[string]any{"statement_id": id, "bill_period_from_date": "2025-01-01", "bill_period_to_date": "2025-01-31"}
+	}
+	return list
+}
+
+func instructions(references []string) []map[string]any {
+	list := make([]map[string]any, len(references))
+	for i, reference := range references {
+		list[i] = map[string]any{"vendor": vendor, "reference": reference, "type": "CARD"}
 	}
 	return list
 }

@@ -1,0 +1,71 @@
+package crashtest
+
+import (
+	"strconv"
+
+	"landfall"
+)
+
+// events checks that what is told to the outside world is what happened.
+func (c *checker) events() {
+	times, items := c.told(), map[landfall.EventType]int{}
+	for _, event := range c.found.Events {
+		if n, err := strconv.Atoi(event.Details["count"]); err == nil {
+			items[event.Type] += n
+		}
+		if event.Type == landfall.EventImportCompleted && (c.found.Account == nil || event.AccountNumber != c.found.Account.Number) {
+			c.faultf("an event tells of account %s", event.AccountNumber)
+		}
+	}
+	accounts := 0
+	if c.found.Account != nil {
+		accounts = 1
+	}
+	if n := times[landfall.EventImportCompleted]; n != accounts {
+		c.faultf("%d events tell of %d accounts", n, accounts)
+	}
+	posted := c.posted()
+	for kind, what := range map[landfall.EventType]string{
+		landfall.EventNotesCreated: "notes", landfall.EventTransactionsCreated: "transactions",
+		landfall.EventStatementsCreated: "statements", landfall.EventInstructionCreated: "instructions",
+	} {
+		if items[kind] != posted[kind] {
+			c.faultf("events tell of %d %s, %d were posted", items[kind], what, posted[kind])
+		}
+	}
+}
+
+// told counts the events of each type.
+func (c *checker) told() map[landfall.EventType]int {
+	times := map[landfall.EventType]int{}
+	for _, event := range c.found.Events {
+		times[event.Type]++
+	}
+	return times
+}
+
+// posted counts what was added to the account after it was made, by the event
+// that must tell of it. Notes that explain a transaction are told of with it.
+func (c *checker) posted() map[landfall.EventType]int {
+	posted := map[landfall.EventType]int{}
+	account := c.found.Account
+	if account == nil {
+		return posted
+	}
+	plain, _ := c.sortNotes()
+	posted[landfall.EventNotesCreated] = len(plain)
+	posted[landfall.EventStatementsCreated] = len(account.Data.Statements)
+	posted[landfall.EventInstructionCreated] = len(account.Data.Instructions)
+	for _, entry := range account.Ledger {
+		if entry.Kind == landfall.TransactionEntry {
+			posted[landfall.EventTransactionsCreated]++
+		}
+	}
+	if source := c.source(); source != nil {
+		posted[landfall.EventNotesCreated] -= len(source.Notes)
+		posted[landfall.EventTransactionsCreated] -= len(source.Transactions)
+		posted[landfall.EventStatementsCreated] -= len(source.Statements)
+		posted[landfall.EventInstructionCreated] -= len(source.Instructions)
+	}
+	return posted
+}
