@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	made    = landfall.Key{Supplier: "S", External: "made"}
-	waiting = landfall.Key{Supplier: "S", External: "waiting"}
-	doomed  = landfall.Key{Supplier: "S", External: "doomed"}
-	skipped = landfall.Key{Supplier: "S", External: "skipped"}
+	made     = landfall.Key{Supplier: "S", External: "made"}
+	waiting  = landfall.Key{Supplier: "S", External: "waiting"}
+	hopeless = landfall.Key{Supplier: "S", External: "hopeless"}
+	skipped  = landfall.Key{Supplier: "S", External: "skipped"}
 )
 
 const number, otherNumber = "A-00000001", "A-00000002"
@@ -62,7 +62,7 @@ func instructionOn(key landfall.Key, references ...string) crashtest.Intent {
 
 var (
 	process = crashtest.Intent{Verb: crashtest.Process, Key: made}
-	failing = crashtest.Intent{Verb: crashtest.Process, Key: doomed}
+	failing = crashtest.Intent{Verb: crashtest.Process, Key: hopeless}
 	skip    = crashtest.Intent{Verb: crashtest.Skip, Key: skipped}
 	unskip  = crashtest.Intent{Verb: crashtest.Unskip, Key: skipped}
 	dryRun  = crashtest.Intent{Verb: crashtest.DryRun, Key: waiting}
@@ -99,11 +99,11 @@ func honest() *story {
 	s.say(statementsOn(made, "s3", "s4"), nil)
 	s.say(instructionOn(made, "i1"), nil) // it happened
 	s.say(instructionOn(made, "i1"), answer(http.StatusCreated, "", number))
-	hopeless := stagingOf(doomed, "hopeless")
-	hopeless.Doomed = true
-	s.say(hopeless, answer(http.StatusCreated, "", ""))
-	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: doomed}, nil) // it happened
-	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: doomed}, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	cannot := stagingOf(hopeless, "hopeless")
+	cannot.Doomed = true
+	s.say(cannot, answer(http.StatusCreated, "", ""))
+	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, nil) // it happened
+	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
 	s.history.Quiet()
 	s.say(failing, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
 	s.say(stagingOf(skipped, "unwanted"), answer(http.StatusCreated, "", ""))
@@ -152,7 +152,7 @@ func honest() *story {
 			Process: &landfall.Process{State: landfall.Staged}, Revisions: revisions("patient"),
 			Events: []landfall.Event{{Type: landfall.EventDryRunCompleted}},
 		},
-		doomed: {
+		hopeless: {
 			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("hopeless"),
 			Process: &landfall.Process{State: landfall.Staged, Failure: &landfall.Failure{Code: landfall.CodeInstructionNotFound}},
 			Events:  []landfall.Event{{Type: landfall.EventDryRunFailed}, {Type: landfall.EventDryRunFailed}, {Type: landfall.EventImportFailed}},

@@ -55,7 +55,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	}
 	intents := []crashtest.Intent{
 		{Verb: crashtest.Process, Key: key}, {Verb: crashtest.DryRun, Key: key},
-		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4))),
+		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4)), sound),
 	}
 	for _, intent := range intents {
 		if answer, err := c.send(f.replicas[1].address(), intent); err != nil || answer.Code != landfall.CodeImportInProgress {

@@ -53,7 +53,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	intent := crashtest.Intent{Key: l.key(random)}
 	switch draw := random.IntN(100); {
 	case draw < 33:
-		return l.staging(intent.Key, random)
+		return l.staging(intent.Key, random, fates[random.IntN(len(fates))])
 	case draw < 48:
 		intent.Verb = crashtest.Process
 	case draw < 58:
@@ -98,8 +98,20 @@ func signed(random *rand.Rand) money.Amount {
 	return amount
 }
 
+// fate is what becomes of an account that is staged.
+type fate uint8
+
+const (
+	sound  fate = iota // it can be created
+	doomed             // it names an instruction its vendor does not know: attempts fail
+	broken             // it breaks a rule and cannot even be staged
+)
+
+// fates are as frequent as they are here.
+var fates = []fate{sound, sound, sound, sound, sound, sound, sound, sound, sound, doomed, doomed, broken}
+
 // staging makes up an account with something of everything in it.
-func (l *load) staging(key landfall.Key, random *rand.Rand) crashtest.Intent {
+func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest.Intent {
 	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
 	customers := make([]map[string]any, intent.Customers)
 	for i := range customers {
@@ -108,15 +120,14 @@ func (l *load) staging(key landfall.Key, random *rand.Rand) crashtest.Intent {
 	intent.Notes = l.texts("inline-note", random.IntN(3))
 	intent.Statements = l.texts("inline-statement", random.IntN(2))
 	intent.Instructions = l.texts("inline-instruction", random.IntN(2))
-	// Some name an instruction the vendor does not know, so that attempts fail;
-	// some are refused as they are.
 	balance := "-12.34"
-	switch random.IntN(12) {
-	case 0, 1:
+	switch fate {
+	case doomed:
 		intent.Doomed = true
 		intent.Instructions = append(intent.Instructions, l.text("not-found"))
-	case 2:
+	case broken:
 		intent.Broken, balance = true, "-12.345"
+	case sound:
 	}
 	for range random.IntN(3) {
 		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})

@@ -161,18 +161,18 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 			s.say(intent, answer(http.StatusOK, "", ""))
 		}, "a staging that breaks a rule was accepted"},
 
-		"failed attempt not recorded": {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[doomed], landfall.EventImportFailed) }, "0 events tell of account_import.failed, 1 such attempts"},
-		"failed dry run not recorded": {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[doomed], landfall.EventDryRunFailed) }, "0 events tell of account_import.dry_run_failed, 1 such attempts"},
+		"failed attempt not recorded": {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[hopeless], landfall.EventImportFailed) }, "0 events tell of account_import.failed, 1 such attempts"},
+		"failed dry run not recorded": {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[hopeless], landfall.EventDryRunFailed) }, "0 events tell of account_import.dry_run_failed, 1 such attempts"},
 		"failed attempt told twice": {func(s *story, _, _ *crashtest.Found) {
-			s.state.Found[doomed].Events = append(s.state.Found[doomed].Events, landfall.Event{Type: landfall.EventImportFailed})
+			s.state.Found[hopeless].Events = append(s.state.Found[hopeless].Events, landfall.Event{Type: landfall.EventImportFailed})
 		}, "2 events tell of attempts by process, 1 can have been"},
-		"failure not kept":              {func(s *story, _, _ *crashtest.Found) { s.state.Found[doomed].Process.Failure = nil }, "and no failure is kept"},
-		"failure of another attempt":    {func(s *story, _, _ *crashtest.Found) { s.state.Found[doomed].Process.Failure.DryRun = true }, "failure payment_instruction_not_found (dry run: true) is kept"},
+		"failure not kept":              {func(s *story, _, _ *crashtest.Found) { s.state.Found[hopeless].Process.Failure = nil }, "and no failure is kept"},
+		"failure of another attempt":    {func(s *story, _, _ *crashtest.Found) { s.state.Found[hopeless].Process.Failure.DryRun = true }, "failure payment_instruction_not_found (dry run: true) is kept"},
 		"failure after a clean dry run": {func(_ *story, _, w *crashtest.Found) { w.Process.Failure = &landfall.Failure{Code: "old"} }, "the last attempt succeeded, and failure old is kept"},
 		"account of what cannot be": {func(s *story, m, _ *crashtest.Found) {
 			account := *m.Account
 			account.Revision, account.Number = 1, otherNumber
-			s.state.Found[doomed].Account = &account
+			s.state.Found[hopeless].Account = &account
 		}, "with an instruction that its vendor does not know"},
 
 		"lost mark": {func(s *story, _, _ *crashtest.Found) {

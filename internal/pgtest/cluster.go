@@ -21,9 +21,12 @@ import (
 
 // Cluster is a running PostgreSQL server with its own data folder.
 type Cluster struct {
-	URL   string // of the administrator
-	leash io.Closer
-	guard *exec.Cmd
+	URL        string // of the administrator
+	dir        string
+	arguments  []string // of the guardian
+	attributes *syscall.SysProcAttr
+	leash      io.WriteCloser
+	guard      *exec.Cmd
 }
 
 // alive keeps every running cluster from the garbage collector, which would
@@ -39,15 +42,16 @@ var settings = []string{
 
 // guardian runs the server and ends it when its own input ends. The write end
 // of that input is held by the test process alone, so the server outlives
-// neither an ordinary end nor a panic nor a kill -9 of the tests.
+// neither an ordinary end nor a panic nor a kill -9 of the tests. Whoever wants
+// the data to stay says so last.
 const guardian = `
 bin=$1 dir=$2; shift 2
-"$bin/postgres" -D "$dir/data" "$@" >"$dir/log" 2>&1 </dev/null &
+"$bin/postgres" -D "$dir/data" "$@" >>"$dir/log" 2>&1 </dev/null &
 server=$!
-cat >/dev/null
+word=$(cat)
 kill -INT "$server" 2>/dev/null
 wait "$server"
-rm -rf "$dir"
+[ "$word" = keep ] || rm -rf "$dir"
 `
 
 // Start runs a new cluster; extra settings ("fsync=off") override the usual ones.
@@ -147,28 +151,43 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 	for _, setting := range slices.Concat(settings, extra) {
 		arguments = append(arguments, "-c", setting)
 	}
-	guard := exec.Command("/bin/sh", arguments...)
-	guard.Dir, guard.SysProcAttr = dir, attributes
+	cluster := &Cluster{
+		URL: fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable", password, port),
+		dir: dir, arguments: arguments, attributes: attributes,
+	}
+	if err := cluster.run(); err != nil {
+		return nil, err
+	}
+	if err := cluster.answers(20 * time.Second); err != nil {
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		cluster.Stop()
+		return nil, fmt.Errorf("PostgreSQL did not start: %w: %s", err, log)
+	}
+	return cluster, nil
+}
+
+// run starts the server on its data.
+func (c *Cluster) run() error {
+	guard := exec.Command("/bin/sh", c.arguments...)
+	guard.Dir, guard.SysProcAttr = c.dir, c.attributes
 	leash, err := guard.StdinPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := guard.Start(); err != nil {
-		return nil, err
+		return err
 	}
-	cluster := &Cluster{
-		URL:   fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable", password, port),
-		leash: leash, guard: guard,
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if err = execute(cluster.URL, "SELECT 1"); err == nil {
-			alive.Store(cluster, nil)
-			return cluster, nil
-		}
-		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(filepath.Join(dir, "log"))
-			cluster.Stop()
-			return nil, fmt.Errorf("PostgreSQL did not start: %w: %s", err, log)
+	c.guard, c.leash = guard, leash
+	alive.Store(c, nil)
+	return nil
+}
+
+// answers waits until the server does.
+func (c *Cluster) answers(patience time.Duration) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := execute(c.URL, "SELECT 1")
+		if err == nil || time.Now().After(deadline) {
+			return err
 		}
 	}
 }

@@ -3,6 +3,7 @@ package pgtest_test
 import (
 	"bufio"
 	"context"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -96,4 +97,47 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 			t.Fatal("the server outlived the process that started it")
 		}
 	}
+}
+
+// A cluster that is killed in the middle of its work comes back with all that
+// was answered, on its old address, and a standby takes over from one that does
+// not come back.
+func TestKilledServerComesBack(t *testing.T) {
+	cluster, err := pgtest.Start("wal_level=replica", "max_wal_senders=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cluster.Stop() })
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(cluster.Execute("CREATE TABLE kept (n int)"))
+	for _, end := range []func() error{cluster.Kill, cluster.Abort} {
+		must(cluster.Execute("INSERT INTO kept VALUES (1)"))
+		must(end())
+		if err := cluster.Execute("SELECT 1"); err == nil {
+			t.Fatal("a killed server answers")
+		}
+		must(cluster.Restart())
+	}
+	address, err := url.Parse(cluster.URL)
+	must(err)
+	standby, err := cluster.Standby(address.Host)
+	must(err)
+	t.Cleanup(func() { standby.Stop() })
+	if err := standby.Execute("INSERT INTO kept VALUES (1)"); err == nil {
+		t.Fatal("a standby takes writes")
+	}
+	must(cluster.Kill())
+	must(standby.Execute("SELECT pg_promote()"))
+	must(standby.Execute("INSERT INTO kept VALUES (1)"))
+	var n int
+	must(connect(t, standby.URL).QueryRow(t.Context(), "SELECT count(*) FROM kept").Scan(&n))
+	if n != 3 {
+		t.Errorf("%d rows, want 3", n)
+	}
+	must(cluster.Restart()) // so that its data can be removed
 }
