@@ -31,7 +31,7 @@ type Supplier struct {
 	Code               string
 	Name               string
 	Status             SupplierStatus
-	DocumentRoot       string
+	DocumentRoot       string // never empty: without one a supplier would reach every other's documents
 	Currency           string // ISO 4217
 	Region             string // ISO 3166, for phone numbers and postcodes
 	TimeZone           string // "today" is this zone's
@@ -45,7 +45,7 @@ type Supplier struct {
 // NewSupplier gives a supplier with the defaults an operator need not type.
 func NewSupplier(code string) Supplier {
 	return Supplier{
-		Code: code, Name: code, Status: Ongoing,
+		Code: code, Name: code, Status: Ongoing, DocumentRoot: code,
 		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
 		Severities: map[string]Severity{},
 	}

@@ -42,6 +42,12 @@ type Vendor struct {
 	CreatedAt time.Time
 }
 
+// VendorGrants says which suppliers may use a vendor.
+type VendorGrants struct {
+	Everybody bool     // open to every supplier; then Suppliers is empty
+	Suppliers []string // their codes, sorted
+}
+
 // InstructionDetails is what a vendor said about an instruction. There is no
 // room in it for a card or bank account number.
 type InstructionDetails struct {
@@ -58,11 +64,14 @@ type InstructionVerifier interface {
 	// anything at the vendor. It ends within a time limit of its own, usually
 	// 10 seconds, and must not be called inside a database transaction.
 	//
+	// The organisation on whose behalf it asks has breakers and a budget of
+	// its own at every vendor: no organisation can use up another's.
+	//
 	// Every failure is an *Error. Those of kind Invalid will fail again in the
 	// same form; those of kind Internal may succeed when repeated as they are.
 	// No secret and no text of the vendor's is in either. Only when ctx was
 	// cancelled by the caller the answer is the context's error.
-	Verify(ctx context.Context, vendor Vendor, instruction Instruction) (InstructionDetails, error)
+	Verify(ctx context.Context, organisation string, vendor Vendor, instruction Instruction) (InstructionDetails, error)
 }
 
 // RefuseVendor is the answer to a vendor code that the operator never

@@ -29,7 +29,13 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		for _, rule := range contract.RuleBook() {
 			rules = append(rules, rule.Code)
 		}
-		return work(command, operate.New(store, operate.Options{Actor: actor(), Rules: rules}), arguments)
+		settings, err := loadSettings(command)
+		if err != nil {
+			return err
+		}
+		return work(command, operate.New(store, operate.Options{
+			Actor: actor(), Rules: rules, SecretVariables: settings.VendorSecrets,
+		}), arguments)
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,8 @@ import (
 )
 
 func vendorCommand() *cobra.Command {
-	return group("vendor", "Payment vendors that know payment instructions", vendorSet(), vendorList(), vendorRemove())
+	return group("vendor", "Payment vendors that know payment instructions",
+		vendorSet(), vendorList(), vendorGrant(), vendorRevoke(), vendorRemove())
 }
 
 func vendorSet() *cobra.Command {
@@ -23,7 +25,7 @@ func vendorSet() *cobra.Command {
 	var settings []string
 	command := onDatabase(&cobra.Command{
 		Use: "set CODE", Short: "Configure a payment vendor, or replace its whole configuration", Args: usage(cobra.ExactArgs(1)),
-		Example: "  landfall vendor set STRIPE --adapter stripe --secret-env STRIPE_KEY\n" +
+		Example: "  landfall vendor set STRIPE --adapter stripe --secret-env VENDOR_STRIPE_KEY\n" +
 			"  landfall vendor set SANDBOX --adapter sandbox",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		vendor.Code, vendor.Settings = arguments[0], map[string]string{}
@@ -47,7 +49,7 @@ func vendorSet() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&vendor.Adapter, "adapter", "", "stripe, gocardless, json or sandbox")
 	flags.StringVar(&vendor.BaseURL, "base-url", "", "where the vendor is (default the adapter's own)")
-	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable that holds the vendor's key")
+	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable, VENDOR_…, that holds the vendor's key")
 	flags.StringArrayVar(&vendor.Networks, "allow-network", nil, "private network the vendor may be reached in, as CIDR; may be given several times")
 	flags.StringArrayVar(&settings, "setting", nil, "NAME=VALUE for the adapter, no secrets; may be given several times")
 	return command
@@ -61,6 +63,7 @@ type vendorEntry struct {
 	SecretEnv string            `json:"secret_env,omitempty"`
 	Networks  []string          `json:"networks"`
 	Settings  map[string]string `json:"settings"`
+	Suppliers []string          `json:"suppliers"` // null: every supplier may use it
 	CreatedAt string            `json:"created_at"`
 }
 
@@ -78,17 +81,61 @@ func vendorList() *cobra.Command {
 				Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
 				Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
 			}
+			suppliers := "all"
+			if !vendor.Grants.Everybody {
+				entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
+				suppliers = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
+			}
 			settings := []string{}
 			for _, name := range slices.Sorted(maps.Keys(vendor.Settings)) {
 				settings = append(settings, name+"="+vendor.Settings[name])
 			}
 			entries = append(entries, entry)
-			rows = append(rows, []string{vendor.Code, vendor.Adapter, vendor.BaseURL, vendor.SecretEnv,
+			rows = append(rows, []string{vendor.Code, vendor.Adapter, suppliers, vendor.BaseURL, vendor.SecretEnv,
 				strings.Join(vendor.Networks, " "), strings.Join(settings, " ")})
 		}
 		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"CODE", "ADAPTER", "BASE URL", "SECRET IN", "NETWORKS", "SETTINGS"}, rows)
+			table(out, []string{"CODE", "ADAPTER", "SUPPLIERS", "BASE URL", "SECRET IN", "NETWORKS", "SETTINGS"}, rows)
 		})
+	})
+}
+
+func vendorGrant() *cobra.Command {
+	var everybody bool
+	command := onDatabase(&cobra.Command{
+		Use: "grant CODE SUPPLIER", Short: "Let a supplier use a payment vendor, and close it to those without a grant",
+		Args: usage(cobra.RangeArgs(1, 2)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if everybody != (len(arguments) == 1) {
+			return usageError{errors.New("name one SUPPLIER, or say --all")}
+		}
+		if everybody {
+			if err := operator.OpenVendor(command.Context(), arguments[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "Vendor %s is open to every supplier.\n", clean(arguments[0]))
+			return nil
+		}
+		if err := operator.GrantVendor(command.Context(), arguments[0], arguments[1]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Vendor %s granted to supplier %s; suppliers without a grant cannot use it.\n",
+			clean(arguments[0]), clean(arguments[1]))
+		return nil
+	})
+	command.Flags().BoolVar(&everybody, "all", false, "open it to every supplier, also those to come")
+	return command
+}
+
+func vendorRevoke() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: usage(cobra.ExactArgs(2)),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if err := operator.RevokeVendor(command.Context(), arguments[0], arguments[1]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Vendor %s revoked from supplier %s.\n", clean(arguments[0]), clean(arguments[1]))
+		return nil
 	})
 }
 

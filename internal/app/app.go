@@ -46,13 +46,16 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, err
 	}
+	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
 	app := &App{settings: settings, log: log, store: store}
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
 	})
-	app.vendors = payvendor.NewDesk(payvendor.Options{TimeLimit: settings.VendorTimeout, Alarm: app.alarm})
+	app.vendors = payvendor.NewDesk(payvendor.Options{
+		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
+	})
 	app.api = httpapi.New(httpapi.Options{
 		Desk: intake.New(store, intake.Options{
 			Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,

@@ -17,7 +17,7 @@ import (
 func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 	var log lockedBuffer
 	w := newLoggedWorld(t, databases["sqlite"](t), nil, &log)
-	vendor := landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "NO_SUCH_VARIABLE_HERE"}
+	vendor := landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_NO_SUCH_VARIABLE"}
 	if err := w.operator.SetVendor(t.Context(), vendor); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 		}
 	}
 	told := log.String()
-	if strings.Count(told, "a payment vendor needs the operator") != 1 || !strings.Contains(told, "NO_SUCH_VARIABLE_HERE") {
+	if strings.Count(told, "a payment vendor needs the operator") != 1 || !strings.Contains(told, "VENDOR_NO_SUCH_VARIABLE") {
 		t.Errorf("the log says:\n%s", told)
 	}
 	if strings.Contains(told, "pm_canary") {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ type Settings struct {
 	Documents        string // address of the document store; "" when there is none
 	DocumentTimeout  time.Duration
 	VendorTimeout    time.Duration
+	VendorSecrets    []string // variables that may hold a vendor's secret besides VENDOR_…
 
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
@@ -110,6 +112,9 @@ var declared = []setting{
 	}},
 	{"vendor-timeout", "time to ask a payment vendor about an instruction, repetitions included", func(s *Settings) value {
 		return duration(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+	}},
+	{"vendor-secret-variables", "environment variables that may hold a vendor's secret, with commas between them, besides those named VENDOR_…", func(s *Settings) value {
+		return names(&s.VendorSecrets, regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`), "want names of environment variables in capitals, with commas between them")
 	}},
 	{"access-token-life", "how long an access token is good", func(s *Settings) value {
 		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)

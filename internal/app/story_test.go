@@ -144,6 +144,10 @@ func (w *world) operate(t *testing.T, line string) {
 			vendor.SecretEnv = words[4]
 		}
 		err = w.operator.SetVendor(ctx, vendor)
+	case "grant-vendor": // grant-vendor CODE SUPPLIER
+		err = w.operator.GrantVendor(ctx, words[1], words[2])
+	case "revoke-vendor": // revoke-vendor CODE SUPPLIER
+		err = w.operator.RevokeVendor(ctx, words[1], words[2])
 	case "remove-vendor": // remove-vendor CODE
 		err = w.operator.RemoveVendor(ctx, words[1])
 	case "wait": // so that the next staging is a later one by every clock

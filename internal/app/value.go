@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,23 @@ func text(target *string, standard string, check func(string) error) value {
 	return place[string]{target, standard, "text",
 		func(text string) (string, error) { return text, check(text) },
 		func(text string) string { return text }}
+}
+
+// names is a list of words with commas between them; its refusal repeats none.
+func names(target *[]string, form *regexp.Regexp, want string) value {
+	return place[[]string]{target, nil, "names",
+		func(text string) ([]string, error) {
+			var found []string
+			for word := range strings.SplitSeq(text, ",") {
+				if word = strings.TrimSpace(word); word != "" && !form.MatchString(word) {
+					return nil, errors.New(want)
+				} else if word != "" {
+					found = append(found, word)
+				}
+			}
+			return found, nil
+		},
+		func(found []string) string { return strings.Join(found, ",") }}
 }
 
 func toggle(target *bool, standard bool) value {

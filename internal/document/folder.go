@@ -59,15 +59,12 @@ func (f *folder) stat(root, path string) error {
 		return nameless(err)
 	}
 	defer func() { _ = base.Close() }()
-	if root != "" {
-		inner, err := base.OpenRoot(root)
-		if err != nil {
-			return absent(err)
-		}
-		defer func() { _ = inner.Close() }()
-		base = inner
+	inner, err := base.OpenRoot(root)
+	if err != nil {
+		return absent(err)
 	}
-	info, err := base.Stat(path)
+	defer func() { _ = inner.Close() }()
+	info, err := inner.Stat(path)
 	if err != nil {
 		return absent(err)
 	}

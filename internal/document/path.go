@@ -10,20 +10,15 @@ import (
 // slashes around them, no segment that is empty or climbs, nothing a file
 // system or a store could read as something else than a name. The rules of the
 // wire are stricter still; this is the lock behind them, and the only one for
-// roots.
+// roots. A supplier without a root has no documents, rather than everybody's.
 func resolve(root, path string) (cleanRoot, cleanPath string, ok bool) {
 	cleanRoot = strings.Trim(root, "/")
 	cleanPath = strings.TrimPrefix(path, "/")
-	return cleanRoot, cleanPath, (cleanRoot == "" || isPlain(cleanRoot)) && isPlain(cleanPath)
+	return cleanRoot, cleanPath, isPlain(cleanRoot) && isPlain(cleanPath)
 }
 
 // join gives the name inside the bucket.
-func join(root, path string) string {
-	if root == "" {
-		return path
-	}
-	return root + "/" + path
-}
+func join(root, path string) string { return root + "/" + path }
 
 func isPlain(name string) bool {
 	if !utf8.ValidString(name) || strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl) {

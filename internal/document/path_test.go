@@ -23,6 +23,9 @@ func TestResolveCannotLeaveTheRoot(t *testing.T) {
 		if !ok {
 			return
 		}
+		if cleanRoot == "" {
+			t.Fatal("no root is everybody's root")
+		}
 		joined := join(cleanRoot, cleanName)
 		if path.Clean("/"+joined) != "/"+joined {
 			t.Fatalf("%q is not what it seems", joined)
@@ -43,7 +46,7 @@ func TestResolveAcceptsPlainPaths(t *testing.T) {
 		segment := rapid.StringMatching(`[\p{L}\p{N} !#$%&'()+,;=@^_{}~-][\p{L}\p{N} !#$%&'()+,;=@^_{}~.-]{0,12}`)
 		name := strings.Join(rapid.SliceOfN(segment, 1, 6).Draw(t, "segments"), "/")
 		slash := rapid.SampledFrom([]string{"", "/"}).Draw(t, "slash")
-		root := rapid.SampledFrom([]string{"", "/", "north", "/north/", "a/b"}).Draw(t, "root")
+		root := rapid.SampledFrom([]string{"north", "/north/", "a/b"}).Draw(t, "root")
 		if _, got, ok := resolve(root, slash+name); !ok || got != name {
 			t.Fatalf("%q became %q, %v", name, got, ok)
 		}

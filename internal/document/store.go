@@ -37,6 +37,9 @@ var errMissing = errors.New("no such document")
 // errNoStore means that there is nobody to ask.
 var errNoStore = errors.New("no document store is configured")
 
+// errNoRoot means that the supplier has no place of its own in the store.
+var errNoRoot = errors.New("the supplier has no document root")
+
 var _ landfall.Documents = (*Store)(nil)
 
 // Open makes a Store from an address:
@@ -122,6 +125,9 @@ func (s *Store) Location(supplier landfall.Supplier, path string) string {
 // Check implements landfall.Documents.
 func (s *Store) Check(ctx context.Context, supplier landfall.Supplier, path string) error {
 	root, path, ok := resolve(supplier.DocumentRoot, path)
+	if root == "" {
+		return unavailable(errNoRoot)
+	}
 	if !ok {
 		return missing()
 	}

@@ -79,8 +79,11 @@ func suite(t *testing.T, store *document.Store) {
 		if got := check(t, store, "north", "/"+name); got != present {
 			t.Errorf("/%q: %s", name, got)
 		}
-		if got := check(t, store, "", "north/"+name); got != present {
-			t.Errorf("%q without a root: %s", name, got)
+		// No root was once everybody's root.
+		for _, root := range []string{"", "/"} {
+			if got := check(t, store, root, "north/"+name); got != unknown {
+				t.Errorf("%q without a root: %s", name, got)
+			}
 		}
 		if got := check(t, store, "south", name); got != missing {
 			t.Errorf("%q under another root: %q", name, got)
@@ -282,7 +285,7 @@ func TestCallerLeaves(t *testing.T) {
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-entered; cancel() }()
-	err := open(t, "s3://documents?endpoint="+server.URL).Check(ctx, landfall.Supplier{}, "x")
+	err := open(t, "s3://documents?endpoint="+server.URL).Check(ctx, landfall.Supplier{DocumentRoot: "north"}, "x")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -321,12 +324,12 @@ func TestLocation(t *testing.T) {
 	folder := t.TempDir()
 	for _, c := range []struct{ address, root, path, want string }{
 		{"", "north", "a/b.pdf", "north/a/b.pdf"},
-		{"", "", "/a.pdf", "a.pdf"},
+		{"", "", "/a.pdf", ""},
 		{"s3://documents", "north", "a/b.pdf", "s3://documents/north/a/b.pdf"},
 		{"s3://documents/", "/north/", "/a/b.pdf", "s3://documents/north/a/b.pdf"},
-		{"s3://documents?endpoint=http://store:9000", "", "50% #1.pdf", "s3://documents/50% #1.pdf"},
+		{"s3://documents?endpoint=http://store:9000", "north", "50% #1.pdf", "s3://documents/north/50% #1.pdf"},
 		{"file://" + folder, "north", "50% #1.pdf", "file://" + folder + "/north/50%25%20%231.pdf"},
-		{"file://" + folder + "/", "", "a.pdf", "file://" + folder + "/a.pdf"},
+		{"file://" + folder + "/", "/", "a.pdf", ""},
 		{"s3://documents", "north", "../x", ""},
 		{"s3://documents", "../north", "x", ""},
 		{"s3://documents", "north", "//host/x", ""},
@@ -335,9 +338,9 @@ func TestLocation(t *testing.T) {
 			t.Errorf("%q %q %q: %q, want %q", c.address, c.root, c.path, got, c.want)
 		}
 	}
-	if got := open(t, "file://"+folder).Location(landfall.Supplier{}, "ü x?.pdf"); strings.HasPrefix(got, "file://") {
+	if got := open(t, "file://"+folder).Location(landfall.Supplier{DocumentRoot: "ö"}, "ü x?.pdf"); strings.HasPrefix(got, "file://") {
 		parsed, err := url.Parse(got)
-		if err != nil || parsed.Path != folder+"/ü x?.pdf" {
+		if err != nil || parsed.Path != folder+"/ö/ü x?.pdf" {
 			t.Errorf("%q reads as %+v (%v)", got, parsed, err)
 		}
 	}

@@ -127,7 +127,7 @@ type vendor struct {
 	answer func(ctx context.Context, instruction landfall.Instruction) error
 }
 
-func (v *vendor) Verify(ctx context.Context, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+func (v *vendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	v.asked.Add(1)
 	if v.answer != nil {
 		if err := v.answer(ctx, instruction); err != nil {

@@ -49,7 +49,7 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	if kept {
 		return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
 	}
-	if instruction.Details, err = d.verify(ctx, instruction); err != nil {
+	if instruction.Details, err = d.verify(ctx, who, request.Key.Supplier, instruction); err != nil {
 		return InstructionReceipt{}, err
 	}
 	number, err = d.post(ctx, landfall.Posting{
@@ -74,14 +74,14 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 func nothing(landfall.AccountBooks) (landfall.Additions, error) { return landfall.Additions{}, nil }
 
 // verify asks the vendor of an instruction about it.
-func (d *Desk) verify(ctx context.Context, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+func (d *Desk) verify(ctx context.Context, who landfall.Principal, supplier string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if d.verifier == nil {
 		return landfall.InstructionDetails{}, landfall.RefuseVendor()
 	}
 	var vendor landfall.Vendor
 	err := d.store.View(ctx, func(view landfall.View) error {
 		var err error
-		vendor, err = view.Vendor(ctx, instruction.Vendor)
+		vendor, err = view.GrantedVendor(ctx, supplier, instruction.Vendor)
 		return err
 	})
 	if errors.Is(err, landfall.ErrNotFound) {
@@ -90,7 +90,7 @@ func (d *Desk) verify(ctx context.Context, instruction landfall.Instruction) (la
 	if err != nil {
 		return landfall.InstructionDetails{}, trouble(err)
 	}
-	details, err := d.verifier.Verify(ctx, vendor, instruction)
+	details, err := d.verifier.Verify(ctx, who.Organisation, vendor, instruction)
 	if err != nil {
 		return landfall.InstructionDetails{}, trouble(err)
 	}

@@ -37,7 +37,7 @@ func (a *attempt) askOutside(ctx context.Context, data *landfall.AccountData) er
 func (a *attempt) verifyAll(ctx context.Context, instructions []landfall.Instruction) error {
 	refusals := make([]error, len(instructions))
 	err := together(ctx, len(instructions), func(ctx context.Context, i int) error {
-		details, err := a.desk.verify(ctx, instructions[i])
+		details, err := a.desk.verify(ctx, a.who, a.claim.Key.Supplier, instructions[i])
 		var refusal *landfall.Error
 		if errors.As(err, &refusal) && refusal.Kind == landfall.Invalid {
 			refusals[i] = inside(fmt.Sprintf("payment_instructions.%d.", i), err)

@@ -45,7 +45,7 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 	if claimed.Verdict != landfall.ClaimGranted {
 		return landfall.CreateOutcome{}, refusedClaim(request.Key, claimed)
 	}
-	attempt := attempt{desk: d, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
+	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
 	return attempt.settle(ctx)
 }
 
@@ -71,6 +71,7 @@ func (d *Desk) claim(ctx context.Context, request contract.ProcessRequest) (land
 // attempt is one try to create one account, holding its claim.
 type attempt struct {
 	desk     *Desk
+	who      landfall.Principal
 	claim    landfall.Claim
 	supplier landfall.Supplier
 	dryRun   bool

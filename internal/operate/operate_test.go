@@ -317,7 +317,7 @@ func TestVendorLife(t *testing.T) {
 	each(t, func(t *testing.T, d desk) {
 		ctx := t.Context()
 		vendor := landfall.Vendor{
-			Code: "PAY", Adapter: "json", BaseURL: "https://pay.example", SecretEnv: "PAY_KEY",
+			Code: "PAY", Adapter: "json", BaseURL: "https://pay.example", SecretEnv: "VENDOR_PAY_KEY",
 			Networks: []string{"10.0.0.0/8"}, Settings: map[string]string{"types": "CARD", "header.Api-Version": "canary"},
 		}
 		must(t, d.SetVendor(ctx, vendor))
@@ -329,7 +329,8 @@ func TestVendorLife(t *testing.T) {
 			t.Fatalf("%d vendors", len(vendors))
 		}
 		vendor.CreatedAt = vendors[0].CreatedAt
-		same(t, "the vendor", vendors[0], vendor)
+		same(t, "the vendor", vendors[0].Vendor, vendor)
+		same(t, "its grants", vendors[0].Grants, landfall.VendorGrants{Everybody: true})
 
 		// Setting it again leaves nothing of what was there before.
 		must(t, d.SetVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"}))
@@ -341,7 +342,7 @@ func TestVendorLife(t *testing.T) {
 		must(t, d.RemoveVendor(ctx, "PAY"))
 		refusal(t, "removed twice", d.RemoveVendor(ctx, "PAY"), landfall.CodeVendorUnknown, "vendor list")
 		same(t, "the audit", d.audit(t, "PAY"), []string{
-			`vendor.set: adapter=json, base_url="https://pay.example", secret_env=PAY_KEY, network=10.0.0.0/8, setting header.Api-Version, setting types`,
+			`vendor.set: adapter=json, base_url="https://pay.example", secret_env=VENDOR_PAY_KEY, network=10.0.0.0/8, setting header.Api-Version, setting types`,
 			"vendor.set: adapter=sandbox", "vendor.remove",
 		})
 	})

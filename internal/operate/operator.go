@@ -15,14 +15,18 @@ type Options struct {
 	Actor string           // who is changing things: "operator:<login>"
 	Rules []string         // codes of the rules whose severity may be set
 	Clock func() time.Time // nil: time.Now
+
+	// SecretVariables may hold a vendor's secret besides those named VENDOR_….
+	SecretVariables []string
 }
 
 // Operator runs the operator's verbs on behalf of one actor.
 type Operator struct {
-	store landfall.Store
-	actor string
-	rules []string
-	clock func() time.Time
+	store   landfall.Store
+	actor   string
+	rules   []string
+	clock   func() time.Time
+	secrets []string
 }
 
 // New gives an operator over a store.
@@ -32,7 +36,7 @@ func New(store landfall.Store, options Options) *Operator {
 	}
 	rules := slices.Clone(options.Rules)
 	slices.Sort(rules)
-	return &Operator{store: store, actor: options.Actor, rules: rules, clock: options.Clock}
+	return &Operator{store: store, actor: options.Actor, rules: rules, clock: options.Clock, secrets: options.SecretVariables}
 }
 
 // change runs a change and keeps its audit entry in the same transaction.

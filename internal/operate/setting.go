@@ -46,6 +46,13 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 			delete(next.Severities, code)
 		}
 	}
+	// A root of earlier times that would be refused today keeps nobody from
+	// changing something else.
+	if change.DocumentRoot != nil {
+		if err := checkRoot(next.DocumentRoot); err != nil {
+			return nil, err
+		}
+	}
 	if err := checkSupplier(next); err != nil {
 		return nil, err
 	}
@@ -88,9 +95,6 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("status", rules.CodeInvalidChoice,
 			"Status %q is not known; use one of %s.", string(s.Status), join(landfall.SupplierStatuses))
 	}
-	if err := checkRoot(s.DocumentRoot); err != nil {
-		return err
-	}
 	if !contract.ValidCurrency(s.Currency) {
 		return invalid("currency", rules.CodeInvalidChoice,
 			"Currency %q is not an ISO 4217 code such as GBP or EUR, in capital letters.", s.Currency)
@@ -107,28 +111,6 @@ func checkSupplier(s landfall.Supplier) error {
 	if s.ConcurrencyLimit < 0 {
 		return invalid("concurrency_limit", rules.CodeOutOfRange,
 			"The concurrency limit must be 0 (none) or more, not %d.", s.ConcurrencyLimit)
-	}
-	return nil
-}
-
-// checkRoot refuses a document root that could lead out of the bucket or that
-// no path could be joined to. One slash at either end is allowed.
-func checkRoot(root string) error {
-	if root == "" {
-		return nil
-	}
-	if err := checkLine("document_root", "The document root", root, longestRoot); err != nil {
-		return err
-	}
-	if strings.ContainsAny(root, `\:%`) {
-		return invalid("document_root", contract.CodeInvalidPath,
-			"The document root is a folder inside the service's bucket, such as imports/acme/; '\\', ':' and '%%' are not allowed.")
-	}
-	inner := strings.TrimSuffix(strings.TrimPrefix(root, "/"), "/")
-	for segment := range strings.SplitSeq(inner, "/") {
-		if (segment == "" && inner != "") || segment == "." || segment == ".." {
-			return invalid("document_root", contract.CodeInvalidPath, "The document root must not have empty, '.' or '..' parts.")
-		}
 	}
 	return nil
 }

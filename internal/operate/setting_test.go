@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"fmt"
 	"context"
 	"errors"
 	"strings"
@@ -90,9 +91,9 @@ func TestSupplierCodes(t *testing.T) {
 			_, err := d.CreateSupplier(t.Context(), code, operate.SupplierChange{})
 			refusal(t, "code "+code, err, landfall.CodeValidationFailed, "1 to 32")
 		}
-		for _, code := range []string{"A", "0", "a.b-c_d", strings.Repeat("A", 32), "a"} {
+		for i, code := range []string{"A", "0", "a.b-c_d", strings.Repeat("A", 32), "a"} {
 			must(t, second(d.CreateSupplier(t.Context(), code, operate.SupplierChange{
-				DocumentRoot: new("/a/b/"), TimeZone: new("UTC"), Currency: new("JPY"), Region: new("JP"),
+				DocumentRoot: new(fmt.Sprintf("/a/%d/", i)), TimeZone: new("UTC"), Currency: new("JPY"), Region: new("JP"),
 			})))
 		}
 	})

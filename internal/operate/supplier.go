@@ -43,6 +43,12 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		return landfall.Supplier{}, err
 	}
 	err := o.change(ctx, "supplier.create", code, func(tx landfall.Tx) (string, error) {
+		if err := tx.HoldSuppliers(ctx); err != nil {
+			return "", err
+		}
+		if err := settleRoot(ctx, tx, supplier); err != nil {
+			return "", err
+		}
 		err := tx.CreateSupplier(ctx, supplier)
 		return strings.Join(settings(supplier), ", "), because(err, landfall.ErrExists,
 			taken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
@@ -55,6 +61,11 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 func (o *Operator) SetSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
 	var supplier landfall.Supplier
 	err := o.change(ctx, "supplier.set", code, func(tx landfall.Tx) (string, error) {
+		if change.DocumentRoot != nil {
+			if err := tx.HoldSuppliers(ctx); err != nil {
+				return "", err
+			}
+		}
 		var err error
 		supplier, err = tx.Supplier(ctx, code)
 		if err != nil {
@@ -64,6 +75,11 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		changed, err := o.apply(&supplier, change)
 		if err != nil {
 			return "", err
+		}
+		if change.DocumentRoot != nil {
+			if err := settleRoot(ctx, tx, supplier); err != nil {
+				return "", err
+			}
 		}
 		if err := tx.SaveSupplier(ctx, supplier); err != nil {
 			return "", err

@@ -15,7 +15,7 @@ import (
 // of the one with its code. The audit names the settings and not their values:
 // operators paste secrets into the wrong place.
 func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error {
-	if err := payvendor.Check(vendor); err != nil {
+	if err := payvendor.Check(vendor, o.secrets...); err != nil {
 		return err
 	}
 	return o.change(ctx, "vendor.set", vendor.Code, func(tx landfall.Tx) (string, error) {
@@ -31,15 +31,76 @@ func (o *Operator) RemoveVendor(ctx context.Context, code string) error {
 	})
 }
 
-// Vendors gives all payment vendors, by code.
-func (o *Operator) Vendors(ctx context.Context) ([]landfall.Vendor, error) {
-	var vendors []landfall.Vendor
-	err := o.view(ctx, "vendor.list", func(view landfall.View) error {
-		var err error
-		vendors, err = view.Vendors(ctx)
-		return err
+// GrantVendor lets a supplier use a payment vendor. The first grant closes the
+// vendor to every supplier that has none.
+func (o *Operator) GrantVendor(ctx context.Context, code, supplier string) error {
+	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
+		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
+			return "", err
+		}
+		return "to " + supplier, tx.GrantVendor(ctx, code, supplier)
 	})
-	return vendors, err
+}
+
+// RevokeVendor takes a grant of a payment vendor back.
+func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) error {
+	return o.change(ctx, "vendor.revoke", code, func(tx landfall.Tx) (string, error) {
+		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
+			return "", err
+		}
+		grants, err := tx.VendorGrants(ctx, code)
+		if err != nil {
+			return "", err
+		}
+		if grants.Everybody {
+			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+				"Payment vendor %q is open to every supplier. Grant it to those who may use it, and it is closed to the others: vendor grant %s SUPPLIER", code, code))
+		}
+		return "from " + supplier, because(tx.UngrantVendor(ctx, code, supplier), landfall.ErrNotFound, absent(landfall.CodeNotFound,
+			"Payment vendor %q was not granted to import supplier %q, so there is nothing to take back.", code, supplier))
+	})
+}
+
+// OpenVendor lets every supplier use a payment vendor.
+func (o *Operator) OpenVendor(ctx context.Context, code string) error {
+	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
+		return "to every supplier", vendorFault(ctx, tx, code, tx.OpenVendor(ctx, code))
+	})
+}
+
+// vendorAndSupplier tells the two sides of a grant apart when one is missing.
+func vendorAndSupplier(ctx context.Context, view landfall.View, code, supplier string) error {
+	if _, err := view.Vendor(ctx, code); err != nil {
+		return vendorFault(ctx, view, code, err)
+	}
+	_, err := view.Supplier(ctx, supplier)
+	return supplierFault(ctx, view, supplier, err)
+}
+
+// VendorFacts is everything an operator sees about a payment vendor.
+type VendorFacts struct {
+	landfall.Vendor
+	Grants landfall.VendorGrants
+}
+
+// Vendors gives all payment vendors, by code, and who may use them.
+func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
+	var facts []VendorFacts
+	err := o.view(ctx, "vendor.list", func(view landfall.View) error {
+		vendors, err := view.Vendors(ctx)
+		if err != nil {
+			return err
+		}
+		facts = make([]VendorFacts, len(vendors))
+		for i, vendor := range vendors {
+			facts[i].Vendor = vendor
+			if facts[i].Grants, err = view.VendorGrants(ctx, vendor.Code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return facts, err
 }
 
 func describeVendor(vendor landfall.Vendor) string {

@@ -32,15 +32,24 @@ type design struct {
 // Check reports what is wrong with a vendor's configuration, as an Error with
 // one violation per fault. It asks nobody and needs no secret, so a vendor can
 // be configured on another machine than the one that holds the credential. No
-// value is echoed: operators paste secrets into the wrong place.
-func Check(vendor landfall.Vendor) error {
-	_, err := read(vendor)
+// value is echoed: operators paste secrets into the wrong place. The variables
+// are those that may hold a secret besides the ones with our prefix.
+func Check(vendor landfall.Vendor, variables ...string) error {
+	_, err := read(vendor, variables)
 	return err
 }
 
+// SecretPrefix begins the names of the variables that may hold a vendor's
+// secret. Any other may hold somebody else's: whoever can write the database
+// must not be able to have it sent to an address of his choice.
+const SecretPrefix = "VENDOR_"
+
+// ownPrefix begins the names of this program's settings, which no list opens.
+const ownPrefix = "LANDFALL_"
+
 // read checks a configuration and gives what can be built from it.
-func read(vendor landfall.Vendor) (design, error) {
-	form := &form{values: vendor.Settings, asked: map[string]bool{}}
+func read(vendor landfall.Vendor, variables []string) (design, error) {
+	form := &form{values: vendor.Settings, asked: map[string]bool{}, variables: variables}
 	if !codeForm.MatchString(vendor.Code) {
 		form.fault("code", "a vendor's code is up to 64 letters, digits and _ . : / -")
 	}
@@ -77,9 +86,10 @@ var (
 
 // form reads settings and collects faults.
 type form struct {
-	values map[string]string
-	asked  map[string]bool
-	faults []landfall.Violation
+	values    map[string]string
+	asked     map[string]bool
+	variables []string // that may hold a secret, besides those with the prefix
+	faults    []landfall.Violation
 }
 
 // fault notes what is wrong, and where, without quoting it.
@@ -176,8 +186,10 @@ func (f *form) secretEnv(vendor landfall.Vendor) {
 		f.fault("secret_env", "name the environment variable that holds the vendor's key")
 	case vendor.SecretEnv != "" && !secretForm.MatchString(vendor.SecretEnv):
 		f.fault("secret_env", "it is the name of an environment variable in capitals, not the secret itself")
-	case strings.HasPrefix(vendor.SecretEnv, "LANDFALL_"):
-		f.fault("secret_env", "variables beginning with LANDFALL_ are this program's own settings")
+	case strings.HasPrefix(vendor.SecretEnv, ownPrefix):
+		f.fault("secret_env", "variables beginning with "+ownPrefix+" are this program's own settings")
+	case vendor.SecretEnv != "" && !strings.HasPrefix(vendor.SecretEnv, SecretPrefix) && !slices.Contains(f.variables, vendor.SecretEnv):
+		f.fault("secret_env", "its name begins with "+SecretPrefix+", or the setting vendor-secret-variables lists it")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	stripe := landfall.Vendor{Code: "S", Adapter: Stripe, SecretEnv: "STRIPE_KEY"}
-	generic := landfall.Vendor{Code: "G", Adapter: JSON, BaseURL: "https://pay.example.com/api", SecretEnv: "KEY", Settings: map[string]string{"types": "CARD"}}
+	stripe := landfall.Vendor{Code: "S", Adapter: Stripe, SecretEnv: "VENDOR_STRIPE_KEY"}
+	generic := landfall.Vendor{Code: "G", Adapter: JSON, BaseURL: "https://pay.example.com/api", SecretEnv: "VENDOR_KEY", Settings: map[string]string{"types": "CARD"}}
 	set := func(vendor landfall.Vendor, change func(*landfall.Vendor)) landfall.Vendor {
 		vendor.Settings = maps.Clone(vendor.Settings)
 		if vendor.Settings == nil {
@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		attr   string // "" when it is right
 	}{
 		{"stripe", stripe, ""},
-		{"gocardless", landfall.Vendor{Code: "GC", Adapter: GoCardless, SecretEnv: "TOKEN", BaseURL: "https://api-sandbox.gocardless.com/"}, ""},
+		{"gocardless", landfall.Vendor{Code: "GC", Adapter: GoCardless, SecretEnv: "VENDOR_TOKEN", BaseURL: "https://api-sandbox.gocardless.com/"}, ""},
 		{"generic", generic, ""},
 		{"sandbox", landfall.Vendor{Code: "SANDBOX", Adapter: Sandbox}, ""},
 		{"no adapter", landfall.Vendor{Code: "X"}, "adapter"},
@@ -43,6 +43,9 @@ func TestCheck(t *testing.T) {
 		{"no secret", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = "" }), "secret_env"},
 		{"the secret itself", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = canary }), "secret_env"},
 		{"a setting of ours", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = "LANDFALL_DATABASE" }), "secret_env"},
+		{"somebody else's secret", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = "AWS_SECRET_ACCESS_KEY" }), "secret_env"},
+		{"listed by the server", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = "OLD_STRIPE_KEY" }), ""},
+		{"a listed setting of ours", set(stripe, func(v *landfall.Vendor) { v.SecretEnv = "LANDFALL_API_KEY" }), "secret_env"},
 		{"sandbox with a secret", landfall.Vendor{Code: "X", Adapter: Sandbox, SecretEnv: "KEY"}, "secret_env"},
 		{"sandbox with an address", landfall.Vendor{Code: "X", Adapter: Sandbox, BaseURL: "https://x.example"}, "base_url"},
 		{"generic without an address", set(generic, func(v *landfall.Vendor) { v.BaseURL = "" }), "base_url"},
@@ -87,7 +90,7 @@ func TestCheck(t *testing.T) {
 		{"odd auth scheme", setting(generic, "auth_scheme", "Bearer\n"), "settings.auth_scheme"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := Check(c.vendor)
+			err := Check(c.vendor, "OLD_STRIPE_KEY", "LANDFALL_API_KEY")
 			if c.attr == "" {
 				if err != nil {
 					t.Fatal(err)

@@ -30,6 +30,10 @@ type Options struct {
 	PauseFor          time.Duration // how long an open breaker spares the vendor; 30 seconds
 	OutOfServiceAfter time.Duration // trouble this long is persistent; 5 minutes
 
+	// SecretVariables may hold a vendor's secret besides those whose names
+	// begin with SecretPrefix.
+	SecretVariables []string
+
 	// Alarm, when set, is told once when a vendor begins to refuse our
 	// credentials or configuration and once when its breaker opens: nobody
 	// but the operator can mend that. It must not block.
@@ -79,7 +83,7 @@ func NewDesk(options Options) *Desk {
 }
 
 // Verify implements landfall.InstructionVerifier.
-func (d *Desk) Verify(ctx context.Context, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+func (d *Desk) Verify(ctx context.Context, organisation string, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	line, err := d.line(vendor)
 	if err != nil {
 		// A faulty configuration fails alike for every reference, so it is
@@ -90,10 +94,11 @@ func (d *Desk) Verify(ctx context.Context, vendor landfall.Vendor, instruction l
 	if !sound(instruction.Reference) {
 		return landfall.InstructionDetails{}, missing()
 	}
-	answer, err := line.ask(ctx, instruction.Reference)
+	lane := line.lane(organisation)
+	answer, err := lane.ask(ctx, instruction.Reference)
 	switch {
 	case err != nil:
-		return landfall.InstructionDetails{}, line.explain(err)
+		return landfall.InstructionDetails{}, lane.explain(err)
 	case !slices.Contains(answer.types, instruction.Type):
 		return landfall.InstructionDetails{}, landfall.RefuseInstruction("type", landfall.CodeInstructionTypeMismatch,
 			"The payment vendor has this instruction under another type.")
@@ -126,7 +131,7 @@ func (d *Desk) line(vendor landfall.Vendor) (*line, error) {
 		known.client.CloseIdleConnections()
 		delete(d.lines, vendor.Code)
 	}
-	design, err := read(vendor)
+	design, err := read(vendor, d.options.SecretVariables)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ const canary = "sk_test_CANARY8471"
 // vendorAt gives a vendor of an adapter at a server of this machine.
 func vendorAt(t *testing.T, adapter, base string) landfall.Vendor {
 	t.Helper()
-	t.Setenv("TEST_VENDOR_SECRET", canary)
-	vendor := landfall.Vendor{Code: "V", Adapter: adapter, BaseURL: base, SecretEnv: "TEST_VENDOR_SECRET",
+	t.Setenv("VENDOR_TEST_SECRET", canary)
+	vendor := landfall.Vendor{Code: "V", Adapter: adapter, BaseURL: base, SecretEnv: "VENDOR_TEST_SECRET",
 		Networks: []string{"127.0.0.0/8"}, Settings: map[string]string{}}
 	if adapter == JSON {
 		vendor.Settings = map[string]string{
@@ -112,7 +112,7 @@ func TestStripeMock(t *testing.T) {
 		{"a card nobody owns, with an operator who minds", strict, "pm_1", "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := desk.Verify(t.Context(), c.vendor, landfall.Instruction{Reference: c.reference, Type: c.kind})
+			got, err := desk.Verify(t.Context(), "Acme", c.vendor, landfall.Instruction{Reference: c.reference, Type: c.kind})
 			if code := codeOf(t, err); code != c.code {
 				t.Fatalf("code %q, want %q (%v)", code, c.code, err)
 			}
@@ -122,10 +122,10 @@ func TestStripeMock(t *testing.T) {
 		})
 	}
 	t.Run("a key it does not like", func(t *testing.T) {
-		t.Setenv("TEST_VENDOR_SECRET", "CANARY_no_key") // stripe-mock quotes it in its reply
+		t.Setenv("VENDOR_TEST_SECRET", "CANARY_no_key") // stripe-mock quotes it in its reply
 		other := vendor
 		other.Code = "OTHER"
-		_, err := desk.Verify(t.Context(), other, landfall.Instruction{Reference: "pm_1", Type: "CARD"})
+		_, err := desk.Verify(t.Context(), "Acme", other, landfall.Instruction{Reference: "pm_1", Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected {
 			t.Errorf("code %q", code)
 		}
@@ -179,7 +179,7 @@ func TestReplies(t *testing.T) {
 		}, map[string]string{"": unavailable}},
 		{"another id", func(a string) http.HandlerFunc {
 			return reply(200, strings.Replace(good[a], `1",`, `2",`, 1))
-		}, map[string]string{"": unavailable}},
+		}, map[string]string{"": missing}},
 		{"an id in other case", func(a string) http.HandlerFunc {
 			return reply(200, strings.Replace(good[a], `"id"`, `"ID"`, 1))
 		}, map[string]string{"": unavailable, Stripe: ""}}, // the library folds case; the value is still compared
@@ -221,7 +221,7 @@ func TestReplies(t *testing.T) {
 				if !ok {
 					want = c.want[""]
 				}
-				_, err := desk.Verify(t.Context(), vendorAt(t, adapter, server.URL), instruction)
+				_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
 				if code := codeOf(t, err); code != want {
 					t.Errorf("code %q, want %q (%v)", code, want, err)
 				}
@@ -262,7 +262,7 @@ func TestWhatIsKept(t *testing.T) {
 			t.Cleanup(server.Close)
 			desk := NewDesk(Options{Tries: 1})
 			t.Cleanup(desk.Close)
-			got, err := desk.Verify(t.Context(), vendorAt(t, c.adapter, server.URL), landfall.Instruction{Reference: asked[c.adapter].Reference, Type: c.kind})
+			got, err := desk.Verify(t.Context(), "Acme", vendorAt(t, c.adapter, server.URL), landfall.Instruction{Reference: asked[c.adapter].Reference, Type: c.kind})
 			if code := codeOf(t, err); code != c.code {
 				t.Fatalf("code %q, want %q (%v)", code, c.code, err)
 			}
@@ -290,7 +290,7 @@ func TestReferenceIsOneSegment(t *testing.T) {
 		"plain", "../../x?y#z", "a/b", "a/../../b", `..\..\x`, "%2e%2e%2f", "%00", "a b+c&d=e;f", "ünïcödé", "日本", "@host/", "//host", ":80", "?", "#", "{reference}", "..a",
 	} {
 		seen = nil
-		_, err := desk.Verify(t.Context(), vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeInstructionNotFound {
 			t.Errorf("%q: %v", reference, err)
 		}
@@ -300,7 +300,7 @@ func TestReferenceIsOneSegment(t *testing.T) {
 	}
 	for _, reference := range []string{"", ".", "..", "...", "a\r\nX-Evil: 1", "a\x00", "\u0085", "bad\xff", strings.Repeat("x", 10_000)} {
 		seen = nil
-		_, err := desk.Verify(t.Context(), vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeInstructionNotFound || seen != nil {
 			t.Errorf("%q: %v, seen %q", reference, err, seen)
 		}
@@ -320,7 +320,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				http.Redirect(w, r, elsewhere.URL, status)
 			}))
 			desk := NewDesk(Options{})
-			_, err := desk.Verify(t.Context(), vendorAt(t, adapter, server.URL), instruction)
+			_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
 			if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || calls != 1 {
 				t.Errorf("%s %d: %v after %d calls", adapter, status, err, calls)
 			}
@@ -337,7 +337,7 @@ func TestReferenceIsNotInTheError(t *testing.T) {
 	for adapter, reference := range map[string]string{Stripe: "pm_CANARY", GoCardless: "CANARY", JSON: "CANARY"} {
 		vendor := vendorAt(t, adapter, "http://127.0.0.1:1")
 		vendor.Code = adapter
-		_, err := desk.Verify(t.Context(), vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
 			t.Errorf("%s: %v", adapter, err)
 		}
@@ -363,7 +363,7 @@ func TestNothingOnStandardError(t *testing.T) {
 		for adapter, instruction := range asked {
 			vendor := vendorAt(t, adapter, server.URL)
 			vendor.Code = adapter
-			desk.Verify(t.Context(), vendor, instruction)
+			desk.Verify(t.Context(), "Acme", vendor, instruction)
 		}
 		desk.Close()
 		server.Close()
@@ -385,7 +385,7 @@ func TestCallerHangsUp(t *testing.T) {
 	vendor := vendorAt(t, JSON, server.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-entered; cancel() }()
-	if _, err := desk.Verify(ctx, vendor, asked[JSON]); !errors.Is(err, context.Canceled) {
+	if _, err := desk.Verify(ctx, "Acme", vendor, asked[JSON]); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -396,8 +396,8 @@ func TestSecretIsReadWhenNeeded(t *testing.T) {
 	t.Cleanup(desk.Close)
 	vendor := vendorAt(t, Stripe, "http://127.0.0.1:1")
 	for _, secret := range []string{"", "  ", "CANARY\nX-Evil: 1", "CANARY ü"} {
-		t.Setenv("TEST_VENDOR_SECRET", secret)
-		_, err := desk.Verify(t.Context(), vendor, asked[Stripe])
+		t.Setenv("VENDOR_TEST_SECRET", secret)
+		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[Stripe])
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected {
 			t.Errorf("%q: %v", secret, err)
 		}
@@ -405,8 +405,8 @@ func TestSecretIsReadWhenNeeded(t *testing.T) {
 	if alarms != 1 {
 		t.Errorf("%d alarms for one fault", alarms)
 	}
-	t.Setenv("TEST_VENDOR_SECRET", canary)
-	if code := codeOf(t, second(desk.Verify(t.Context(), vendor, asked[Stripe]))); code != landfall.CodeVendorUnavailable {
+	t.Setenv("VENDOR_TEST_SECRET", canary)
+	if code := codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[Stripe]))); code != landfall.CodeVendorUnavailable {
 		t.Errorf("%q once the secret is there", code)
 	}
 }

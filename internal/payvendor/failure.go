@@ -23,10 +23,25 @@ var (
 	errBroken       = errors.New("the vendor's reply cannot be trusted")
 	errTooSlow      = errors.New("the vendor did not answer within the time limit")
 	errOutOfService = errors.New("the vendor has been in trouble for long")
+	errBusy         = errors.New("too many questions of the organisation are under way at the vendor")
 )
 
 // broken says in what way a reply cannot be trusted.
 func broken(why string) error { return fmt.Errorf("%w: %s", errBroken, why) }
+
+// about compares the id in a reply with the reference that was asked for. A
+// reply about another thing means that there is none of this name: vendors trim,
+// fold case or look things up by a beginning, and what a caller misspelled must
+// not count as the vendor's trouble. A reply without any id proves nothing.
+func about(reference, id string) error {
+	switch id {
+	case reference:
+		return nil
+	case "":
+		return broken("it does not say what it is about")
+	}
+	return errMissing
+}
 
 // statusError is a reply that is no success. Its body is for the adapter, to
 // find out what a 404 means; it never reaches a text.
@@ -97,7 +112,7 @@ func worthRepeating(err error) bool {
 // explain turns what went wrong into what a user may see. When in doubt the
 // trouble is called passing, because the caller will then try again; only time
 // proves it persistent.
-func (l *line) explain(err error) error {
+func (l *lane) explain(err error) error {
 	cause := plain(err)
 	switch {
 	case errors.Is(err, errMissing):
@@ -118,6 +133,9 @@ func (l *line) explain(err error) error {
 		unavailable.RetryAfter = status.retryAfter
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		unavailable.RetryAfter = l.options.PauseFor
+	case errors.Is(err, errBusy):
+		unavailable.RetryAfter = time.Second
+		unavailable.Detail = "Too many questions of your organisation to this payment vendor are under way. Nothing was stored; repeat the request as it is."
 	}
 	return unavailable
 }

@@ -134,8 +134,10 @@ func (v *generic) ask(ctx context.Context, reference string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if v.id != nil && v.id.find(reply) != reference {
-		return answer{}, broken("it is about something else")
+	if v.id != nil {
+		if err := about(reference, v.id.find(reply)); err != nil {
+			return answer{}, err
+		}
 	}
 	state := v.status.find(reply)
 	got := answer{

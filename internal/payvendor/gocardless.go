@@ -40,8 +40,8 @@ func (v goCardless) ask(ctx context.Context, reference string) (answer, error) {
 		return answer{}, notFound(err)
 	}
 	find := func(steps ...string) string { return pointer(append([]string{"mandates"}, steps...)).find(reply) }
-	if find("id") != reference {
-		return answer{}, broken("it is about something else")
+	if err := about(reference, find("id")); err != nil {
+		return answer{}, err
 	}
 	status := find("status")
 	return answer{

@@ -44,10 +44,10 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 		desk, vendor, script := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
 		script.err = down
 		for range 5 {
-			codeOf(t, second(desk.Verify(t.Context(), vendor, asked[JSON])))
+			codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])))
 		}
 		for range 100 {
-			err := second(desk.Verify(t.Context(), vendor, asked[JSON]))
+			err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))
 			var known *landfall.Error
 			if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || !errors.As(err, &known) || known.RetryAfter == 0 {
 				t.Fatalf("got %v", err)
@@ -59,7 +59,7 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		script.err = nil
 		for range 3 {
-			if err := second(desk.Verify(t.Context(), vendor, asked[JSON])); err != nil {
+			if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +79,7 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 			desk, vendor, script := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
 			script.err = err
 			for range 100 {
-				desk.Verify(t.Context(), vendor, asked[JSON])
+				desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 			}
 			if script.calls != 100 || alarms > 1 {
 				t.Errorf("%v: %d of 100 calls reached the vendor, %d alarms", err, script.calls, alarms)
@@ -92,7 +92,7 @@ func TestLongTroubleIsPersistent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		desk, vendor, script := scripted(Options{Tries: 1})
 		script.err = down
-		ask := func() string { return codeOf(t, second(desk.Verify(t.Context(), vendor, asked[JSON]))) }
+		ask := func() string { return codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))) }
 		began := time.Now()
 		for range 5 {
 			ask()
@@ -126,10 +126,10 @@ func TestAQuietNightIsNoProof(t *testing.T) {
 		desk, vendor, script := scripted(Options{Tries: 1})
 		script.err = down
 		for range 5 {
-			desk.Verify(t.Context(), vendor, asked[JSON])
+			desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		}
 		time.Sleep(8 * time.Hour)
-		if code := codeOf(t, second(desk.Verify(t.Context(), vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
+		if code := codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
 			t.Errorf("got %q", code)
 		}
 	})
@@ -150,7 +150,7 @@ func TestRepetition(t *testing.T) {
 			desk, vendor, script := scripted(Options{})
 			script.err = c.err
 			began := time.Now()
-			desk.Verify(t.Context(), vendor, asked[JSON])
+			desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 			if script.calls != c.calls || time.Since(began) > 10*time.Second {
 				t.Errorf("%v: %d calls in %v, want %d", c.err, script.calls, time.Since(began), c.calls)
 			}
@@ -162,16 +162,16 @@ func TestRetryAfterKeepsUsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		desk, vendor, script := scripted(Options{})
 		script.err = &statusError{status: 429, retryAfter: time.Minute}
-		desk.Verify(t.Context(), vendor, asked[JSON])
+		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		script.err = nil
 		time.Sleep(50 * time.Second)
-		err := second(desk.Verify(t.Context(), vendor, asked[JSON]))
+		err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))
 		var known *landfall.Error
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || script.calls != 1 || !errors.As(err, &known) || known.RetryAfter != 10*time.Second {
 			t.Errorf("%v after %d calls", err, script.calls)
 		}
 		time.Sleep(11 * time.Second)
-		if err := second(desk.Verify(t.Context(), vendor, asked[JSON])); err != nil || script.calls != 2 {
+		if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || script.calls != 2 {
 			t.Errorf("%v after %d calls", err, script.calls)
 		}
 	})
@@ -181,10 +181,10 @@ func TestNewConfigurationStartsAfresh(t *testing.T) {
 	desk, vendor, script := scripted(Options{Tries: 1})
 	script.err = down
 	for range 6 {
-		desk.Verify(t.Context(), vendor, asked[JSON])
+		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 	}
 	vendor.Adapter = Sandbox
-	if err := second(desk.Verify(t.Context(), vendor, asked[JSON])); err != nil {
+	if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 		t.Errorf("the breaker of the old configuration still counts: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestSlowVendors(t *testing.T) {
 		{"connect", time.Minute, sleeper(0, 0), landfall.CodeVendorUnavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Setenv("TEST_VENDOR_SECRET", canary)
+			t.Setenv("VENDOR_TEST_SECRET", canary)
 			vendor := vendorAt(t, JSON, "http://127.0.0.1:80")
 			synctest.Test(t, func(t *testing.T) {
 				pipes := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -230,7 +230,7 @@ func TestSlowVendors(t *testing.T) {
 					return pipes.dial(ctx)
 				}
 				began := time.Now()
-				_, err := desk.Verify(t.Context(), vendor, asked[JSON])
+				_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 				if code := codeOf(t, err); code != c.want || time.Since(began) > 10*time.Second {
 					t.Errorf("code %q, want %q, after %v (%v)", code, c.want, time.Since(began), err)
 				}
@@ -285,7 +285,7 @@ func TestSandbox(t *testing.T) {
 			for kind := range landfall.InstructionTypes {
 				for range 7 { // no answer may depend on the ones before
 					began := time.Now()
-					got, err := desk.Verify(t.Context(), vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
+					got, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
 					if code := codeOf(t, err); code != want || time.Since(began) > 10*time.Second {
 						t.Errorf("%s: %q, want %q", reference, code, want)
 					}

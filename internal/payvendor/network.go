@@ -92,7 +92,7 @@ func (d *Desk) client(allowed []netip.Prefix) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: 64 << 10,
 			MaxIdleConnsPerHost:    8,
-			MaxConnsPerHost:        64,
+			MaxConnsPerHost:        mostAtOnce,
 			IdleConnTimeout:        time.Minute,
 		}},
 	}

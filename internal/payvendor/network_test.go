@@ -54,7 +54,7 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 			desk, dialled := record(t, addr)
 			vendor := vendorAt(t, adapter, "https://vendor.example")
 			vendor.Networks = nil
-			_, err := desk.Verify(t.Context(), vendor, instruction)
+			_, err := desk.Verify(t.Context(), "Acme", vendor, instruction)
 			if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 				t.Errorf("%s by %s: %v, dialled %q", addr, adapter, err, *dialled)
 			}
@@ -64,7 +64,7 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 		desk, dialled := record(t, addr)
 		vendor := vendorAt(t, JSON, "https://vendor.example")
 		vendor.Networks = nil
-		_, err := desk.Verify(t.Context(), vendor, asked[JSON])
+		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || len(*dialled) != 1 {
 			t.Errorf("%s: %v, dialled %q", addr, err, *dialled)
 		}
@@ -78,7 +78,7 @@ func TestOddSpellingsOfAddresses(t *testing.T) {
 		desk, dialled := record(t, "127.0.0.1")
 		vendor := vendorAt(t, JSON, "https://"+host)
 		vendor.Networks = nil
-		_, err := desk.Verify(t.Context(), vendor, asked[JSON])
+		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 			t.Errorf("%s: %v, dialled %q", host, err, *dialled)
 		}
@@ -90,7 +90,7 @@ func TestRebinding(t *testing.T) {
 	vendor := vendorAt(t, JSON, "https://vendor.example")
 	vendor.Networks = nil
 	for range 3 {
-		desk.Verify(t.Context(), vendor, asked[JSON])
+		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 	}
 	if len(*dialled) != 1 || (*dialled)[0] != "93.184.216.34:443" {
 		t.Errorf("dialled %q", *dialled)
@@ -102,7 +102,7 @@ func TestOneBadAddressSpoilsAll(t *testing.T) {
 	desk.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("10.0.0.1")}, nil
 	}
-	_, err := desk.Verify(t.Context(), vendorAt(t, JSON, "https://vendor.example"), asked[JSON])
+	_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://vendor.example"), asked[JSON])
 	if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 		t.Errorf("%v, dialled %q", err, *dialled)
 	}
@@ -116,7 +116,7 @@ func TestOpenedNetworks(t *testing.T) {
 		desk, dialled := record(t, addr)
 		vendor := vendorAt(t, JSON, "https://vendor.internal")
 		vendor.Networks = []string{"10.20.0.0/16"}
-		_, err := desk.Verify(t.Context(), vendor, asked[JSON])
+		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != want || (len(*dialled) == 1) != (want == landfall.CodeVendorUnavailable) {
 			t.Errorf("%s: %v, dialled %q", addr, err, *dialled)
 		}
@@ -160,7 +160,7 @@ func TestCertificates(t *testing.T) {
 			t.Cleanup(desk.Close)
 			desk.roots = roots
 			_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-			_, err := desk.Verify(t.Context(), vendorAt(t, JSON, "https://localhost:"+port), asked[JSON])
+			_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://localhost:"+port), asked[JSON])
 			if code := codeOf(t, err); code != c.want || reached != (c.want == "") {
 				t.Errorf("code %q, want %q; reached %v (%v)", code, c.want, reached, err)
 			}

@@ -64,8 +64,11 @@ func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error)
 		if err != nil {
 			return answer{}, stripeFailure(err)
 		}
-		if method.ID != reference || method.Object != "payment_method" {
-			return answer{}, broken("it is about something else")
+		if method.Object != "payment_method" {
+			return answer{}, broken("it is a thing of another kind")
+		}
+		if err := about(reference, method.ID); err != nil {
+			return answer{}, err
 		}
 		return v.method(method), nil
 	case stripeMandate.MatchString(reference):
@@ -76,8 +79,11 @@ func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error)
 		if err != nil {
 			return answer{}, stripeFailure(err)
 		}
-		if mandate.ID != reference || mandate.Object != "mandate" {
-			return answer{}, broken("it is about something else")
+		if mandate.Object != "mandate" {
+			return answer{}, broken("it is a thing of another kind")
+		}
+		if err := about(reference, mandate.ID); err != nil {
+			return answer{}, err
 		}
 		return v.mandate(mandate), nil
 	}

@@ -30,6 +30,7 @@ var sqliteDialect = &dialect{
 		"{bytes}", "BLOB",
 		// Whoever writes holds everything, and rides along with others' commits.
 		"{hold}", "",
+		"{hold_suppliers}", "",
 		"{lazily}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
@@ -47,6 +48,8 @@ var postgresDialect = &dialect{
 		"{bytes}", "BYTEA",
 		// Foreign keys may still be checked against what is held.
 		"{hold}", "FOR NO KEY UPDATE OF held",
+		// Reading, and holding single suppliers, goes on beside it.
+		"{hold_suppliers}", "LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE",
 		// The commit of this transaction does not wait for the disk.
 		"{lazily}", "CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS lazily",
 		"{schema_table}", "to_regclass('schema_step')::text",

@@ -73,6 +73,18 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities))
 }
 
+// HoldSuppliers waits for whoever is changing suppliers, and keeps the next
+// one waiting. Whoever writes to SQLite is alone anyway.
+func (t *tx) HoldSuppliers(ctx context.Context) error {
+	if t.dialect.text(holdSuppliers) == "" {
+		return nil
+	}
+	_, err := t.exec(ctx, holdSuppliers)
+	return err
+}
+
+const holdSuppliers = `{hold_suppliers}`
+
 // SaveSupplier replaces the settings of an existing one.
 func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	severities, err := severityText(s)

@@ -32,6 +32,25 @@ func (v *view) vendors(ctx context.Context, which string, args ...any) ([]landfa
 	}, `SELECT code, adapter, base_url, secret_env, networks, settings, created_at FROM vendor`+which, args...)
 }
 
+// GrantedVendor gives one only if the supplier may use it.
+func (v *view) GrantedVendor(ctx context.Context, supplier, code string) (landfall.Vendor, error) {
+	found, err := v.vendors(ctx, ` WHERE vendor.code = $1 AND (granted_only = $3 OR EXISTS (
+		SELECT 1 FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = vendor.code AND s.code = $2))`,
+		code, supplier, false)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// VendorGrants says which suppliers may use a vendor.
+func (v *view) VendorGrants(ctx context.Context, code string) (landfall.VendorGrants, error) {
+	var only bool
+	if err := v.one(ctx, `SELECT granted_only FROM vendor WHERE code = $1`, []any{code}, []any{&only}); err != nil {
+		return landfall.VendorGrants{}, err
+	}
+	suppliers, err := collect(ctx, v.session, func(scan scanner, supplier *string) error { return scan(supplier) },
+		`SELECT s.code FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = $1 ORDER BY s.code`, code)
+	return landfall.VendorGrants{Everybody: !only, Suppliers: suppliers}, err
+}
+
 // SaveVendor keeps a vendor, or replaces the one with its code.
 func (t *tx) SaveVendor(ctx context.Context, vendor landfall.Vendor) error {
 	networks, err := json.Marshal(vendor.Networks)
@@ -53,4 +72,39 @@ func (t *tx) SaveVendor(ctx context.Context, vendor landfall.Vendor) error {
 // RemoveVendor forgets a vendor.
 func (t *tx) RemoveVendor(ctx context.Context, code string) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor WHERE code = $1`, code))
+}
+
+// GrantVendor lets a supplier use a vendor, and nobody who was not granted it.
+func (t *tx) GrantVendor(ctx context.Context, code, supplier string) error {
+	if err := t.setGrantedOnly(ctx, code, true); err != nil {
+		return err
+	}
+	count, err := t.exec(ctx, `INSERT INTO vendor_grant (vendor, supplier_id)
+		SELECT v.code, s.id FROM vendor v, supplier s WHERE v.code = $1 AND s.code = $2
+		ON CONFLICT (vendor, supplier_id) DO NOTHING`, code, supplier)
+	if err != nil || count > 0 {
+		return err
+	}
+	// Nothing was added: either the grant is there or the supplier is not.
+	_, err = t.Supplier(ctx, supplier)
+	return err
+}
+
+// UngrantVendor takes a grant back.
+func (t *tx) UngrantVendor(ctx context.Context, code, supplier string) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor_grant
+		WHERE vendor = $1 AND supplier_id = (SELECT id FROM supplier WHERE code = $2)`, code, supplier))
+}
+
+// OpenVendor lets every supplier use a vendor.
+func (t *tx) OpenVendor(ctx context.Context, code string) error {
+	if err := t.setGrantedOnly(ctx, code, false); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM vendor_grant WHERE vendor = $1`, code)
+	return err
+}
+
+func (t *tx) setGrantedOnly(ctx context.Context, code string, only bool) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE vendor SET granted_only = $2 WHERE code = $1`, code, only))
 }

@@ -69,47 +69,4 @@ var failures = []check{
 			t.Errorf("an unknown supplier failed: %+v, %v", failed, err)
 		}
 	}},
-	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
-		vendor := landfall.Vendor{
-			Code: "STRIPE_EU", Adapter: "stripe", BaseURL: "https://x", SecretEnv: "KEY",
-			Networks: []string{"10.0.0.0/8"}, Settings: map[string]string{"a": "b"},
-		}
-		var first landfall.Vendor
-		for _, secret := range []string{"KEY", "OTHER"} {
-			vendor.SecretEnv = secret
-			update(t, store, func(tx landfall.Tx) error { return tx.SaveVendor(t.Context(), vendor) })
-			look(t, store, func(view landfall.View) error {
-				found, err := view.Vendor(t.Context(), vendor.Code)
-				recent(t, found.CreatedAt)
-				if first.Code == "" {
-					first = found
-				}
-				vendor.CreatedAt = first.CreatedAt
-				same(t, found, vendor)
-				return err
-			})
-			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // not ours to say
-		}
-		update(t, store, func(tx landfall.Tx) error {
-			return tx.SaveVendor(t.Context(), landfall.Vendor{Code: "A", Adapter: "sandbox"})
-		})
-		look(t, store, func(view landfall.View) error {
-			all, err := view.Vendors(t.Context())
-			if len(all) != 2 || all[0].Code != "A" || all[1].Code != vendor.Code {
-				t.Errorf("got %+v", all)
-			}
-			return err
-		})
-		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.RemoveVendor(t.Context(), "none"), landfall.ErrNotFound)
-			_, err := tx.Vendor(t.Context(), "none")
-			want(t, err, landfall.ErrNotFound)
-			return tx.RemoveVendor(t.Context(), vendor.Code)
-		})
-		look(t, store, func(view landfall.View) error {
-			_, err := view.Vendor(t.Context(), vendor.Code)
-			want(t, err, landfall.ErrNotFound)
-			return nil
-		})
-	}},
 }

@@ -1,0 +1,159 @@
+package storetest
+
+import (
+	"testing"
+
+	"landfall"
+)
+
+var vendors = []check{
+	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
+		vendor := landfall.Vendor{
+			Code: "STRIPE_EU", Adapter: "stripe", BaseURL: "https://x", SecretEnv: "KEY",
+			Networks: []string{"10.0.0.0/8"}, Settings: map[string]string{"a": "b"},
+		}
+		var first landfall.Vendor
+		for _, secret := range []string{"KEY", "OTHER"} {
+			vendor.SecretEnv = secret
+			update(t, store, func(tx landfall.Tx) error { return tx.SaveVendor(t.Context(), vendor) })
+			look(t, store, func(view landfall.View) error {
+				found, err := view.Vendor(t.Context(), vendor.Code)
+				recent(t, found.CreatedAt)
+				if first.Code == "" {
+					first = found
+				}
+				vendor.CreatedAt = first.CreatedAt
+				same(t, found, vendor)
+				return err
+			})
+			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // not ours to say
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			return tx.SaveVendor(t.Context(), landfall.Vendor{Code: "A", Adapter: "sandbox"})
+		})
+		look(t, store, func(view landfall.View) error {
+			all, err := view.Vendors(t.Context())
+			if len(all) != 2 || all[0].Code != "A" || all[1].Code != vendor.Code {
+				t.Errorf("got %+v", all)
+			}
+			return err
+		})
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.RemoveVendor(t.Context(), "none"), landfall.ErrNotFound)
+			_, err := tx.Vendor(t.Context(), "none")
+			want(t, err, landfall.ErrNotFound)
+			return tx.RemoveVendor(t.Context(), vendor.Code)
+		})
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Vendor(t.Context(), vendor.Code)
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	{"a vendor is for every supplier until it is granted to one", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		update(t, store, func(tx landfall.Tx) error {
+			for _, supplier := range []string{"EAST", "WEST"} {
+				if err := tx.CreateSupplier(ctx, landfall.NewSupplier(supplier)); err != nil {
+					return err
+				}
+			}
+			return tx.SaveVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"})
+		})
+		// may says who can use the vendor, and what is told about it.
+		may := func(everybody bool, suppliers ...string) {
+			t.Helper()
+			look(t, store, func(view landfall.View) error {
+				var found []string
+				for _, supplier := range []string{"EAST", "NONE", "WEST"} {
+					vendor, err := view.GrantedVendor(ctx, supplier, "PAY")
+					if err == nil {
+						found = append(found, supplier)
+						same(t, vendor.Code, "PAY")
+					} else {
+						want(t, err, landfall.ErrNotFound)
+					}
+				}
+				if everybody {
+					same(t, found, []string{"EAST", "NONE", "WEST"})
+				} else {
+					same(t, found, suppliers)
+				}
+				grants, err := view.VendorGrants(ctx, "PAY")
+				same(t, grants, landfall.VendorGrants{Everybody: everybody, Suppliers: suppliers})
+				return err
+			})
+		}
+		may(true)
+		for range 2 {
+			update(t, store, func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "EAST") })
+			may(false, "EAST")
+		}
+		update(t, store, func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "WEST") })
+		may(false, "EAST", "WEST")
+		// Configuring it anew is no grant.
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.UngrantVendor(ctx, "PAY", "EAST"); err != nil {
+				return err
+			}
+			return tx.SaveVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"})
+		})
+		may(false, "WEST")
+		update(t, store, func(tx landfall.Tx) error { return tx.UngrantVendor(ctx, "PAY", "WEST") })
+		may(false)
+		update(t, store, func(tx landfall.Tx) error { return tx.OpenVendor(ctx, "PAY") })
+		may(true)
+		for what, refused := range map[string]func(landfall.Tx) error{
+			"a grant of no vendor":      func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "NONE", "EAST") },
+			"a grant to no supplier":    func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "NONE") },
+			"taking back what was not":  func(tx landfall.Tx) error { return tx.UngrantVendor(ctx, "PAY", "EAST") },
+			"opening no vendor":         func(tx landfall.Tx) error { return tx.OpenVendor(ctx, "NONE") },
+			"the grants of no vendor":   func(tx landfall.Tx) error { _, err := tx.VendorGrants(ctx, "NONE"); return err },
+			"a vendor that never was":   func(tx landfall.Tx) error { _, err := tx.GrantedVendor(ctx, "EAST", "NONE"); return err },
+			"a vendor in other letters": func(tx landfall.Tx) error { _, err := tx.GrantedVendor(ctx, "EAST", "pay"); return err },
+		} {
+			t.Log(what)
+			want(t, store.Update(ctx, refused), landfall.ErrNotFound)
+		}
+		may(true)
+		// A vendor that is removed takes its grants along.
+		update(t, store, func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "EAST") })
+		update(t, store, func(tx landfall.Tx) error { return tx.RemoveVendor(ctx, "PAY") })
+		update(t, store, func(tx landfall.Tx) error {
+			return tx.SaveVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"})
+		})
+		may(true)
+	}},
+	{"whoever holds the suppliers is alone with them", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		// Each of many looks whether it is the first, and creates a supplier only
+		// then: without the hold several would find themselves to be it.
+		created := make(chan bool, 8)
+		for i := range cap(created) {
+			go func() {
+				first := false
+				err := store.Update(ctx, func(tx landfall.Tx) error {
+					if err := tx.HoldSuppliers(ctx); err != nil {
+						return err
+					}
+					all, err := tx.Suppliers(ctx)
+					if first = err == nil && len(all) == 0; !first {
+						return err
+					}
+					return tx.CreateSupplier(ctx, landfall.NewSupplier(string(rune('A'+i))))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				created <- first
+			}()
+		}
+		count := 0
+		for range cap(created) {
+			if <-created {
+				count++
+			}
+		}
+		same(t, count, 1)
+	}},
+}
