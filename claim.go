@@ -40,8 +40,9 @@ type Claim struct {
 // ClaimOutcome is the answer to one ClaimRequest.
 type ClaimOutcome struct {
 	Verdict       ClaimVerdict
-	Claim         Claim  // with ClaimGranted
-	AccountNumber string // with ClaimImported
+	Claim         Claim         // with ClaimGranted
+	AccountNumber string        // with ClaimImported
+	Left          time.Duration // of the lease that is in the way, with ClaimTaken
 }
 
 // Creation is everything one created account consists of, ready to be written
@@ -51,6 +52,7 @@ type Creation struct {
 	Account Account
 	DryRun  bool // do all of it, then roll back
 	Mails   []Mail
+	By      Author
 }
 
 // CreateVerdict says what became of a Creation.
@@ -81,4 +83,5 @@ type Mail struct {
 type Attempt struct {
 	Failure *Failure // nil when nothing was wrong: a dry run that would succeed
 	Event   Event
+	By      Author
 }

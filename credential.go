@@ -28,6 +28,7 @@ type APIKey struct {
 	CreatedAt    time.Time
 	ExpiresAt    time.Time // zero: never
 	RevokedAt    time.Time // zero: not revoked
+	UsedAt       time.Time // give or take a minute; zero: never
 }
 
 // TokenUse says what a service token is good for.
@@ -53,4 +54,19 @@ type Principal struct {
 	Organisation string
 	KeyID        string
 	Role         Role
+	RequestID    string // of what is asked; the edge sets it
+}
+
+// Author names whoever writes something, as it is kept beside what was written.
+func (p Principal) Author() Author {
+	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID}
+}
+
+// Author is who wrote something through the API: which key of which
+// organisation, in which request. It is zero for what an operator did, whose
+// acts are in the audit, and for what was written before authors were kept.
+type Author struct {
+	Organisation string // read from the key; a key never changes it
+	KeyID        string
+	RequestID    string
 }

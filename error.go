@@ -42,7 +42,7 @@ type Error struct {
 	Detail     string
 	Violations []Violation
 	Members    []Member
-	RetryAfter time.Duration // set with TooMany and Unavailable
+	RetryAfter time.Duration // set with TooMany, Unavailable and whatever ends by itself
 	Cause      error         // for the log only
 }
 

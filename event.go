@@ -28,6 +28,7 @@ type Event struct {
 	AccountNumber string
 	At            time.Time
 	Details       map[string]string
+	By            Author // zero for what an operator did
 }
 
 // AuditEntry says which operator or machine changed what. It is written in the

@@ -38,7 +38,7 @@ type Store interface {
 // one transaction, which it may share with concurrent calls; no call can see or
 // undo another's.
 type Pipeline interface {
-	// Stage keeps one document durably, or says why not. Staging the
+	// Stage keeps one document durably with its author, or says why not. Staging the
 	// same content again changes nothing and is StagedAgain; other content
 	// becomes the next revision, and the earlier one stays readable. Of many
 	// first stagings at once exactly one is StagedFirst. A supplier set to
@@ -193,6 +193,9 @@ type CredentialWriter interface {
 	// RevokeKey marks a key; its tokens are worthless from then on. Revoking
 	// again keeps the first time. ErrNotFound when there is no such key.
 	RevokeKey(ctx context.Context, id string) error
+	// UseKeys notes that keys are in use now, unless that was noted less than a
+	// minute ago. Unknown ones are left out.
+	UseKeys(ctx context.Context, ids ...string) error
 	// ExpireKey brings a key's end forward to an instant (rotation's overlap).
 	ExpireKey(ctx context.Context, id string, at time.Time) error
 	SaveTokens(ctx context.Context, tokens ...ServiceToken) error

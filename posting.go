@@ -15,6 +15,7 @@ import (
 // database, and still hold under any race.
 type Posting struct {
 	Key Key
+	By  Author
 
 	// What Decide needs to see.
 	NoteBodies     []string // the notes with these bodies ("" for those without one)

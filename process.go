@@ -49,6 +49,7 @@ type Staging struct {
 	Key      Key
 	Document []byte // the accepted JSON, its spelling kept
 	Hash     [32]byte
+	By       Author
 }
 
 // StageVerdict says what became of a Staging.
@@ -68,7 +69,8 @@ const (
 type StageOutcome struct {
 	Verdict       StageVerdict
 	Revision      int
-	AccountNumber string // with RefusedImported
+	AccountNumber string        // with RefusedImported
+	Left          time.Duration // of the lease that is in the way, with RefusedClaimed
 }
 
 // StagedRevision is one entry of a process's staging history.
@@ -77,6 +79,7 @@ type StagedRevision struct {
 	Hash     [32]byte
 	StagedAt time.Time
 	Document []byte
+	By       Author
 }
 
 // ProcessFilter chooses what a list shows. Skipped processes are in no list

@@ -218,22 +218,30 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 			made = "made from this"
 		}
 		rows = append(rows, []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
-			strconv.Itoa(revision.Bytes), revision.SHA256[:12], made})
+			strconv.Itoa(revision.Bytes), revision.SHA256[:12], made, signature(revision.By)})
 	}
-	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT"}, rows)
+	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
 	rows = [][]string{}
 	for _, event := range shown.Events {
 		details := []string{}
 		for _, name := range slices.Sorted(maps.Keys(event.Details)) {
 			details = append(details, name+"="+event.Details[name])
 		}
-		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " ")})
+		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), signature(event.By)})
 	}
-	section(out, []string{"EVENT", "AT", "DETAILS"}, rows)
+	section(out, []string{"EVENT", "AT", "DETAILS", "BY"}, rows)
 	if last := len(shown.Revisions) - 1; last >= 0 && shown.Revisions[last].Document != nil {
 		fmt.Fprintln(out)
 		printDocument(out, shown.Revisions[last].Document)
 	}
+}
+
+// signature says whose key wrote something, and in which request.
+func signature(by *portrait.Author) string {
+	if by == nil {
+		return ""
+	}
+	return by.Organisation + ", key " + by.Key + ", request " + by.RequestID
 }
 
 // section prints a table under an empty line, and nothing for no rows.

@@ -58,6 +58,7 @@ func keyList() *cobra.Command {
 		CreatedAt    string  `json:"created_at"`
 		ExpiresAt    *string `json:"expires_at"`
 		RevokedAt    *string `json:"revoked_at"`
+		UsedAt       *string `json:"last_used_at"`
 	}
 	return onDatabase(listing(&cobra.Command{
 		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: usage(cobra.MaximumNArgs(1)),
@@ -73,12 +74,12 @@ func keyList() *cobra.Command {
 		entries, rows := []entry{}, [][]string{}
 		for _, key := range keys {
 			entries = append(entries, entry{key.ID, key.Organisation, string(key.Role),
-				instant(key.CreatedAt), nullable(key.ExpiresAt), nullable(key.RevokedAt)})
+				instant(key.CreatedAt), nullable(key.ExpiresAt), nullable(key.RevokedAt), nullable(key.UsedAt)})
 			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
-				instant(key.CreatedAt), instant(key.ExpiresAt), instant(key.RevokedAt)})
+				instant(key.CreatedAt), instant(key.ExpiresAt), instant(key.RevokedAt), instant(key.UsedAt)})
 		}
 		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED"}, rows)
+			table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, rows)
 		})
 	})
 }

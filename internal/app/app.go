@@ -28,6 +28,7 @@ type App struct {
 	log      *Log
 	store    landfall.Store
 	issuer   *auth.Issuer
+	gate     *auth.Gate
 	vendors  *payvendor.Desk
 	api      *httpapi.API
 	draining atomic.Bool
@@ -53,6 +54,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
 	})
+	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.NewDesk(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
 	})
@@ -61,7 +63,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 			Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 			Documents: documents, Verifier: app.vendors,
 		}),
-		Gate: auth.NewGate(store, time.Now),
+		Gate: app.gate,
 		Token: tokenql.New(app.issuer, tokenql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
@@ -156,6 +158,7 @@ func (a *App) Run(ctx context.Context) error {
 	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.sweep(chores) })
+	running.Go(func() { a.keepUses(chores) })
 	defer running.Wait()
 	defer stopChores()
 	select {
@@ -205,6 +208,28 @@ func (a *App) sweep(ctx context.Context) {
 		}
 	}
 }
+
+// useEvery is how exactly operators see when a key was last used.
+const useEvery = time.Minute
+
+func (a *App) keepUses(ctx context.Context) {
+	for ended := false; !ended; {
+		select {
+		case <-time.After(useEvery):
+		case <-ctx.Done():
+			ended = true
+		}
+		// The last uses are written down although the end has come.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
+		if err := a.gate.KeepUses(last); err != nil {
+			a.log.Warn("when keys were used is not written down yet", "error", err)
+		}
+		cancel()
+	}
+}
+
+// lastUses bounds a write that nobody waits for.
+const lastUses = 5 * time.Second
 
 // Close gives back the database and the vendors' connections. Nothing may be
 // served any more.

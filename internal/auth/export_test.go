@@ -19,3 +19,6 @@ func Tokens() [2]string {
 		prefixOf(landfall.RefreshToken) + random(secretLength),
 	}
 }
+
+// Uses gives the keys whose use is not written down yet, and forgets them.
+func (g *Gate) Uses() []string { return g.uses.take() }

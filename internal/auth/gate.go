@@ -22,6 +22,7 @@ type Gate struct {
 	store landfall.Store
 	clock func() time.Time
 	known *memo.Memo[[32]byte, pass]
+	uses  uses
 }
 
 // NewGate gives a gate over a store; a nil clock means time.Now.
@@ -55,6 +56,7 @@ func (g *Gate) Identify(ctx context.Context, header []string) (landfall.Principa
 	if !found.good || !before(now, found.until) {
 		return landfall.Principal{}, refused()
 	}
+	g.uses.note(found.principal.KeyID)
 	return found.principal, nil
 }
 

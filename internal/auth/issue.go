@@ -67,7 +67,10 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error
 	}
 	grant, tokens := i.mint(id, now)
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
-		return tx.SaveTokens(ctx, tokens...)
+		if err := tx.SaveTokens(ctx, tokens...); err != nil {
+			return err
+		}
+		return tx.UseKeys(ctx, id)
 	})
 	if errors.Is(err, landfall.ErrNotFound) { // the key went away in between
 		return Grant{}, i.refuse(source, id, now)

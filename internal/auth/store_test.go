@@ -396,3 +396,45 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("a foreign error became %v", err)
 	}
 }
+
+// TestUsedKeysAreWrittenDown shows a token, and looks whether the operator sees
+// that its key is in use.
+func TestUsedKeysAreWrittenDown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		used := func() time.Time {
+			var key landfall.APIKey
+			if err := w.store.View(t.Context(), func(view landfall.View) (err error) {
+				key, err = view.Key(t.Context(), w.key.ID)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return key.UsedAt
+		}
+		if !used().IsZero() {
+			t.Error("it was used before it was shown")
+		}
+		grant := w.mustIssue(t, w.issuer())
+		if time.Since(used()) > time.Minute {
+			t.Error("obtaining a token is no use")
+		}
+		gate := auth.NewGate(w.store, w.now)
+		if _, err := gate.Identify(t.Context(), []string{grant.Token.Reveal()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := gate.KeepUses(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left := gate.Uses(); len(left) != 0 {
+			t.Errorf("%v is still to be written down", left)
+		}
+		for range 2 {
+			if _, err := gate.Identify(t.Context(), []string{grant.Token.Reveal()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found := gate.Uses(); len(found) != 1 || found[0] != w.key.ID {
+			t.Errorf("used are %v", found)
+		}
+	})
+}

@@ -170,6 +170,7 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 		return err
 	}
 	x.who = who
+	x.who.RequestID = x.id
 	if x.route.access == write && who.Role != landfall.Importer {
 		return errRole
 	}

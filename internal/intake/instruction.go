@@ -35,7 +35,7 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	// without bothering the vendor.
 	kept := false
 	number, err := d.post(ctx, landfall.Posting{
-		Key: request.Key, Instructions: []landfall.Instruction{instruction},
+		Key: request.Key, By: who.Author(), Instructions: []landfall.Instruction{instruction},
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			kept = slices.ContainsFunc(account.Instructions, func(other landfall.Instruction) bool {
 				return instruction.Same(other) && instruction.Type == other.Type
@@ -53,7 +53,7 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 		return InstructionReceipt{}, err
 	}
 	number, err = d.post(ctx, landfall.Posting{
-		Key: request.Key, Instructions: []landfall.Instruction{instruction},
+		Key: request.Key, By: who.Author(), Instructions: []landfall.Instruction{instruction},
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			if slices.ContainsFunc(account.Instructions, instruction.Same) {
 				return landfall.Additions{}, nil

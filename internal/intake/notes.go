@@ -44,7 +44,7 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 		bodies[i] = note.Body
 	}
 	_, err = d.post(ctx, landfall.Posting{
-		Key: request.Key(), NoteBodies: bodies,
+		Key: request.Key(), By: who.Author(), NoteBodies: bodies,
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			results, fresh := books.PostNotes(account.Notes, notes, account.Now)
 			receipt.Results = results

@@ -119,7 +119,7 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 	case landfall.Skipped:
 		return errMarkedAsSkipped
 	case landfall.Claimed:
-		return errImportInProgress
+		return importInProgress(a.desk.lease)
 	}
 	return &landfall.Error{
 		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: retryAfter,
@@ -183,11 +183,11 @@ func (a *attempt) record(reason error) landfall.Attempt {
 	}
 	if errors.Is(reason, errDryRun) {
 		event.Type = landfall.EventDryRunCompleted
-		return landfall.Attempt{Event: event}
+		return landfall.Attempt{Event: event, By: a.who.Author()}
 	}
 	shown := trouble(reason)
 	event.Details = map[string]string{"code": shown.Code}
-	return landfall.Attempt{Event: event, Failure: &landfall.Failure{
+	return landfall.Attempt{Event: event, By: a.who.Author(), Failure: &landfall.Failure{
 		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.dryRun,
 	}}
 }
@@ -202,7 +202,7 @@ func refusedClaim(key landfall.Key, outcome landfall.ClaimOutcome) error {
 	case landfall.ClaimSkipped:
 		return errMarkedAsSkipped
 	case landfall.ClaimTaken:
-		return errImportInProgress
+		return importInProgress(outcome.Left)
 	case landfall.ClaimNoTeam:
 		return refuseField("operations_team_name", landfall.CodeTeamUnknown, "There is no operations team with this name.")
 	case landfall.ClaimNoSupplier:

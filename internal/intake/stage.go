@@ -25,7 +25,7 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 		return Receipt{}, err
 	}
 	key := account.Key()
-	outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: account.Body(), Hash: account.Hash()})
+	outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: account.Body(), Hash: account.Hash(), By: who.Author()})
 	if err != nil {
 		return Receipt{}, trouble(err)
 	}
@@ -48,7 +48,7 @@ func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
 	case landfall.RefusedSkipped:
 		return errMarkedAsSkipped
 	case landfall.RefusedClaimed:
-		return errImportInProgress
+		return importInProgress(outcome.Left)
 	case landfall.RefusedSupplier:
 		return errSupplierNotOngoing
 	}

@@ -36,7 +36,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 		ids[i] = statement.ID
 	}
 	_, err = d.post(ctx, landfall.Posting{
-		Key: request.Key(), StatementIDs: ids,
+		Key: request.Key(), By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			fresh, conflict := books.PostStatements(account.Statements, posted)
 			if conflict >= 0 {

@@ -44,7 +44,7 @@ func (d *Desk) PostTransactions(
 		return TransactionsReceipt{}, errNoAccount
 	}
 	posted := request.Transactions()
-	posting := landfall.Posting{Key: request.Key()}
+	posting := landfall.Posting{Key: request.Key(), By: who.Author()}
 	if flags.CheckAdded {
 		posting.TransactionIDs = make([]string, len(posted))
 		for i, transaction := range posted {

@@ -32,6 +32,7 @@ type Revision struct {
 	SHA256   string          `json:"sha256"`
 	Bytes    int             `json:"bytes"`
 	Made     bool            `json:"made_the_account"`
+	By       *Author         `json:"by,omitempty"`
 	Document json.RawMessage `json:"document,omitempty"` // personal
 }
 
@@ -40,6 +41,15 @@ type Event struct {
 	At      Maybe             `json:"at"`
 	Type    string            `json:"type"`
 	Details map[string]string `json:"details,omitempty"`
+	By      *Author           `json:"by,omitempty"`
+}
+
+// Author is whose key wrote something, in which request. There is none for
+// what an operator did.
+type Author struct {
+	Organisation string `json:"organisation"`
+	Key          string `json:"key"`
+	RequestID    string `json:"request_id"`
 }
 
 func failure(f *landfall.Failure) *Failure {
@@ -54,7 +64,7 @@ func failure(f *landfall.Failure) *Failure {
 func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	shown := Revision{
 		Revision: staged.Revision, StagedAt: instant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
-		Bytes: len(staged.Document), Made: staged.Revision == made,
+		Bytes: len(staged.Document), Made: staged.Revision == made, By: author(staged.By),
 	}
 	if whole {
 		shown.Document = staged.Document
@@ -63,7 +73,14 @@ func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 }
 
 func event(e landfall.Event) Event {
-	return Event{instant(e.At), string(e.Type), e.Details}
+	return Event{instant(e.At), string(e.Type), e.Details, author(e.By)}
+}
+
+func author(by landfall.Author) *Author {
+	if by.KeyID == "" {
+		return nil
+	}
+	return &Author{by.Organisation, by.KeyID, by.RequestID}
 }
 
 // instant writes a time as the API does, and nothing for no time.

@@ -147,6 +147,17 @@ func (d dayInto) Scan(value any) error {
 	return err
 }
 
+// textInto reads what textArg wrote.
+type textInto struct{ text *string }
+
+// Scan takes a column's value.
+func (t textInto) Scan(value any) error {
+	var kept sql.NullString
+	err := kept.Scan(value)
+	*t.text = kept.String
+	return err
+}
+
 // instantInto reads what instantArg wrote.
 type instantInto struct{ at *time.Time }
 

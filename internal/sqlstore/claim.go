@@ -151,7 +151,7 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 // claimReasons tells how the keys stand that were not granted.
 var claimReasons = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number
+		`+standing+`, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
 
@@ -173,7 +173,8 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 		var supplier, external, team, state, number sql.NullString
 		var status landfall.SupplierStatus
 		var limit int64
-		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number); err != nil {
+		var left sql.NullInt64
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left); err != nil {
 			return nil, t.note(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -182,7 +183,7 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 		}
 		switch verdict := claimVerdict(status, team.Valid, landfall.ProcessState(state.String)); {
 		case verdict != 0:
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String})
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, Left: remaining(left)})
 		case limit > 0:
 			counted = append(counted, one)
 		}

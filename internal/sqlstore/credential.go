@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"landfall"
@@ -40,22 +41,22 @@ func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled 
 		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
 }
 
-const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at`
+const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at, k.used_at`
 
 // keptKey is an API key's columns on their way into one.
 type keptKey struct {
-	secret           []byte
-	created          int64
-	expires, revoked sql.NullInt64
+	secret                 []byte
+	created                int64
+	expires, revoked, used sql.NullInt64
 }
 
 func (kept *keptKey) columns(key *landfall.APIKey) []any {
-	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked}
+	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked, &kept.used}
 }
 
 func (kept *keptKey) fill(key *landfall.APIKey) {
 	key.SecretHash, key.CreatedAt = digest(kept.secret), moment(kept.created)
-	key.ExpiresAt, key.RevokedAt = instant(kept.expires), instant(kept.revoked)
+	key.ExpiresAt, key.RevokedAt, key.UsedAt = instant(kept.expires), instant(kept.revoked), instant(kept.used)
 }
 
 // Key gives an API key by its public id.
@@ -94,6 +95,18 @@ func (t *tx) CreateKey(ctx context.Context, key landfall.APIKey) error {
 func (t *tx) RevokeKey(ctx context.Context, id string) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE api_key SET revoked_at = coalesce(revoked_at, {now}) WHERE id = $1`, id))
+}
+
+// UseKeys notes that keys are in use now.
+func (t *tx) UseKeys(ctx context.Context, ids ...string) error {
+	slices.Sort(ids) // the same order for everybody, so that nobody waits in a circle
+	for _, id := range ids {
+		if _, err := t.exec(ctx, `UPDATE api_key SET used_at = {now}
+			WHERE id = $1 AND (used_at IS NULL OR used_at < {now} - 50000000)`, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ExpireKey brings a key's end forward; it never puts it off.

@@ -84,3 +84,34 @@ func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 		}
 	})
 }
+
+// TestPostedRowsNameTheirAuthor looks at every kind of row a posting adds.
+func TestPostedRowsNameTheirAuthor(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		_, err := store.Post(t.Context(), landfall.Posting{
+			Key: held, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
+			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				return landfall.Additions{
+					Notes:        []landfall.Note{{Body: "n", HasBody: true}},
+					Statements:   []landfall.Statement{{ID: "new"}},
+					Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
+					Entries: []landfall.LedgerEntry{{
+						Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+						Transaction: landfall.Transaction{ID: "new", Amount: 1, Type: landfall.Payment},
+					}},
+					Event: &landfall.Event{Type: landfall.EventNotesCreated},
+				}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"note", "historical_statement", "instruction", "ledger_entry", "event"} {
+			count, err := store.Count(t.Context(), `SELECT count(*) FROM `+table+` WHERE key_id = 'k' AND request_id = 'r'`)
+			if err != nil || count != 1 {
+				t.Errorf("%d rows of %s name their author, %v", count, table, err)
+			}
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landf
 		failure = text
 	}
 	event := attempt.Event
-	event.Key = claim.Key
+	event.Key, event.By = claim.Key, attempt.By
 	return s.engine.update(ctx, false, func(session *session) error {
 		t := &tx{view{session}}
 		err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE process

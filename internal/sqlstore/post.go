@@ -104,17 +104,17 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	now := p.books.Now.UnixMicro()
 	if add.Event != nil {
 		event := *add.Event
-		event.Key, event.AccountNumber = p.Key, p.number
+		event.Key, event.AccountNumber, event.By = p.Key, p.number, p.By
 		if err := rows.event(now, event); err != nil {
 			return err
 		}
 	}
-	if err := rows.note(p.id, p.last.note, now, add.Notes); err != nil {
+	if err := rows.note(p.id, p.last.note, now, add.Notes, p.By); err != nil {
 		return err
 	}
-	rows.ledger(p.id, add.Entries)
-	rows.statement(p.id, p.last.statement, add.Statements)
-	rows.instruction(p.id, p.last.instruction, add.Instructions)
+	rows.ledger(p.id, add.Entries, p.By)
+	rows.statement(p.id, p.last.statement, add.Statements, p.By)
+	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
 	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	return nil

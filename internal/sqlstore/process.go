@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"landfall"
 )
@@ -13,6 +14,11 @@ const standing = `CASE WHEN p.state = 'claimed' AND p.claim_until <= {now} THEN 
 
 // free is the condition under which nobody holds a process.
 const free = `(process.state = 'staged' OR process.state = 'claimed' AND process.claim_until <= {now})`
+
+// remaining is what is left of a lease.
+func remaining(micros sql.NullInt64) time.Duration {
+	return max(0, time.Duration(micros.Int64)*time.Microsecond)
+}
 
 // Process gives one by its key.
 func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
@@ -43,13 +49,15 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 	return collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
 		var staged int64
-		if err := scan(&r.Revision, &hash, &staged, &r.Document); err != nil {
+		if err := scan(&r.Revision, &hash, &staged, &r.Document, textInto{&r.By.KeyID}, textInto{&r.By.RequestID},
+			textInto{&r.By.Organisation}); err != nil {
 			return err
 		}
 		r.Hash, r.StagedAt = digest(hash), moment(staged)
 		return nil
-	}, `SELECT g.revision, g.hash, g.staged_at, g.document
+	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
+		LEFT JOIN api_key k ON k.id = g.key_id
 		WHERE s.code = $1 AND p.external = $2 ORDER BY g.revision`, key.Supplier, key.External)
 }
 

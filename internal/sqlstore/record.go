@@ -13,13 +13,15 @@ func (v *view) Events(ctx context.Context, key landfall.Key) ([]landfall.Event, 
 		var details []byte
 		var at int64
 		event.Key = key
-		if err := scan(&event.Type, &event.AccountNumber, &at, &details); err != nil {
+		if err := scan(&event.Type, &event.AccountNumber, &at, &details, textInto{&event.By.KeyID},
+			textInto{&event.By.RequestID}, textInto{&event.By.Organisation}); err != nil {
 			return err
 		}
 		event.At = moment(at)
 		return json.Unmarshal(details, &event.Details)
-	}, `SELECT type, account_number, at, details FROM event
-		WHERE supplier = $1 AND external = $2 ORDER BY id`, key.Supplier, key.External)
+	}, `SELECT e.type, e.account_number, e.at, e.details, e.key_id, e.request_id, k.organisation
+		FROM event e LEFT JOIN api_key k ON k.id = e.key_id
+		WHERE e.supplier = $1 AND e.external = $2 ORDER BY e.id`, key.Supplier, key.External)
 }
 
 // AppendEvent keeps an event.
@@ -28,9 +30,10 @@ func (t *tx) AppendEvent(ctx context.Context, event landfall.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO event (type, supplier, external, account_number, at, details)
-		VALUES ($1, $2, $3, $4, {now}, $5)`,
-		string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, string(details))
+	_, err = t.exec(ctx, `INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
+		VALUES ($1, $2, $3, $4, {now}, $5, $6, $7)`,
+		string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, string(details),
+		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return err
 }
 

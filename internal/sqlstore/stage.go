@@ -66,12 +66,14 @@ var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash) AS (VA
 	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at`)
 
 // documents keeps what was staged.
-var documents = forSizes(batchSizes, `INSERT INTO staging (process_id, revision, hash, staged_at, document) VALUES `,
-	`($1, $2, $3, $4, $5)`, ``)
+var documents = forSizes(batchSizes, `INSERT INTO staging (process_id, revision, hash, staged_at, document, key_id, request_id) VALUES `,
+	`($1, $2, $3, $4, $5, $6, $7)`, ``)
+
+const documentWidth = 7
 
 // reasons tells how the keys stand that upsert left alone.
 var reasons = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
-	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
 
@@ -100,7 +102,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		return err
 	}
 	defer rows.Close()
-	kept := make([]any, 0, 5*len(open.byKey))
+	kept := make([]any, 0, documentWidth*len(open.byKey))
 	for rows.Next() {
 		var key landfall.Key
 		var process, revision, at int64
@@ -114,7 +116,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
-		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.text)
+		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.text,
+			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
@@ -122,11 +125,11 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	_ = rows.Close()
 	// Documents have no padding: they go in as few statements as sizes allow.
 	for len(kept) > 0 {
-		size := sizeWithin(batchSizes, len(kept)/5)
-		if _, err := t.exec(ctx, documents[size], kept[:5*size]...); err != nil {
+		size := sizeWithin(batchSizes, len(kept)/documentWidth)
+		if _, err := t.exec(ctx, documents[size], kept[:documentWidth*size]...); err != nil {
 			return err
 		}
-		kept = kept[5*size:]
+		kept = kept[documentWidth*size:]
 	}
 	return nil
 }
@@ -144,9 +147,9 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 	for rows.Next() {
 		var supplier, external, state, number sql.NullString
 		var status landfall.SupplierStatus
-		var revision sql.NullInt64
+		var revision, left sql.NullInt64
 		var hash []byte
-		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number); err != nil {
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left); err != nil {
 			return t.note(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -162,7 +165,7 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		case state.String == string(landfall.Skipped):
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
-			outcome.Verdict = landfall.RefusedClaimed
+			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
 		case state.Valid && slices.Equal(hash, one.wanted.Hash[:]):
 			outcome.Verdict = landfall.StagedAgain
 		default:

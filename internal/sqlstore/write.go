@@ -64,18 +64,20 @@ var (
 		"balance bigint")
 	entryTable = newTable("ledger_entry", "account_id bigint", "transaction_id text", "sequence bigint", "kind text",
 		"closed boolean", "signed bigint", "balance bigint", "type text", "entered_on text", "original_on text",
-		"reason text", "note text", "document json")
+		"reason text", "note text", "document json", "key_id text", "request_id text")
 	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
-		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint")
+		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "key_id text", "request_id text")
 	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
-		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text")
+		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text",
+		"key_id text", "request_id text")
 	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
-		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text")
+		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text",
+		"key_id text", "request_id text")
 	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
 		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
 	mailTable  = newTable("mail", "account_id bigint", "ordinal bigint", "kind text", "recipient text", "queued_at bigint")
 	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
-		"details json")
+		"details json", "key_id text", "request_id text")
 )
 
 // account adds everything one created account consists of.
@@ -109,13 +111,16 @@ func (r *accountRows) account(id, at int64, number string, creation *landfall.Cr
 	for i, mail := range creation.Mails {
 		r.mails.add(id, int64(i+1), mail.Kind, mail.To, at)
 	}
-	r.ledger(id, account.Ledger)
-	if err := r.note(id, 0, at, data.Notes); err != nil {
+	// Whoever completes the account has written all of it.
+	r.ledger(id, account.Ledger, landfall.Author{})
+	if err := r.note(id, 0, at, data.Notes, landfall.Author{}); err != nil {
 		return err
 	}
-	r.statement(id, 0, data.Statements)
-	r.instruction(id, 0, data.Instructions)
-	return r.event(at, landfall.Event{Type: landfall.EventImportCompleted, Key: creation.Claim.Key, AccountNumber: number})
+	r.statement(id, 0, data.Statements, landfall.Author{})
+	r.instruction(id, 0, data.Instructions, landfall.Author{})
+	return r.event(at, landfall.Event{
+		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, AccountNumber: number, By: creation.By,
+	})
 }
 
 // supply adds the addresses and what is supplied there. The billing address
@@ -163,7 +168,7 @@ func (r *accountRows) address(id, ordinal int64, address *landfall.Address) erro
 	return nil
 }
 
-func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry) {
+func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry, by landfall.Author) {
 	for i := range entries {
 		e := &entries[i]
 		var document any
@@ -172,12 +177,12 @@ func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry) {
 		}
 		r.entries.add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
 			string(e.Transaction.Type), e.Transaction.On.String(), dayArg(e.Transaction.OriginalOn),
-			e.Transaction.Reason, e.Transaction.Note, document)
+			e.Transaction.Reason, e.Transaction.Note, document, textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
 
 // note adds notes behind the last one; those without a time were made now.
-func (r *accountRows) note(id, last, now int64, notes []landfall.Note) error {
+func (r *accountRows) note(id, last, now int64, notes []landfall.Note, by landfall.Author) error {
 	for i := range notes {
 		n := &notes[i]
 		var body, paths any
@@ -195,23 +200,25 @@ func (r *accountRows) note(id, last, now int64, notes []landfall.Note) error {
 		if !n.CreatedAt.IsZero() {
 			created = n.CreatedAt.UnixMicro()
 		}
-		r.notes.add(id, bodyDigest(n.Body), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt))
+		r.notes.add(id, bodyDigest(n.Body), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
+			textArg(by.KeyID), textArg(by.RequestID))
 	}
 	return nil
 }
 
-func (r *accountRows) statement(id, last int64, statements []landfall.Statement) {
+func (r *accountRows) statement(id, last int64, statements []landfall.Statement, by landfall.Author) {
 	for i := range statements {
 		s := &statements[i]
-		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path)
+		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
+			textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
 
-func (r *accountRows) instruction(id, last int64, instructions []landfall.Instruction) {
+func (r *accountRows) instruction(id, last int64, instructions []landfall.Instruction, by landfall.Author) {
 	for i := range instructions {
 		n := &instructions[i]
 		r.instructions.add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
-			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry)
+			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry, textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
 
@@ -220,7 +227,8 @@ func (r *accountRows) event(at int64, event landfall.Event) error {
 	if err != nil {
 		return err
 	}
-	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, at, string(details))
+	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, at, string(details),
+		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return nil
 }
 
@@ -243,6 +251,14 @@ func dayArg(on calendar.Day) any {
 		return nil
 	}
 	return on.String()
+}
+
+// textArg gives a text as the databases keep it where there may be none.
+func textArg(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 func instantArg(when time.Time) any {

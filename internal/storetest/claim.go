@@ -75,9 +75,12 @@ var claims = []check{
 		if state := process(t, store, key).State; state != landfall.Claimed {
 			t.Errorf("state %s", state)
 		}
-		claim(t, store, wish(key), landfall.ClaimTaken)
+		taken, err := store.Claim(t.Context(), wish(key))
+		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.Left < 50*time.Second || taken.Left > time.Minute {
+			t.Errorf("claiming it again: %+v, %v", taken, err)
+		}
 		outcome, err := store.Stage(t.Context(), document(key, "third"))
-		if err != nil || outcome.Verdict != landfall.RefusedClaimed {
+		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.Left < 50*time.Second || outcome.Left > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},

@@ -7,7 +7,69 @@ import (
 	"landfall"
 )
 
+// author enrols a key and gives who writes with it.
+func author(t *testing.T, store landfall.Store) landfall.Author {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+			return err
+		}
+		return tx.CreateKey(t.Context(), landfall.APIKey{ID: "k1", Organisation: organisation, Role: landfall.Importer})
+	})
+	return landfall.Author{Organisation: organisation, KeyID: "k1", RequestID: "r1"}
+}
+
 var records = []check{
+	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		by := author(t, store)
+		staging := document(key, "x")
+		staging.By = by
+		stage(t, store, staging, landfall.StagedFirst, 1)
+		if found := revisions(t, store, key); found[0].By != by {
+			t.Errorf("the revision is by %+v", found[0].By)
+		}
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		by.RequestID = "r2"
+		attempt := landfall.Attempt{Failure: &landfall.Failure{Code: "x"}, Event: landfall.Event{Type: landfall.EventImportFailed}, By: by}
+		if err := store.Release(t.Context(), mine, attempt); err != nil {
+			t.Fatal(err)
+		}
+		mine = claim(t, store, wish(key), landfall.ClaimGranted)
+		by.RequestID = "r3"
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: by}); err != nil {
+			t.Fatal(err)
+		}
+		by.RequestID = "r4"
+		post(t, store, landfall.Posting{Key: key, By: by, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}, Event: &landfall.Event{Type: landfall.EventNotesCreated}}, nil
+		}}, landfall.Posted)
+		for i, event := range events(t, store, key) {
+			by.RequestID = []string{"r2", "r3", "r4"}[i]
+			if event.By != by {
+				t.Errorf("%s is by %+v", event.Type, event.By)
+			}
+		}
+	}},
+	{"keys show when they were used", func(t *testing.T, store landfall.Store) {
+		author(t, store)
+		update(t, store, func(tx landfall.Tx) error { return tx.UseKeys(t.Context(), "none", "k1") })
+		var first landfall.APIKey
+		look(t, store, func(view landfall.View) (err error) {
+			first, err = view.Key(t.Context(), "k1")
+			return err
+		})
+		recent(t, first.UsedAt)
+		update(t, store, func(tx landfall.Tx) error { return tx.UseKeys(t.Context(), "k1") })
+		look(t, store, func(view landfall.View) error {
+			again, err := view.Key(t.Context(), "k1")
+			if !again.UsedAt.Equal(first.UsedAt) {
+				t.Error("it was noted twice within a minute")
+			}
+			return err
+		})
+	}},
+
 	{"events about a process are kept in order", func(t *testing.T, store landfall.Store) {
 		given := []landfall.Event{
 			{Type: landfall.EventSkipped, Key: key, Details: map[string]string{"reason": "twin “A”"}},
