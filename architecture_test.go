@@ -61,7 +61,7 @@ var landlords = map[string]string{
 	"github.com/cenkalti/backoff/v5":      "internal/payvendor",
 	"github.com/sony/gobreaker/v2":        "internal/payvendor",
 	"github.com/prometheus/client_golang": "internal/httpapi",
-	"github.com/knadh/koanf":              "internal/app",
+	"go.yaml.in/yaml/v3":                  "internal/app",
 	"github.com/spf13/cobra":              "cmd/landfall",
 	"github.com/spf13/pflag":              "internal/app",
 }

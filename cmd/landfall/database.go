@@ -19,7 +19,7 @@ import (
 )
 
 // databaseSettings are the ones a command on the database listens to.
-var databaseSettings = []string{"database", "allow-weak-durability"}
+var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability"}
 
 // onDatabase completes a command that works on the database directly, with the
 // operator's verbs.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,6 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			spendMemory()
 			ctx, stop := app.Orderly(command.Context())
 			defer stop()
 			if demo {
@@ -32,6 +30,7 @@ func serveCommand() *cobra.Command {
 			}
 			log := app.NewLog(command.ErrOrStderr(), settings)
 			defer log.Close()
+			app.FitMemory(settings, log.Logger)
 			application, err := app.New(ctx, settings, version, log)
 			if err != nil {
 				return notStarted(err)
@@ -48,18 +47,6 @@ func serveCommand() *cobra.Command {
 	return command
 }
 
-// gcPercent lets the heap grow to five times what is alive between collections.
-// Little is: at the default a busy server collects many times a second.
-const gcPercent = 400
-
-// spendMemory trades memory for speed, unless whoever started the program has
-// decided that himself. GOMEMLIMIT keeps its meaning.
-func spendMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
 func serveDemo(ctx context.Context, command *cobra.Command, settings app.Settings) error {
 	if settings.Database != app.Defaults().Database {
 		return usageError{errors.New("--demo makes a database of its own: leave --database away")}
@@ -69,6 +56,7 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	}
 	log := app.NewLog(command.ErrOrStderr(), settings)
 	defer log.Close()
+	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
 	if err != nil {
 		return notStarted(err)

@@ -25,6 +25,7 @@ import (
 // App is the whole program, put together.
 type App struct {
 	settings Settings
+	version  string
 	log      *Log
 	store    landfall.Store
 	issuer   *auth.Issuer
@@ -50,7 +51,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, log: log, store: store}
+	app := &App{settings: settings, version: version, log: log, store: store}
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
 	})
@@ -148,11 +149,10 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 // then no new callers, then the running requests. The operator's listener goes
 // last, so that the end can be watched.
 func (a *App) Run(ctx context.Context) error {
-	a.log.Info("listening", "address", a.main.address().String())
+	a.introduce()
 	failed := make(chan error, 2)
 	go func() { failed <- a.main.serve() }()
 	if a.ops != nil {
-		a.log.Info("listening for the operator", "address", a.ops.address().String())
 		go func() { failed <- a.ops.serve() }()
 	}
 	chores, stopChores := context.WithCancel(ctx)

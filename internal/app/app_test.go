@@ -29,13 +29,18 @@ type running struct {
 
 func start(t *testing.T, database string, change func(*app.Settings)) *running {
 	t.Helper()
-	w := newWorld(t, database, func(settings *app.Settings) {
+	return startLogged(t, database, change, logTo(t))
+}
+
+func startLogged(t *testing.T, database string, change func(*app.Settings), log io.Writer) *running {
+	t.Helper()
+	w := newLoggedWorld(t, database, func(settings *app.Settings) {
 		settings.Listen, settings.OpsListen = "127.0.0.1:0", "127.0.0.1:0"
 		settings.ShutdownDelay = 300 * time.Millisecond
 		if change != nil {
 			change(settings)
 		}
-	})
+	}, log)
 	ctx, stop := context.WithCancel(t.Context())
 	address, err := w.application.Listen(ctx)
 	if err != nil {

@@ -1,17 +1,15 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/providers/posflag"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+
+	"landfall/internal/spelling"
 )
 
 const (
@@ -21,21 +19,18 @@ const (
 	configFlag = "config"
 )
 
-// foreign are variables with our prefix that are not settings of the program.
-func foreign(variable string) bool {
-	return variable == prefix+"API_KEY" || strings.HasPrefix(variable, prefix+"TEST_")
-}
-
-// AddFlags declares the named settings as flags, or all without names.
+// AddFlags declares the named settings as flags, or all without names. Secrets
+// are never flags: everybody on the machine can read a command line.
 func AddFlags(flags *pflag.FlagSet, names ...string) {
 	shown := Defaults()
 	for _, declared := range declared {
-		if len(names) == 0 || slices.Contains(names, declared.name) {
-			place := declared.bind(&shown)
-			flag := flags.VarPF(&typed{place.text(), place.kind()}, declared.name, "", declared.usage)
-			if place.kind() == "bool" {
-				flag.NoOptDefVal = "true" // --introspection alone switches it on
-			}
+		place := declared.bind(&shown)
+		if place.kind() == secretKind || len(names) > 0 && !slices.Contains(names, declared.name) {
+			continue
+		}
+		flag := flags.VarPF(&typed{place.text(), place.kind()}, declared.name, "", declared.usage)
+		if place.kind() == "bool" {
+			flag.NoOptDefVal = "true" // --introspection alone switches it on
 		}
 	}
 	flags.String(configFlag, "", "YAML file with settings; flags and "+prefix+"… variables go before it")
@@ -49,54 +44,103 @@ func (t *typed) Set(text string) error { t.text = text; return nil }
 func (t *typed) String() string        { return t.text }
 func (t *typed) Type() string          { return t.kind }
 
-// Load reads the settings: a flag goes before its LANDFALL_… variable, and that
-// before the config file. A setting nobody declared and a value out of bounds
-// are refused, because a typing error that passes is found in production.
-func Load(flags *pflag.FlagSet) (Settings, error) {
-	layers := koanf.New("\x00") // no nesting: every key is one name
-	path := os.Getenv(prefix + "CONFIG")
-	if given, err := flags.GetString(configFlag); err == nil && given != "" {
-		path = given
-	}
-	if path != "" {
-		if err := layers.Load(file.Provider(path), yaml.Parser()); err != nil {
-			return Settings{}, fmt.Errorf("config file: %w", err)
-		}
-	}
-	if err := layers.Load(env.Provider("\x00", env.Opt{Prefix: prefix, TransformFunc: fromVariable}), nil); err != nil {
-		return Settings{}, fmt.Errorf("environment: %w", err)
-	}
-	if err := layers.Load(posflag.ProviderWithFlag(flags, "\x00", layers, fromFlag), nil); err != nil {
-		return Settings{}, fmt.Errorf("flags: %w", err)
-	}
-	return read(layers)
+// given is a setting as somebody gave it, and where.
+type given struct {
+	name   string
+	text   string
+	origin string // for messages: "flag --listen", "landfall.yaml, line 3"
+	file   bool   // it stands in the config file
+	wrong  error  // what is wrong with it, whatever the name means
 }
 
-func read(layers *koanf.Koanf) (Settings, error) {
-	settings := Defaults()
-	for _, name := range layers.Keys() {
-		at := slices.IndexFunc(declared, func(known setting) bool { return known.name == name })
-		if at < 0 {
-			return Settings{}, fmt.Errorf("unknown setting %q; landfall serve --help lists them", name)
-		}
-		if err := declared[at].bind(&settings).set(layers.String(name)); err != nil {
-			return Settings{}, fmt.Errorf("setting %s: %w", name, err)
-		}
+// Load reads the settings: a flag goes before its LANDFALL_… variable, and that
+// before the config file. A setting nobody declared and a value out of bounds
+// are refused, because a typing error that passes is found in production. All
+// mistakes are told at once, each with its place, and none repeats a value,
+// which may be a secret.
+func Load(flags *pflag.FlagSet) (Settings, error) {
+	path := os.Getenv(prefix + "CONFIG")
+	if named, err := flags.GetString(configFlag); err == nil && named != "" {
+		path = named
+	}
+	written, err := fromFile(path)
+	if err != nil {
+		return Settings{}, fmt.Errorf("config file: %w", err)
+	}
+	variables, ignored := fromEnvironment(os.Environ())
+	settings, mistakes := apply(slices.Concat(written, variables, fromFlags(flags)))
+	settings.ignored = ignored
+	settings.exposed = flags.Changed("database") && exposed(settings.Database)
+	if len(mistakes) == 0 {
+		mistakes = settings.complete()
+	}
+	if len(mistakes) > 0 {
+		return Settings{}, errors.Join(mistakes...)
 	}
 	return settings, nil
 }
 
-func fromVariable(variable, text string) (string, any) {
-	if foreign(variable) || variable == prefix+"CONFIG" {
-		return "", nil
+// apply puts what was given into place, the later over the earlier. A value
+// that something else overrules is not looked at.
+func apply(all []given) (settings Settings, mistakes []error) {
+	settings = Defaults()
+	last := map[string]int{}
+	for i, given := range all {
+		last[given.name] = i
 	}
-	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, prefix)), "_", "-"), text
+	for i, given := range all {
+		at := slices.IndexFunc(declared, func(known setting) bool { return known.name == given.name })
+		switch {
+		case given.wrong != nil:
+			mistakes = append(mistakes, mistaken(given, given.wrong))
+		case at < 0:
+			mistakes = append(mistakes, unknown(given))
+		case last[given.name] == i:
+			place := declared[at].bind(&settings)
+			err := place.set(given.text)
+			if given.file && place.kind() == secretKind {
+				err = fmt.Errorf("a secret does not stand here: use the variable %s or %s-file", variable(given.name), given.name)
+			}
+			if err != nil {
+				mistakes = append(mistakes, mistaken(given, err))
+			}
+		}
+	}
+	return settings, mistakes
 }
 
-// fromFlag takes the flags the user typed, as far as they are settings.
-func fromFlag(flag *pflag.Flag) (string, any) {
-	if _, ok := flag.Value.(*typed); !ok || !flag.Changed {
-		return "", nil
+// mistaken says what is wrong with a setting, and where it stands.
+func mistaken(given given, err error) error {
+	return fmt.Errorf("setting %s: %w (%s)", given.name, err, given.origin)
+}
+
+// unknown refuses a name nobody declared, and guesses what was meant.
+func unknown(given given) error {
+	if meant := spelling.Near(given.name, settingNames()); len(meant) > 0 {
+		return fmt.Errorf("unknown setting %q (%s): did you mean %s?", given.name, given.origin, meant[0])
 	}
-	return flag.Name, flag.Value.String()
+	return fmt.Errorf("unknown setting %q (%s); landfall serve --help lists them", given.name, given.origin)
+}
+
+func settingNames() []string {
+	names := make([]string, len(declared))
+	for i, known := range declared {
+		names[i] = known.name
+	}
+	return names
+}
+
+// fromFlags takes the flags the user typed, as far as they are settings.
+func fromFlags(flags *pflag.FlagSet) (all []given) {
+	flags.Visit(func(flag *pflag.Flag) {
+		if _, ok := flag.Value.(*typed); ok {
+			all = append(all, given{name: flag.Name, text: flag.Value.String(), origin: "flag --" + flag.Name})
+		}
+	})
+	return all
+}
+
+// variable is the name of a setting in the environment.
+func variable(name string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -18,13 +18,16 @@ import (
 // Settings is everything an operator can decide about a running program. The
 // zero value is no use: get one from Load or Defaults.
 type Settings struct {
-	Listen       string
-	OpsListen    string  // "" keeps metrics and profiling off
-	Proxies      proxies // whose X-Forwarded-For is believed
-	Database     string
-	DatabaseWait time.Duration
-	Connections  int
-	WeakDatabase bool // accept one that may forget answered writes
+	Listen    string
+	OpsListen string  // "" keeps metrics and profiling off
+	Proxies   proxies // whose X-Forwarded-For is believed
+	Database  string
+	// At most one of these has what the database's address lacks.
+	DatabasePassword     string
+	DatabasePasswordFile string
+	DatabaseWait         time.Duration
+	Connections          int
+	WeakDatabase         bool // accept one that may forget answered writes
 
 	MaxBody       int64
 	ReadTimeout   time.Duration
@@ -32,6 +35,7 @@ type Settings struct {
 	WriteTimeout  time.Duration
 	ShutdownDelay time.Duration
 	ShutdownGrace time.Duration
+	MemoryLimit   int64 // autoMemory fits the container, 0 is none
 
 	ClaimLease       time.Duration
 	ConcurrencyLimit int    // accounts created at once by all replicas; 0 means no limit
@@ -46,6 +50,18 @@ type Settings struct {
 
 	LogFormat string
 	LogLevel  slog.Level
+
+	ignored []string // variables that look like settings and are none
+	exposed bool     // a password stands on the command line
+}
+
+// complete checks what no setting knows alone, and brings together what
+// several say about one thing.
+func (s *Settings) complete() (mistakes []error) {
+	if err := s.unlock(); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	return mistakes
 }
 
 // setting declares one: its name on the command line (upper-cased behind
@@ -71,6 +87,12 @@ var declared = []setting{
 	{"database", "where everything is kept: sqlite:FILE or postgres://…", func(s *Settings) value {
 		return text(&s.Database, "sqlite:landfall.db", checkDatabase)
 	}},
+	{"database-password-file", "file whose first line is the database's password, when its address has none", func(s *Settings) value {
+		return text(&s.DatabasePasswordFile, "", optional(anything))
+	}},
+	{"database-password", "the same as a variable, never a flag or a line of the config file", func(s *Settings) value {
+		return secret(&s.DatabasePassword)
+	}},
 	{"database-wait", "how long to wait for the database at the start", func(s *Settings) value {
 		return duration(&s.DatabaseWait, 30*time.Second, 0, time.Hour)
 	}},
@@ -82,6 +104,9 @@ var declared = []setting{
 	}},
 	{"max-body", "largest request body", func(s *Settings) value {
 		return size(&s.MaxBody, 10<<20, 1<<10, 1<<30)
+	}},
+	{"memory-limit", "memory to stay within: auto is 80 % of the container's, off none", func(s *Settings) value {
+		return memory(&s.MemoryLimit)
 	}},
 	{"read-timeout", "time to send a whole request", func(s *Settings) value {
 		return duration(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
@@ -152,6 +177,8 @@ func optional(check func(string) error) func(string) error {
 		return check(text)
 	}
 }
+
+func anything(string) error { return nil }
 
 func choice(allowed ...string) func(string) error {
 	return func(text string) error {

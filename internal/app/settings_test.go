@@ -61,16 +61,25 @@ func TestSettingsRefused(t *testing.T) {
 		config    string
 		want      string
 	}{
-		"unknown variable":    {variables: map[string]string{"LANDFALL_LISTN": "x"}, want: `unknown setting "listn"`},
-		"unknown in the file": {config: "listn: x", want: `unknown setting "listn"`},
-		"nested in the file":  {config: "database:\n  url: x", want: "unknown setting"},
-		"broken file":         {config: "listen: [", want: "config file"},
-		"address":             {arguments: []string{"--listen", "8080"}, want: "setting listen: want an address"},
-		"size":                {arguments: []string{"--max-body", "10 GB"}, want: "setting max-body: want a size from 1KiB to 1GiB"},
-		"eternal token":       {arguments: []string{"--access-token-life", "30d"}, want: "setting access-token-life: want a duration from 1m to 1d"},
-		"level":               {arguments: []string{"--log-level", "loud"}, want: "want debug, info, warn or error"},
-		"database":            {variables: map[string]string{"LANDFALL_DATABASE": "mysql://u:hunter2@h/d"}, want: "setting database: want sqlite:FILE or"},
-		"database flag":       {arguments: []string{"--database", "mysql://u:hunter2@h/d"}, want: "setting database: want sqlite:FILE or"},
+		"unknown variable":      {variables: map[string]string{"LANDFALL_LISTN": "x"}, want: `unknown setting "listn" (variable LANDFALL_LISTN): did you mean listen?`},
+		"unlike any variable":   {variables: map[string]string{"LANDFALL_SAILS": "x"}, want: `unknown setting "sails" (variable LANDFALL_SAILS); landfall serve --help lists them`},
+		"unknown in the file":   {config: "log-level: info\nlistn: x", want: `landfall.yaml, line 2): did you mean listen?`},
+		"nested in the file":    {config: "log:\n  level: x", want: "setting log: settings are not nested: did you mean log-level? ("},
+		"nested and unlike any": {config: "ship:\n  sails: x", want: "setting ship: settings are not nested ("},
+		"twice in the file":     {config: "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2", want: "it stands in line 1 already ("},
+		"wrong in the file":     {config: "\nlog-level: loud", want: "landfall.yaml, line 2)"},
+		"a list in the file":    {config: "- listen", want: "landfall.yaml, line 1: want lines such as"},
+		"two documents":         {config: "listen: 127.0.0.1:1\n---\n", want: "more than one document"},
+		"broken file":           {config: "listen: [", want: "config file"},
+		"address":               {arguments: []string{"--listen", "8080"}, want: "setting listen: want an address such as 127.0.0.1:8080 (flag --listen)"},
+		"size":                  {arguments: []string{"--max-body", "10 GB"}, want: "setting max-body: want a size from 1KiB to 1GiB (flag --max-body)"},
+		"eternal token":         {arguments: []string{"--access-token-life", "30d"}, want: "want a duration from 1m to 1d"},
+		"level":                 {arguments: []string{"--log-level", "loud"}, want: "want debug, info, warn or error"},
+		"memory":                {arguments: []string{"--memory-limit", "much"}, want: "want auto, off or a size from 64MiB to 1024GiB"},
+		"proxies":               {arguments: []string{"--trusted-proxies", "everybody"}, want: "want addresses or networks"},
+		"database":              {variables: map[string]string{"LANDFALL_DATABASE": "mysql://u:hunter2@h/d"}, want: "setting database: want sqlite:FILE or"},
+		"database flag":         {arguments: []string{"--database", "mysql://u:hunter2@h/d"}, want: "setting database: want sqlite:FILE or"},
+		"a person's port":       {variables: map[string]string{"LANDFALL_PORT": "8080"}, want: `unknown setting "port"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, test.arguments, test.variables, test.config)
@@ -84,9 +93,67 @@ func TestSettingsRefused(t *testing.T) {
 	}
 }
 
+// Mistakes used to come one at a time, each after another start.
+func TestAllMistakesAreToldAtOnce(t *testing.T) {
+	_, err := load(t, []string{"--max-body", "much"}, map[string]string{"LANDFALL_LISTN": "x"}, "log-level: loud\nread-timeout: 1y\n")
+	if err == nil {
+		t.Fatal("nothing was refused")
+	}
+	for _, want := range []string{"flag --max-body", "variable LANDFALL_LISTN", "line 1", "line 2"} {
+		if strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%q is not told once:\n%v", want, err)
+		}
+	}
+}
+
+// A value that is overruled is not looked at: a flag mends what a file has wrong.
+func TestAFlagMendsAWrongLine(t *testing.T) {
+	settings, err := load(t, []string{"--log-level", "warn"}, nil, "log-level: loud")
+	if err != nil || settings.LogLevel != slog.LevelWarn {
+		t.Errorf("got %v, %v", settings.LogLevel, err)
+	}
+}
+
+func TestListsInTheFile(t *testing.T) {
+	settings, err := load(t, nil, nil, "trusted-proxies:\n  - 10.0.0.7\n  - 192.168.0.0/16\n")
+	if err != nil || settings.Proxies.String() != "10.0.0.7/32,192.168.0.0/16" {
+		t.Errorf("got %s, %v", settings.Proxies, err)
+	}
+}
+
+// In Kubernetes a Service called landfall puts these into the environment, and
+// the program used to refuse to start.
+func TestVariablesOfAKubernetesServiceAreNoSettings(t *testing.T) {
+	variables := map[string]string{
+		"LANDFALL_SERVICE_HOST": "10.96.0.17", "LANDFALL_SERVICE_PORT": "8080", "LANDFALL_SERVICE_PORT_HTTP": "8080",
+		"LANDFALL_PORT": "tcp://10.96.0.17:8080", "LANDFALL_PORT_8080_TCP": "tcp://10.96.0.17:8080",
+		"LANDFALL_PORT_8080_TCP_PROTO": "tcp", "LANDFALL_PORT_8080_TCP_PORT": "8080", "LANDFALL_PORT_8080_TCP_ADDR": "10.96.0.17",
+		"LANDFALL_OPS_SERVICE_HOST": "fd00::17", "LANDFALL_OPS_PORT": "tcp://[fd00::17]:9090", "LANDFALL_LOG_LEVEL": "warn",
+	}
+	settings, err := load(t, nil, variables, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if settings.LogLevel != slog.LevelWarn || len(settings.ignored) != len(variables)-1 {
+		t.Errorf("level %s, ignored %q", settings.LogLevel, settings.ignored)
+	}
+}
+
+// What is injected must never hide a setting of ours.
+func TestNoSettingLooksInjected(t *testing.T) {
+	for _, name := range settingNames() {
+		for _, text := range []string{"", "8080", "tcp://10.0.0.1:8080", "10.0.0.1"} {
+			if injected(variable(name), text) {
+				t.Errorf("%s=%s is taken for a variable of Kubernetes", variable(name), text)
+			}
+		}
+	}
+}
+
 func TestMask(t *testing.T) {
 	for given, want := range map[string]string{
 		"sqlite:landfall.db":                        "sqlite:landfall.db",
+		"postgres://u@h:5432/d":                     "postgres://u@h:5432/d",
 		"postgres://u:hunter2@h:5432/d":             "postgres://u:***@h:5432/d",
 		"postgres://u:hu@nter2@h/d?sslmode=disable": "postgres://u:***@h/d?sslmode=disable",
 		"postgres://h/d?user=u&password=hunter2":    "postgres://h/d?user=u&password=***",

@@ -63,6 +63,15 @@ func names(target *[]string, form *regexp.Regexp, want string) value {
 		func(found []string) string { return strings.Join(found, ",") }}
 }
 
+// secretKind marks settings whose value is shown to nobody.
+const secretKind = "secret"
+
+func secret(target *string) value {
+	return place[string]{target, "", secretKind,
+		func(text string) (string, error) { return text, nil },
+		func(string) string { return "" }}
+}
+
 func toggle(target *bool, standard bool) value {
 	return place[bool]{target, standard, "bool",
 		func(text string) (bool, error) {
@@ -104,6 +113,29 @@ func size(target *int64, standard, low, high int64) value {
 			}
 			return parsed, nil
 		}, formatSize}
+}
+
+func memory(target *int64) value {
+	const low, high = 64 << 20, 1 << 40
+	words := map[string]int64{"auto": autoMemory, "off": 0}
+	return place[int64]{target, autoMemory, "size",
+		func(text string) (int64, error) {
+			if named, ok := words[text]; ok {
+				return named, nil
+			}
+			parsed, err := parseSize(text)
+			if err != nil || parsed < low || parsed > high {
+				return 0, fmt.Errorf("want auto, off or a size from %s to %s", formatSize(low), formatSize(high))
+			}
+			return parsed, nil
+		}, func(bytes int64) string {
+			for word, named := range words {
+				if bytes == named {
+					return word
+				}
+			}
+			return formatSize(bytes)
+		}}
 }
 
 func level(target *slog.Level, standard slog.Level) value {
@@ -180,8 +212,9 @@ func Mask(text string) string {
 	}
 	// The last @ ends the user part: passwords may hold one unescaped.
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		user, _, _ := strings.Cut(rest[:at], ":")
-		rest = user + ":***" + rest[at:]
+		if user, _, locked := strings.Cut(rest[:at], ":"); locked {
+			rest = user + ":***" + rest[at:]
+		}
 	}
 	if place, parameters, ok := strings.Cut(rest, "?"); ok {
 		pairs := strings.Split(parameters, "&")

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// fromEnvironment takes the variables with our prefix. Those that only look
+// like settings are named apart, so that the log can tell of them.
+func fromEnvironment(environment []string) (all []given, ignored []string) {
+	slices.Sort(environment) // messages come in the same order every time
+	for _, entry := range environment {
+		name, text, _ := strings.Cut(entry, "=")
+		switch rest, ours := strings.CutPrefix(name, prefix); {
+		case !ours || foreign(name):
+		case injected(name, text):
+			ignored = append(ignored, name)
+		default:
+			all = append(all, given{
+				name: strings.ReplaceAll(strings.ToLower(rest), "_", "-"), text: text, origin: "variable " + name,
+			})
+		}
+	}
+	return all, ignored
+}
+
+// foreign are variables with our prefix that are not settings of the program.
+func foreign(variable string) bool {
+	return variable == prefix+"CONFIG" || variable == prefix+"API_KEY" || strings.HasPrefix(variable, prefix+"TEST_")
+}
+
+// services are the variables that Kubernetes puts into every container for a
+// Service whose name begins with landfall, by their names and by what stands
+// in them: LANDFALL_PORT=8080 is a person's mistake, and still refused.
+var services = []struct{ name, text *regexp.Regexp }{
+	{regexp.MustCompile(`_SERVICE_HOST$`), regexp.MustCompile(`^[0-9A-Fa-f.:]+$`)},
+	{regexp.MustCompile(`_SERVICE_PORT(_[A-Z0-9_]+)?$`), regexp.MustCompile(`^\d+$`)},
+	{regexp.MustCompile(`_PORT(_\d+_(TCP|UDP|SCTP))?$`), regexp.MustCompile(`^(tcp|udp|sctp)://`)},
+	{regexp.MustCompile(`_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$`), regexp.MustCompile(``)},
+}
+
+func injected(name, text string) bool {
+	for _, known := range services {
+		if known.name.MatchString(name) && known.text.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"log/slog"
+	"net"
+	"strings"
+)
+
+// introduce says at the start what runs here and where, and aloud what an
+// operator would rather know now than from somebody else.
+func (a *App) introduce() {
+	if a.settings.exposed {
+		a.log.Warn("the database's password stands on the command line, where everybody on this machine can read it: " +
+			"use database-password-file or " + variable("database-password"))
+	}
+	if len(a.settings.ignored) > 0 {
+		a.log.Info("variables that Kubernetes sets for a Service are not taken for settings",
+			"variables", strings.Join(a.settings.ignored, " "))
+	}
+	fields := []any{slog.String("version", a.version), slog.String("database", Mask(a.settings.Database))}
+	if a.ops != nil {
+		a.warnOfPlainText("ops-listen", a.ops.address(), "metrics and profiles are open to everybody who reaches it")
+		fields = append(fields, slog.String("ops_address", a.ops.address().String()))
+	}
+	a.warnOfPlainText("listen", a.main.address(), "tokens and personal data travel readable unless a proxy in front of it ends TLS")
+	a.log.Info("listening", append(fields, slog.String("address", a.main.address().String()))...)
+}
+
+// warnOfPlainText tells of a listener that others than this machine can reach.
+func (a *App) warnOfPlainText(setting string, address net.Addr, danger string) {
+	if tcp, ok := address.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		a.log.Warn("listening without TLS beyond this machine: "+danger, "setting", setting, "address", address.String())
+	}
+}

@@ -1,0 +1,45 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"landfall/internal/app"
+)
+
+// Whoever reads the log must see what runs here: which version, on which
+// database, where; and hear of a door that is open to others.
+func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		var log lockedBuffer
+		r := startLogged(t, database, func(settings *app.Settings) { settings.ShutdownDelay = 0 }, &log)
+		r.stop()
+		<-r.done
+		line := ""
+		for told := range strings.Lines(log.String()) {
+			if strings.Contains(told, "msg=listening ") {
+				line = told
+			}
+			if strings.Contains(told, "level=WARN") {
+				t.Errorf("a warning for nothing: %s", told)
+			}
+		}
+		for _, want := range []string{"version=test", app.Mask(database), "address=127.0.0.1:", "ops_address=127.0.0.1:"} {
+			if !strings.Contains(line, want) {
+				t.Errorf("%q is missing in %q", want, line)
+			}
+		}
+	})
+}
+
+func TestAnOpenDoorIsToldAloud(t *testing.T) {
+	var log lockedBuffer
+	r := startLogged(t, databases["sqlite"](t), func(settings *app.Settings) {
+		settings.Listen, settings.OpsListen, settings.ShutdownDelay = "0.0.0.0:0", "[::]:0", 0
+	}, &log)
+	r.stop()
+	<-r.done
+	if told := log.String(); strings.Count(told, "level=WARN") != 2 || strings.Count(told, "without TLS beyond this machine") != 2 {
+		t.Errorf("the log says:\n%s", told)
+	}
+}

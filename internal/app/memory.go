@@ -1,0 +1,90 @@
+package app
+
+import (
+	"log/slog"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+const (
+	// autoMemory asks for a limit that fits the container.
+	autoMemory = -1
+	// share is how much of a container's memory the program's own may take, in
+	// percent. The rest is for stacks, for the kernel's buffers of connections
+	// and for the files that SQLite maps.
+	share = 80
+	// gcPercent lets the heap grow to five times what is alive between
+	// collections. Little is: at the default a busy server collects many times
+	// a second.
+	gcPercent = 400
+)
+
+// FitMemory trades memory for speed, but not more of it than there is: near the
+// limit the program collects as often as it must, so that a burst of callers
+// does not have it killed by its container. Whoever sets GOGC or GOMEMLIMIT has
+// decided for himself.
+func FitMemory(settings Settings, log *slog.Logger) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit, why := settings.MemoryLimit, "setting"
+	if limit == autoMemory {
+		limit, why = containerMemory("/proc/self/cgroup", "/sys/fs/cgroup")*share/100, "container"
+	}
+	if limit > 0 {
+		debug.SetMemoryLimit(limit)
+		log.Debug("memory is limited", "bytes", limit, "by", why)
+	}
+}
+
+// containerMemory is the least that any control group above this process
+// allows it, or 0 when none does. Both versions of control groups are read;
+// where the files cannot be, there is no limit to be known.
+func containerMemory(membership, root string) int64 {
+	groups, err := os.ReadFile(membership)
+	if err != nil {
+		return 0
+	}
+	least := int64(math.MaxInt64)
+	for line := range strings.Lines(string(groups)) {
+		// hierarchy:controllers:path, and for version 2 0::path
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+			least = min(least, leastAbove(root, parts[2], "memory.max"))
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			least = min(least, leastAbove(root+"/memory", parts[2], "memory.limit_in_bytes"))
+		}
+	}
+	// Version 1 says "no limit" with a number no machine has.
+	if least >= 1<<50 {
+		return 0
+	}
+	return least
+}
+
+// leastAbove reads the limits of a group and of all groups it is in. Inside a
+// container the group's own path often is not there but its root is.
+func leastAbove(root, group, file string) int64 {
+	least := int64(math.MaxInt64)
+	for group = path.Clean("/" + group); ; group = path.Dir(group) {
+		if text, err := os.ReadFile(path.Join(root, group, file)); err == nil {
+			if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit > 0 {
+				least = min(least, limit) // "max" is no number and no limit
+			}
+		}
+		if group == "/" {
+			return least
+		}
+	}
+}

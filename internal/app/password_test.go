@@ -1,0 +1,123 @@
+package app
+
+import (
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// doorman is as much of a PostgreSQL server as asks for a password, and keeps
+// the first one it is told.
+func doorman(t *testing.T) (address string, told chan string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	told = make(chan string, 16)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			startup := make([]byte, 4)
+			io.ReadFull(connection, startup)
+			io.CopyN(io.Discard, connection, int64(binary.BigEndian.Uint32(startup))-4)
+			connection.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}) // the password in plain text, please
+			answer := make([]byte, 5)
+			if _, err := io.ReadFull(connection, answer); err == nil {
+				password := make([]byte, binary.BigEndian.Uint32(answer[1:])-4)
+				io.ReadFull(connection, password)
+				told <- strings.TrimRight(string(password), "\x00")
+			}
+			connection.Close()
+		}
+	}()
+	return listener.Addr().String(), told
+}
+
+// A password on the command line is read by everybody on the machine, so there
+// are three ways around it; each has to reach the server.
+func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
+	const password = "hunter2 /@:?%"
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		user      string
+		arguments []string
+		variables map[string]string
+	}{
+		"variable":       {"landfall@", nil, map[string]string{"LANDFALL_DATABASE_PASSWORD": password}},
+		"file":           {"landfall@", []string{"--database-password-file", file}, nil},
+		"without a user": {"", []string{"--database-password-file", file}, nil},
+		"PGPASSFILE":     {"landfall@", nil, map[string]string{"PGPASSFILE": filepath.Join(t.TempDir(), "pgpass")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, told := doorman(t)
+			if passes := test.variables["PGPASSFILE"]; passes != "" {
+				line := address + ":*:landfall:" + strings.ReplaceAll(password, ":", `\:`) + "\n"
+				if err := os.WriteFile(passes, []byte(line), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			arguments := append(test.arguments, "--database", "postgres://"+test.user+address+"/landfall?sslmode=disable", "--database-wait", "0s")
+			settings, err := load(t, arguments, test.variables, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if settings.exposed {
+				t.Error("a password is said to stand on the command line")
+			}
+			_, err = New(t.Context(), settings, "test", &Log{Logger: slog.New(slog.DiscardHandler)})
+			if err == nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the end of it: %v", err)
+			}
+			if got := <-told; got != password {
+				t.Errorf("the server was told %q", got)
+			}
+		})
+	}
+}
+
+func TestDatabasePasswordsThatContradict(t *testing.T) {
+	folder := t.TempDir()
+	file, empty := filepath.Join(folder, "password"), filepath.Join(folder, "empty")
+	if err := os.WriteFile(file, []byte("hunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(empty, []byte("\nhunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	variable := map[string]string{"LANDFALL_DATABASE_PASSWORD": "hunter2"}
+	const postgres = "postgres://landfall@127.0.0.1:1/landfall"
+	for name, test := range map[string]struct {
+		arguments []string
+		variables map[string]string
+		config    string
+		want      string
+	}{
+		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "both given"},
+		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "given twice"},
+		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "given twice"},
+		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "names none that takes one"},
+		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
+		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},
+		"in the config":  {nil, nil, "database-password: hunter2", "a secret does not stand here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, test.arguments, test.variables, test.config)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
