@@ -71,7 +71,7 @@ func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) erro
 		element.Reset()
 		element.WriteString("[\n  ")
 	}
-	if err := json.Indent(&element, contract.AppendFailed(nil, failed), "  ", "  "); err != nil {
+	if err := json.Indent(&element, contract.FailedBody.Append(nil, failed), "  ", "  "); err != nil {
 		return err
 	}
 	_, err := out.Write(element.Bytes())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/answer"
 	"landfall/internal/auth"
 	"landfall/internal/contract"
 	"landfall/internal/document"
@@ -59,12 +60,14 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.vendors = payvendor.NewDesk(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
 	})
+	desk := intake.New(store, intake.Options{
+		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
+		Documents: documents, Verifier: app.vendors,
+	})
+	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.api = httpapi.New(httpapi.Options{
-		Desk: intake.New(store, intake.Options{
-			Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-			Documents: documents, Verifier: app.vendors,
-		}),
-		Gate: app.gate,
+		Answers: answer.New(desk, metrics.Count),
+		Gate:    app.gate,
 		Token: tokenql.New(app.issuer, tokenql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
@@ -74,8 +77,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		BodyLimit:     settings.MaxBody,
 		Ready:         store.Ping,
 		Draining:      app.draining.Load,
-		Version:       version,
-		Readings:      app.readings(),
+		Metrics:       metrics,
 	})
 	return app, nil
 }

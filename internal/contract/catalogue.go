@@ -109,29 +109,3 @@ var shapeCodes = []CodeEntry{
 	points("invalid_setting", "the settings of a payment vendor", "Told to the operator only: a setting is missing, unknown or not what it should be."),
 	points(CodeInvalidCursor, "after", "The cursor was not taken from a Link header, or was cut."),
 }
-
-// RuleBookJSON writes the rule book and the catalogue for programs. The status
-// is a list, because some codes come with one status in a body's violation and
-// with another as a whole answer.
-func RuleBookJSON() []byte {
-	dst := []byte(`{"rules":[`)
-	for _, rule := range ruleBook {
-		dst = append(rules.AppendComma(dst), '{')
-		dst = rules.AppendText(dst, "code", rule.Code)
-		dst = rules.AppendText(dst, "where", rule.Where)
-		dst = rules.AppendText(dst, "severity", string(rule.Severity))
-		dst = rules.AppendText(dst, "meaning", rule.Meaning)
-		dst = append(dst, '}')
-	}
-	dst = append(dst, `],"codes":[`...)
-	for _, entry := range Codes() {
-		dst = append(rules.AppendComma(dst), '{')
-		dst = rules.AppendText(dst, "code", entry.Code)
-		dst = appendAny(rules.AppendName(dst, "status"), entry.Status)
-		dst = rules.AppendText(dst, "where", entry.Where)
-		dst = rules.AppendText(dst, "severity", string(entry.Severity))
-		dst = rules.AppendText(dst, "meaning", entry.Meaning)
-		dst = append(dst, '}')
-	}
-	return append(dst, "]}"...)
-}

@@ -56,11 +56,11 @@ func TestTransactionResults(t *testing.T) {
 	moved.On = moved.OriginalOn.AddDays(1)
 	moved.Note = "why"
 	for want, got := range map[string][]byte{
-		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`: AppendTransactionResult(nil, sent, true, nil),
-		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`:   AppendTransactionResult(nil, sent, false, sent.Document),
-		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"},"differences":["amount"]}`: AppendTransactionResult(nil, sent, false,
+		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`: posted(sent, true, nil),
+		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`:   posted(sent, false, sent.Document),
+		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"},"differences":["amount"]}`: posted(sent, false,
 			[]byte(strings.Replace(string(sent.Document), ":5", ":6", 1))),
-		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-02","amount":"5.00","type":"CHARGE","reason":"R","note":"why","original_transaction_date":"2020-01-01"}}`: AppendTransactionResult(nil, moved, true, nil),
+		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-02","amount":"5.00","type":"CHARGE","reason":"R","note":"why","original_transaction_date":"2020-01-01"}}`: posted(moved, true, nil),
 	} {
 		if string(got) != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -82,7 +82,7 @@ func TestRefusedTransactionData(t *testing.T) {
 			t.Fatal(err)
 		}
 		refusal := request.Refusal(request.Check(nil, testNow, true))
-		if got := string(AppendError(nil, refusal)); !strings.Contains(got, `"transaction_data":`+want+`,"error_detail":"`) {
+		if got := string(ErrorBody.Append(nil, refusal)); !strings.Contains(got, `"transaction_data":`+want+`,"error_detail":"`) {
 			t.Errorf("%s came back as %s", sent, got)
 		}
 	}
@@ -106,7 +106,7 @@ func TestTwinsAreNamed(t *testing.T) {
 // not changed by that.
 func TestRefuseTransactions(t *testing.T) {
 	shared := landfall.Refuse(landfall.CodeAccountNotFound, "None.")
-	if got := string(AppendError(nil, RefuseTransactions(shared))); !strings.Contains(got, `"transaction_data":null,"error_detail":"None.","status":"TRANSACTION_IMPORT_ERROR"`) {
+	if got := string(ErrorBody.Append(nil, RefuseTransactions(shared))); !strings.Contains(got, `"transaction_data":null,"error_detail":"None.","status":"TRANSACTION_IMPORT_ERROR"`) {
 		t.Error(got)
 	}
 	if len(shared.Members) > 0 {
@@ -130,7 +130,7 @@ func TestNoteAnswers(t *testing.T) {
 		`{"created_at":"2026-08-20T12:00:00Z","body":null,"status":"NOTE_CREATION_SUCCESS","document_paths":[{"document_path":"a"}],"is_pinned":false,"unpin_at":"2030-01-01T00:00:00Z"}`,
 		`{"created_at":"2026-08-20T12:00:00Z","body":null,"status":"NOTE_CREATION_SUCCESS"}`,
 	} {
-		if got := string(request.AppendNote(nil, i, at, NoteCreated)); got != want {
+		if got := string(NoteBody.Append(nil, request.Posted(i, at, true))); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -138,7 +138,11 @@ func TestNoteAnswers(t *testing.T) {
 
 func TestWarningsOfOneItem(t *testing.T) {
 	all := []landfall.Violation{{Attr: "notes.1.body"}, {Attr: "notes.10.body"}, {Attr: "notes.1"}, {Attr: "notes"}}
-	if got := WarningsOf("notes.1", all); len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
+	request, err := ReadNotes([]byte(`{"notes":[{},{}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := request.Posted(1, time.Time{}, true).Warned(all).warnings; len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
 		t.Errorf("got %v", got)
 	}
 }
@@ -148,14 +152,23 @@ func TestFailureAnswers(t *testing.T) {
 		At: time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC), Code: "c", Detail: "d", DryRun: true,
 		Violations: []landfall.Violation{{Code: rules.CodeRequired, Attr: "x", Detail: "y"}},
 	}}
-	if got := string(AppendFailed(nil, failed)); got != `{"external_account_number":"a/b","failed_at":"2026-08-20T12:00:00Z","dry_run":true,"code":"c","detail":"d",`+
+	if got := string(FailedBody.Append(nil, failed)); got != `{"external_account_number":"a/b","failed_at":"2026-08-20T12:00:00Z","dry_run":true,"code":"c","detail":"d",`+
 		`"errors":[{"detail":"y","code":"required","attr":"x"}]}` {
 		t.Error(got)
 	}
-	if got := string(AppendFailureGroup(nil, landfall.FailureGroup{Code: "c", Attr: "a.*.b", Accounts: 12, Alone: 3})); got != `{"code":"c","attr":"a.*.b","accounts":12,"alone":3}` {
+	if got := string(FailureGroupBody.Append(nil, landfall.FailureGroup{Code: "c", Attr: "a.*.b", Accounts: 12, Alone: 3})); got != `{"code":"c","attr":"a.*.b","accounts":12,"alone":3}` {
 		t.Error(got)
 	}
-	if got := string(AppendInstruction(nil, "A-1", "r")); got != `{"platform_account_number":"A-1","reference":"r"}` {
+	if got := string(InstructionBody.Append(nil, KeptInstruction{"A-1", "r"})); got != `{"platform_account_number":"A-1","reference":"r"}` {
 		t.Error(got)
 	}
+}
+
+// posted writes what became of a transaction that the account may have had.
+func posted(transaction landfall.Transaction, added bool, existing []byte) []byte {
+	result := PostedTransaction{Transaction: transaction, Added: added}
+	if !added {
+		result.Differences = Differences(existing, transaction.Document)
+	}
+	return TransactionBody.Append(nil, result)
 }

@@ -156,7 +156,7 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 		Reason string            `json:"error_detail"`
 		Status string            `json:"status"`
 	}
-	if err := json.Unmarshal(AppendError(nil, refusal), &body); err != nil {
+	if err := json.Unmarshal(ErrorBody.Append(nil, refusal), &body); err != nil {
 		t.Fatal(err)
 	}
 	if body.Data["transaction_date"] != "2024-05-02" || body.Status != "TRANSACTION_IMPORT_ERROR" ||
@@ -176,7 +176,7 @@ func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
 func TestRefusalWithoutATransaction(t *testing.T) {
 	request, _ := ReadTransactions([]byte(`{"import_supplier":"S","transactions":[]}`))
 	refusal := request.Refusal(request.Check(nil, testNow, true))
-	if got := string(AppendError(nil, refusal)); !strings.Contains(got, `"transaction_data":null`) {
+	if got := string(ErrorBody.Append(nil, refusal)); !strings.Contains(got, `"transaction_data":null`) {
 		t.Error(got)
 	}
 }
@@ -184,7 +184,7 @@ func TestRefusalWithoutATransaction(t *testing.T) {
 func TestRefuseOneTransaction(t *testing.T) {
 	request, _ := ReadTransactions([]byte(twoTransactions))
 	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.")
-	got := string(AppendError(nil, refusal))
+	got := string(ErrorBody.Append(nil, refusal))
 	for _, part := range []string{`"attr":"transactions.0.transaction_date"`, `"error_detail":"Too early."`, `"code":"transaction_outside_open_statement_period"`, `"amount":"7.00"`} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %s in %s", part, got)

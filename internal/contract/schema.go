@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"slices"
 
 	"landfall/internal/rules"
@@ -11,10 +12,28 @@ var requestTables = []*rules.Table{
 	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable,
 }
 
-// Schemas describes every body that comes in, and every object inside it, as
-// JSON Schema by name, for the components of an OpenAPI 3.1 document.
+// Answer is a declared body that goes out.
+type Answer interface {
+	Name() string
+	Schema() map[string]any
+	Example() json.RawMessage
+}
+
+// answerBodies are the bodies of the answers, and what they are made of.
+var answerBodies = []Answer{
+	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, AllBody, EntryBody,
+	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
+	FailedListBody, FailedBody, SummaryBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
+}
+
+// Schemas describes every body that comes in or goes out, and every object
+// inside it, as JSON Schema by name, for the components of an OpenAPI 3.1
+// document.
 func Schemas() map[string]any {
-	schemas := make(map[string]any)
+	schemas := map[string]any{"Severity": severitySchema}
+	for _, body := range answerBodies {
+		schemas[body.Name()] = body.Schema()
+	}
 	for _, table := range requestTables {
 		for _, each := range reachable(table) {
 			schemas[each.Name] = each.Schema(func(nested *rules.Table) string {

@@ -176,21 +176,3 @@ func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	}
 	return append(dst, '}')
 }
-
-// AppendTransactionResult writes what became of one posted transaction. One
-// that was there already is told together with the fields that differ, if any.
-func AppendTransactionResult(dst []byte, transaction landfall.Transaction, added bool, existing []byte) []byte {
-	status := TransactionAdded
-	if !added {
-		status = TransactionAlreadyExists
-	}
-	dst = append(dst, '{')
-	dst = rules.AppendText(dst, "status", status)
-	dst = AppendTransaction(rules.AppendName(dst, "transaction_data"), transaction)
-	if !added {
-		if fields := Differences(existing, transaction.Document); len(fields) > 0 {
-			dst = appendAny(rules.AppendName(dst, "differences"), fields)
-		}
-	}
-	return append(dst, '}')
-}

@@ -13,9 +13,9 @@ func (a *API) finish(ctx context.Context, x *exchange) {
 	if fault := recover(); fault != nil {
 		a.fence(ctx, x, fault)
 	}
-	a.metrics.inFlight.Dec()
+	a.Metrics.inFlight.Dec()
 	took := time.Since(x.started)
-	a.metrics.observe(x, took)
+	a.Metrics.observe(x, took)
 	a.logAccess(ctx, x, took)
 	if x.aborted {
 		// The server cuts the connection, so that a client cannot take half an

@@ -1,6 +1,6 @@
 // Package httpapi is the REST edge: one route table that drives routing, the
 // OpenAPI document and the metrics, and around it everything a request meets
-// on its way in and out. It decodes, calls a verb of intake, and renders.
+// on its way in and out. What a request means is not decided here: answer does.
 package httpapi
 
 import (
@@ -12,11 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/intake"
+	"landfall/internal/answer"
 )
 
 // The limits that hold unless Options says otherwise.
@@ -32,7 +29,7 @@ type Gate interface {
 
 // Options is what the edge needs from the rest of the program.
 type Options struct {
-	Desk           *intake.Desk
+	Answers        *answer.API
 	Gate           Gate
 	Token          http.Handler // answers the token mutation
 	Logger         *slog.Logger
@@ -41,18 +38,15 @@ type Options struct {
 	RequestTimeout time.Duration
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
-	Version        string
-	Registry       *prometheus.Registry // nil: a new one
-	Readings       []Reading            // figures of others, shown with ours
+	Metrics        *Metrics                        // nil: of its own
 }
 
 // API is the handler of the main listener.
 type API struct {
 	Options
-	tree     node
-	metrics  *metrics
-	ready    readiness
-	document func() []byte // the reference, written when first asked for
+	tree        node
+	ready       readiness
+	description func() []byte // of the API, written when first asked for
 }
 
 // New builds the edge.
@@ -72,11 +66,10 @@ func New(options Options) *API {
 	if options.Draining == nil {
 		options.Draining = func() bool { return false }
 	}
-	if options.Registry == nil {
-		options.Registry = prometheus.NewRegistry()
+	if options.Metrics == nil {
+		options.Metrics = NewMetrics("")
 	}
-	api := &API{Options: options, metrics: newMetrics(options.Registry, options.Version, options.Readings),
-		document: sync.OnceValue(OpenAPI)}
+	api := &API{Options: options, description: sync.OnceValue(OpenAPI)}
 	api.ready.check = options.Ready
 	for _, r := range routes() {
 		api.tree.grow(r.path, r)
@@ -105,7 +98,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ResponseWriter: w, request: r, started: time.Now(),
 		id: requestID(r.Header["X-Request-Id"]),
 	}
-	a.metrics.inFlight.Inc()
+	a.Metrics.inFlight.Inc()
 	ctx := r.Context()
 	defer a.finish(ctx, x)
 
@@ -142,22 +135,17 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if err := a.admit(ctx, x); err != nil {
 		return err
 	}
-	if x.route.body {
+	if x.route.reads() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
 		}
 	}
-	if x.query != "" && x.route.access != open && len(x.route.doc.query) == 0 {
-		if err := contract.ReadQuery(x.query).Err(); err != nil {
-			return err
-		}
-	}
-	if !x.route.streams {
+	if x.route.verb == nil {
 		limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
 		defer cancel()
-		ctx = limited
+		return x.route.page(a, limited, x)
 	}
-	return x.route.handle(a, ctx, x)
+	return a.call(ctx, x)
 }
 
 // admit finds out who is asking and whether they may.
@@ -171,10 +159,7 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 	}
 	x.who = who
 	x.who.RequestID = x.id
-	if x.route.access == write && who.Role != landfall.Importer {
-		return errRole
-	}
-	return nil
+	return x.route.verb.Admits(who)
 }
 
 // addSlash sends a client to the same path with the slash it forgot. Method

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"landfall/internal/contract"
 )
 
 // typicalAccount is an account of about two kilobytes.
@@ -26,8 +24,8 @@ func typicalAccount(b *testing.B) string {
 
 var supplierMember = regexp.MustCompile(`"import_supplier": *"[^"]*"`)
 
-// post sends the same body from many connections until the benchmark is over.
-func post(b *testing.B, url, token, body string) {
+// postMany sends the same body from many connections until the benchmark is over.
+func postMany(b *testing.B, url, token, body string) {
 	b.Helper()
 	b.ReportAllocs()
 	b.SetParallelism(32)
@@ -54,7 +52,7 @@ func post(b *testing.B, url, token, body string) {
 
 func BenchmarkValidate(b *testing.B) {
 	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
-	post(b, h.server.URL+validatePath, h.tokens["importer"], typicalAccount(b))
+	postMany(b, h.server.URL+validatePath, h.tokens["importer"], typicalAccount(b))
 }
 
 // BenchmarkBareDecode is the yardstick: a server that only decodes the JSON.
@@ -68,7 +66,7 @@ func BenchmarkBareDecode(b *testing.B) {
 		_, _ = io.WriteString(w, "{}")
 	}))
 	b.Cleanup(server.Close)
-	post(b, server.URL, "", typicalAccount(b))
+	postMany(b, server.URL, "", typicalAccount(b))
 }
 
 // BenchmarkValidateHandler leaves the network out, to show our own part.
@@ -92,7 +90,7 @@ func BenchmarkStream(b *testing.B) {
 	h := openHouse(b)
 	h.withRoute("/rows/", func(a *API, _ context.Context, x *exchange) error {
 		var left bool
-		return stream(a, x, rows(100_000, nil, &left), contract.AppendEntry)
+		return a.streamed(x, rows(100_000, nil, &left))
 	})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,116 +1,110 @@
 package httpapi
 
-// The examples of the reference. A test sends those that can be sent.
+import (
+	"encoding/json"
 
-var exampleAccount = object{
-	{"import_supplier", "DEMO_ENERGY"},
-	{"external_account_number", "EXT-0001"},
-	{"customers", []object{{
-		{"given_name", "Ada"},
-		{"family_name", "Example"},
-		{"email", "ada@example.com"},
-		{"landline", "020 7946 0018"},
-	}}},
-}
-
-var exampleStaged = object{
-	{"import_supplier", "DEMO_ENERGY"},
-	{"external_account_number", "EXT-0001"},
-}
-
-var exampleRefusal = object{
-	{"detail", "The account has 1 problem."},
-	{"code", "account_failed_validation"},
-	{"errors", []object{{
-		{"detail", "This is not a possible phone number."},
-		{"code", "invalid_phone_number"},
-		{"attr", "customers.0.landline"},
-	}}},
-}
-
-var exampleImported = object{
-	{"detail", "This account has already been imported."},
-	{"code", "account_already_imported"},
-	{"errors", []object{}},
-	{"external_account_number", "EXT-0001"},
-	{"platform_account_number", "A-7K2M9QXZ"},
-}
-
-var exampleStatus = object{
-	{"status", "COMPLETED"},
-	{"platform_account_number", "A-7K2M9QXZ"},
-}
-
-var (
-	examplePendingEntry = object{
-		{"external_account_number", "EXT-0002"},
-		{"platform_account_number", nil},
-		{"account_created_at", nil},
-	}
-	exampleImportedEntry = object{
-		{"external_account_number", "EXT-0001"},
-		{"platform_account_number", "A-7K2M9QXZ"},
-		{"account_created_at", "2026-03-01T09:30:00Z"},
-	}
-	exampleAll          = []object{exampleImportedEntry, examplePendingEntry}
-	examplePending      = []object{examplePendingEntry}
-	exampleImportedList = []object{exampleImportedEntry}
+	"landfall"
+	"landfall/internal/contract"
 )
 
+// sent is the content of a request: its table and an example that can be sent.
+func sent(schema, example string) *content {
+	return &content{schema: schema, example: json.RawMessage(example)}
+}
+
+// shown is the content of an answer that has a declared body.
+func shown(body contract.Answer) *content {
+	return &content{schema: body.Name(), example: body.Example()}
+}
+
+// refused is the content of a refusal.
+func refused(example *landfall.Error) *content {
+	return &content{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
+}
+
+// The refusals that are shown. A test has every one of them answered and
+// compares, so that none grows stale.
 var (
-	exampleNotFound   = failure("There is no account for this import supplier and external account number.", "account_not_found")
-	exampleNoSupplier = failure("There is no import supplier with this code.", "import_supplier_does_not_exist")
-	exampleBadLimit   = object{
-		{"detail", "The request has 1 problem."},
-		{"code", "validation_failed"},
-		{"errors", []object{{
-			{"detail", "Must be a whole number from 1 to 10000."},
-			{"code", "out_of_range"},
-			{"attr", "limit"},
-		}}},
+	exampleRefusal = pointing(landfall.CodeAccountFailedValidation, "The account is not valid.", landfall.Violation{
+		Code: contract.CodeInvalidPhoneNumber, Attr: "customers.0.landline", Detail: "This is not a possible phone number.",
+	})
+	exampleImported = &landfall.Error{
+		Code: landfall.CodeAlreadyImported, Detail: "This account has already been imported.",
+		Members: []landfall.Member{
+			{Name: "external_account_number", Value: "EXT-0001"},
+			{Name: "platform_account_number", Value: "A-7K2M9QXZ"},
+		},
 	}
+	exampleNoAccount  = failing(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
+	exampleNoSupplier = failing(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
+	exampleBadLimit   = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+		Code: "out_of_range", Attr: "limit", Detail: "Must be a whole number from 1 to 10000.",
+	})
+	exampleBadParameter = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "This parameter is not known here.",
+	})
+	exampleDryRun = failing(landfall.CodeDryRunRolledBack,
+		"The account would successfully import. It was rolled back due to the dry run.")
+	exampleOverLimit = failing(landfall.CodeConcurrencyLimit,
+		"Too many accounts are being created at once. Try again when others have finished.")
+	exampleEmptyNote = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note needs a body or a document path.",
+	})
+	exampleStatementError   = pointingAtItself(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
+	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The vendor knows no such payment instruction.")
+	exampleNotReady         = failing(landfall.CodeServiceUnavailable, "The service is shutting down.")
+	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now.")
 )
 
-// failure is an error body with nothing to point at.
-func failure(detail, code string) object {
-	return object{{"detail", detail}, {"code", code}, {"errors", []object{}}}
+// exampleTransactionError is what a transaction outside the open period gets.
+var exampleTransactionError = &content{
+	schema: contract.TransactionErrorBody.Name(),
+	example: json.RawMessage(contract.TransactionErrorBody.Append(nil, &landfall.Error{
+		Code: landfall.CodeOutsideOpenPeriod, Detail: outsidePeriod,
+		Violations: []landfall.Violation{{
+			Code: landfall.CodeOutsideOpenPeriod, Attr: "transactions.0.transaction_date", Detail: outsidePeriod,
+		}},
+		Members: []landfall.Member{
+			{Name: "transaction_data", Value: json.RawMessage(`{"transaction_id":"T-1002","transaction_date":"2019-11-03",` +
+				`"amount":"52.50","type":"PAYMENT"}`)},
+			{Name: "error_detail", Value: outsidePeriod},
+			{Name: "status", Value: contract.TransactionImportError},
+		},
+	})),
 }
 
-var exampleRules = object{
-	{"rules", []object{{
-		{"code", "phone_number_not_assigned"},
-		{"where", "customers.*.landline"},
-		{"severity", "off"},
-		{"meaning", "The phone number is possible but in no range that is in use."},
-	}}},
-	{"codes", []object{{
-		{"code", "account_not_found"},
-		{"status", []int{404}},
-		{"where", "answer"},
-		{"severity", "error"},
-		{"meaning", "There is no such account."},
-	}}},
+const outsidePeriod = "The transaction is not within the open statement period."
+
+// failing is a refusal with nothing to point at, pointing one with a place,
+// and pointingAtItself one whose only violation says the same again.
+func failing(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
+
+func pointing(code, detail string, violations ...landfall.Violation) *landfall.Error {
+	refusal := landfall.Refuse(code, detail)
+	refusal.Violations = violations
+	return refusal
 }
 
-var exampleTokenRequest = object{
-	{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},
-	{"variables", object{{"key", "<API_KEY>"}}},
+func pointingAtItself(code, attr, detail string) *landfall.Error {
+	return pointing(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
 }
 
-var exampleToken = object{
-	{"data", object{{"obtainServiceToken", object{
-		{"token", "<ACCESS_TOKEN>"},
-		{"expiresIn", 3600},
-		{"refreshToken", "<REFRESH_TOKEN>"},
-		{"refreshExpiresIn", 604800},
-	}}}},
-}
-
-var exampleTokenRefused = object{
-	{"errors", []object{{{"message", "The request is not understood."}}}},
-}
-
+// The examples of the token service, which has a language of its own.
 var (
-	exampleHealth = object{{"status", "ok"}}
-	exampleReady  = object{{"status", "ready"}}
+	exampleTokenRequest = object{
+		{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},
+		{"variables", object{{"key", "<API_KEY>"}}},
+	}
+	exampleToken = object{
+		{"data", object{{"obtainServiceToken", object{
+			{"token", "<ACCESS_TOKEN>"},
+			{"expiresIn", 3600},
+			{"refreshToken", "<REFRESH_TOKEN>"},
+			{"refreshExpiresIn", 604800},
+		}}}},
+	}
+	exampleTypeName     = object{{"data", object{{"__typename", "Query"}}}}
+	exampleTokenRefused = object{
+		{"errors", []object{{{"message", "The request is not understood."}}}},
+	}
 )

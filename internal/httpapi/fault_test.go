@@ -12,8 +12,8 @@ import (
 )
 
 // withRoute gives the house one more route, for faults that no real one has.
-func (h *house) withRoute(path string, handle func(*API, context.Context, *exchange) error) {
-	h.api.tree.grow(path, &route{method: http.MethodGet, path: path, handle: handle})
+func (h *house) withRoute(path string, page func(*API, context.Context, *exchange) error) {
+	h.api.tree.grow(path, &route{method: http.MethodGet, path: path, page: page})
 }
 
 func TestPanicFence(t *testing.T) {
@@ -74,14 +74,6 @@ func TestForeignErrorsStayInside(t *testing.T) {
 	}
 }
 
-func TestEveryKindHasItsStatus(t *testing.T) {
-	for kind := landfall.Internal; kind <= landfall.Unavailable; kind++ {
-		if int(kind) >= len(statuses) || statuses[kind] < 400 {
-			t.Errorf("kind %d has no status", kind)
-		}
-	}
-}
-
 func TestReadiness(t *testing.T) {
 	away, draining, asked := false, false, 0
 	h := openHouse(t, func(o *Options) {
@@ -94,7 +86,7 @@ func TestReadiness(t *testing.T) {
 		}
 		o.Draining = func() bool { return draining }
 	})
-	expect := func(path string, status int) answer {
+	expect := func(path string, status int) reply {
 		t.Helper()
 		got := h.call("", "GET", path, "")
 		if got.status != status {

@@ -20,7 +20,7 @@ const (
 // healthz says that the process lives; whoever restarts processes asks this,
 // and restarting does not bring a database back.
 func (a *API) healthz(_ context.Context, x *exchange) error {
-	return x.json(http.StatusOK, []byte(`{"status":"ok"}`))
+	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ok"))
 }
 
 // readyz says whether requests should be sent here.
@@ -28,7 +28,7 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if a.Draining() {
 		// An orderly end is no fault, so it is not reported as one.
 		x.Header().Set("Retry-After", "1")
-		return x.json(http.StatusServiceUnavailable, contract.AppendError(nil, errEnding))
+		return x.json(http.StatusServiceUnavailable, contract.ErrorBody.Append(nil, errEnding))
 	}
 	if err := a.ready.ask(ctx); err != nil {
 		return &landfall.Error{
@@ -36,7 +36,7 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 			Detail: "The database is away.", RetryAfter: readyMemory, Cause: err,
 		}
 	}
-	return x.json(http.StatusOK, []byte(`{"status":"ready"}`))
+	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ready"))
 }
 
 var errEnding = &landfall.Error{

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/answer"
 	"landfall/internal/auth"
 	"landfall/internal/intake"
 	"landfall/internal/payvendor"
@@ -50,10 +51,12 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	h.issuer = auth.NewIssuer(store, auth.Options{})
 	h.furnish()
 
+	metrics := NewMetrics("test")
+	desk := intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{Tries: 1})})
 	options := Options{
-		Desk: intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{Tries: 1})}), Gate: auth.NewGate(store, nil),
+		Answers: answer.New(desk, metrics.Count), Metrics: metrics, Gate: auth.NewGate(store, nil),
 		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),
-		Logger: h.log.logger(), Ready: store.Ping, Version: "test",
+		Logger: h.log.logger(), Ready: store.Ping,
 	}
 	for _, change := range adjust {
 		change(&options)
@@ -107,15 +110,15 @@ func (h *house) addKey(name, organisation string, role landfall.Role) string {
 	return key.ID
 }
 
-// answer is a response that was read whole.
-type answer struct {
+// reply is a response that was read whole.
+type reply struct {
 	status int
 	header http.Header
 	body   string
 	closes bool // the connection ends with it
 }
 
-func (a answer) code() string {
+func (a reply) code() string {
 	var body struct {
 		Code   string            `json:"code"`
 		Detail string            `json:"detail"`
@@ -128,7 +131,7 @@ func (a answer) code() string {
 }
 
 // call sends one request as somebody; "" sends no token.
-func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) answer {
+func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) reply {
 	h.t.Helper()
 	request, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -155,7 +158,7 @@ func (h *house) call(who, method, path, body string, adjust ...func(*http.Reques
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, string(read), response.Close}
+	return reply{response.StatusCode, response.Header, string(read), response.Close}
 }
 
 const (
@@ -224,3 +227,12 @@ func (j *journal) String() string {
 func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
+
+// callJSON posts a body that says that it is JSON, even when it is empty.
+func (h *house) callJSON(who, path, body string) reply {
+	h.t.Helper()
+	return h.call(who, http.MethodPost, path, body, func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
+}
+
+// sentByOurs turns an example into one of a supplier that is granted here.
+func sentByOurs(example string) string { return strings.ReplaceAll(example, "DEMO_ENERGY", "OURS") }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/answer"
 	"landfall/internal/contract"
 )
 
@@ -102,7 +103,7 @@ func TestStreamedList(t *testing.T) {
 	for _, n := range []int{0, 1, 300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 50_000} {
 		path := fmt.Sprintf("/rows/%d/", n)
 		h.withRoute(path, func(a *API, _ context.Context, x *exchange) error {
-			return stream(a, x, rows(n, nil, &left), contract.AppendEntry)
+			return a.streamed(x, rows(n, nil, &left))
 		})
 		if got := entries(t, h.call("", "GET", path, "").body); len(got) != n {
 			t.Errorf("%d rows arrived as %d", n, len(got))
@@ -116,10 +117,10 @@ func TestBrokenList(t *testing.T) {
 	left := false
 	broken := errors.New("the database went away")
 	h.withRoute("/broken/late/", func(a *API, _ context.Context, x *exchange) error {
-		return stream(a, x, rows(50_000, broken, &left), contract.AppendEntry)
+		return a.streamed(x, rows(50_000, broken, &left))
 	})
 	h.withRoute("/broken/early/", func(a *API, _ context.Context, x *exchange) error {
-		return stream(a, x, rows(10, broken, &left), contract.AppendEntry)
+		return a.streamed(x, rows(10, broken, &left))
 	})
 	h.expectAbort("/broken/late/")
 	if got := h.call("", "GET", "/broken/early/", ""); got.status != 500 || got.code() != "internal_error" {
@@ -132,7 +133,7 @@ func TestClientLeavesList(t *testing.T) {
 	left := false
 	done := make(chan error, 1)
 	h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
-		err := stream(a, x, rows(1<<40, nil, &left), contract.AppendEntry)
+		err := a.streamed(x, rows(1<<40, nil, &left))
 		done <- err
 		return err
 	})
@@ -155,4 +156,9 @@ func TestClientLeavesList(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the query goes on for nobody")
 	}
+}
+
+// streamed sends a made-up list the way the real ones are.
+func (a *API) streamed(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
+	return a.send(x.request.Context(), x, answer.Stream(answer.Call{}, rows, contract.EntryBody))
 }

@@ -10,16 +10,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"landfall/internal/answer"
 )
 
-// metrics is what the operator's dashboards read.
-type metrics struct {
+// Metrics is what the operator's dashboards read.
+type Metrics struct {
+	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
 	faults    *prometheus.CounterVec
 	panics    prometheus.Counter
 	stagings  *prometheus.CounterVec
+	attempts  *prometheus.CounterVec
 	created   prometheus.Counter
 	refusals  *prometheus.CounterVec
 	postings  *prometheus.CounterVec
@@ -40,8 +44,11 @@ func (r Reading) collector() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help}, r.Read)
 }
 
-func newMetrics(registry *prometheus.Registry, version string, readings []Reading) *metrics {
-	m := &metrics{
+// NewMetrics begins to count for a running version of the program, and shows
+// the figures of others with its own.
+func NewMetrics(version string, readings ...Reading) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_http_requests_total", Help: "Requests answered.",
 		}, []string{"method", "route", "status"}),
@@ -61,12 +68,16 @@ func newMetrics(registry *prometheus.Registry, version string, readings []Readin
 		stagings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_stagings_total", Help: "Accounts handed in for staging, by what became of them.",
 		}, []string{"result"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_account_attempts_total",
+			Help: "Attempts to create an account by their outcome: created, dry_run_passed, or the code of the refusal.",
+		}, []string{"outcome"}),
 		created: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "landfall_accounts_created_total", Help: "Accounts created from staged data.",
 		}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_account_attempts_failed_total",
-			Help: "Attempts to create an account that made none, by code; a dry run that would succeed has one of its own.",
+			Help: "Attempts to create an account that failed, by code. A dry run that passed is none of them.",
 		}, []string{"code"}),
 		postings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_postings_total", Help: "Requests to add something to an account, by kind and by what became of them.",
@@ -76,15 +87,40 @@ func newMetrics(registry *prometheus.Registry, version string, readings []Readin
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.created, m.refusals, m.postings, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.attempts, m.created, m.refusals,
+		m.postings, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
-		registry.MustRegister(reading.collector())
+		m.registry.MustRegister(reading.collector())
 	}
 	return m
 }
 
-func (m *metrics) observe(x *exchange, took time.Duration) {
+// kinds is what the postings are called.
+var kinds = map[*answer.Verb]string{
+	answer.Notes: "notes", answer.Transactions: "transactions",
+	answer.Statements: "statements", answer.Instruction: "payment_instruction",
+}
+
+// Count takes down what became of a call, however it came to us.
+func (m *Metrics) Count(verb *answer.Verb, outcome string) {
+	switch kind, posting := kinds[verb]; {
+	case posting:
+		m.postings.WithLabelValues(kind, outcome).Inc()
+	case verb == answer.Stage:
+		m.stagings.WithLabelValues(outcome).Inc()
+	case verb == answer.Process:
+		m.attempts.WithLabelValues(outcome).Inc()
+		switch outcome {
+		case answer.Created:
+			m.created.Inc()
+		case answer.Rehearsed:
+		default:
+			m.refusals.WithLabelValues(outcome).Inc()
+		}
+	}
+}
+
+func (m *Metrics) observe(x *exchange, took time.Duration) {
 	method, route := x.method(), x.template()
 	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()
 	m.durations.WithLabelValues(method, route).Observe(took.Seconds())
@@ -95,7 +131,7 @@ func (m *metrics) observe(x *exchange, took time.Duration) {
 // profiles the command line is missing: it may hold a password.
 func (a *API) Ops() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)

@@ -33,7 +33,7 @@ func OpenAPI() []byte {
 // openAPI serves the document.
 func (a *API) openAPI(_ context.Context, x *exchange) error {
 	x.Header().Set("Cache-Control", "no-cache")
-	return x.json(http.StatusOK, a.document())
+	return x.json(http.StatusOK, a.description())
 }
 
 func document() object {
@@ -159,7 +159,7 @@ func describeResponses(r *route) object {
 			description = append(description, member{"headers", headers})
 		}
 		if answer.content == nil {
-			answer.content = &content{"Error", failure(answer.description, "…")}
+			answer.content = refused(exampleNotReady)
 		}
 		out = append(out, member{strconv.Itoa(answer.status), append(description, member{"content", jsonContent(answer.content)})})
 	}
@@ -169,7 +169,7 @@ func describeResponses(r *route) object {
 // generalResponses are the refusals that belong to no route in particular.
 func generalResponses(r *route) []response {
 	fault := func(status int, code, description string, headers ...string) response {
-		return response{status, description, &content{"Error", failure(description, code)}, headers}
+		return response{status, description, refused(failing(code, description)), headers}
 	}
 	var out []response
 	if r.access != open {
@@ -179,7 +179,7 @@ func generalResponses(r *route) []response {
 		out = append(out, fault(http.StatusForbidden, "permission_denied", "The API key may read but not write."))
 	}
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
-	if r.body {
+	if r.reads() {
 		out = append(out,
 			fault(http.StatusRequestEntityTooLarge, "payload_too_large", "The body is larger than this service accepts."),
 			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not application/json in UTF-8."))
@@ -201,9 +201,9 @@ func jsonContent(c *content) object {
 	return object{{"application/json", body}}
 }
 
-// payloadSchemas describes the bodies that the routes read, and what they are
-// made of. Payloads that no route reads are left out.
-func payloadSchemas() object {
+// bodySchemas describes the bodies that the routes read and answer with, and
+// what they are made of.
+func bodySchemas() object {
 	all := contract.Schemas()
 	var out object
 	var add func(name string)
@@ -223,8 +223,16 @@ func payloadSchemas() object {
 		}
 	}
 	for _, r := range routes() {
-		if r.doc != nil && r.doc.request != nil {
+		if r.doc == nil {
+			continue
+		}
+		if r.doc.request != nil {
 			add(r.doc.request.schema)
+		}
+		for _, response := range r.doc.responses {
+			if response.content != nil {
+				add(response.content.schema)
+			}
 		}
 	}
 	return out
@@ -238,7 +246,7 @@ func components() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"schemas", slices.Concat(answerSchemas(), postingSchemas(), payloadSchemas())},
+		{"schemas", slices.Concat(tokenSchemas(), bodySchemas())},
 		{"headers", object{
 			{"Allow", header("The methods of this path.", text)},
 			{"Link", header("The next page, relative to this host: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},

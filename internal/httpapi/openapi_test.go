@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"io"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
+	"landfall/internal/contract"
 	"landfall/internal/tooltest"
 )
 
@@ -70,20 +70,9 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := openHouse(t)
-	example, err := json.Marshal(exampleAccount)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := strings.ReplaceAll(string(example), "DEMO_ENERGY", "OURS")
-	sent := func(example object) string {
-		raw, err := json.Marshal(example)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.ReplaceAll(string(raw), "DEMO_ENERGY", "OURS")
-	}
-	dryRun := strings.Replace(sent(exampleProcess), "{", `{"dry_run":true,`, 1)
-	nobody := strings.Replace(sent(exampleTransactions), "EXT-0001", "nobody", 1)
+	ours := sentByOurs(contract.ExampleAccount)
+	dryRun := strings.Replace(sentByOurs(contract.ExampleProcess), "{", `{"dry_run":true,`, 1)
+	nobody := strings.Replace(sentByOurs(contract.ExampleTransactions), "EXT-0001", "nobody", 1)
 	told := map[string]bool{}
 	for _, c := range []struct {
 		who, method, path, body string
@@ -92,7 +81,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "POST", validatePath, ours, 200},
 		{"importer", "POST", validatePath + "?include_warnings=true", ours, 200},
 		{"importer", "POST", validatePath + "?include_warnings=maybe", ours, 400},
-		{"importer", "POST", validatePath, string(example), 400},
+		{"importer", "POST", validatePath, contract.ExampleAccount, 400},
 		{"", "POST", validatePath, ours, 401},
 		{"importer", "POST", stagePath, ours, 201},
 		{"importer", "POST", stagePath, ours, 200},
@@ -101,31 +90,31 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"viewer", "POST", stagePath, ours, 403},
 		{"", "POST", stagePath, ours, 401},
 		{"importer", "POST", processPath, dryRun, 400},
-		{"importer", "POST", processPath, sent(exampleProcess), 201},
-		{"importer", "POST", processPath, sent(exampleProcess), 400},
+		{"importer", "POST", processPath, sentByOurs(contract.ExampleProcess), 201},
+		{"importer", "POST", processPath, sentByOurs(contract.ExampleProcess), 400},
 		{"importer", "POST", processPath, "{}", 400},
 		{"importer", "POST", stagePath, account("OURS", "no team"), 201},
 		{"importer", "POST", processPath, creation("OURS", "no team"), 201},
-		{"importer", "POST", notesPath, sent(exampleNotes), 201},
-		{"importer", "POST", notesPath + "?include_warnings=1", sent(exampleNotes), 201},
+		{"importer", "POST", notesPath, sentByOurs(contract.ExampleNotes), 201},
+		{"importer", "POST", notesPath + "?include_warnings=1", sentByOurs(contract.ExampleNotes), 201},
 		{"importer", "POST", notesPath, posting("EXT-0001", `"notes":[{"document_paths":[{"document_path":"a.pdf"}],"unpin_at":"2030-01-01T00:00:00Z"}]`), 201},
 		{"importer", "POST", notesPath, posting("EXT-0001", `"notes":[{}]`), 400},
 		{"importer", "POST", notesPath, posting("nobody", `"notes":[{"body":"x"}]`), 404},
-		{"importer", "POST", transactionsPath, sent(exampleTransactions), 201},
-		{"importer", "POST", transactionsPath + "?include_warnings=1", strings.Replace(sent(exampleTransactions), "NOV", "DEC", 1), 201},
-		{"importer", "POST", transactionsPath, strings.Replace(sent(exampleTransactions), "PAYMENT", "GIFT", 1), 400},
+		{"importer", "POST", transactionsPath, sentByOurs(contract.ExampleTransactions), 201},
+		{"importer", "POST", transactionsPath + "?include_warnings=1", strings.Replace(sentByOurs(contract.ExampleTransactions), "NOV", "DEC", 1), 201},
+		{"importer", "POST", transactionsPath, strings.Replace(sentByOurs(contract.ExampleTransactions), "PAYMENT", "GIFT", 1), 400},
 		{"importer", "POST", transactionsPath, posting("EXT-0001", `"transactions":[5]`), 400},
 		{"importer", "POST", transactionsPath, "{", 400},
 		{"importer", "POST", transactionsPath + "?check_previously_added=perhaps", "{}", 400},
-		{"importer", "POST", transactionsPath + "?check_previously_added=0&force_add_to_current_statement=0", sent(exampleTransactions), 400},
+		{"importer", "POST", transactionsPath + "?check_previously_added=0&force_add_to_current_statement=0", sentByOurs(contract.ExampleTransactions), 400},
 		{"importer", "POST", transactionsPath, nobody, 400},
-		{"importer", "POST", statementsPath, sent(exampleStatements), 201},
-		{"importer", "POST", statementsPath + "?include_warnings=1", sent(exampleStatements), 201},
-		{"importer", "POST", statementsPath, strings.Replace(sent(exampleStatements), "184", "185", 1), 400},
-		{"importer", "POST", instructionPath, sent(exampleInstruction), 201},
-		{"importer", "POST", instructionPath, strings.Replace(sent(exampleInstruction), "pm_1001", "not-found", 1), 400},
-		{"importer", "POST", instructionPath, strings.Replace(sent(exampleInstruction), "pm_1001", "unavailable", 1), 500},
-		{"viewer", "POST", instructionPath, sent(exampleInstruction), 403},
+		{"importer", "POST", statementsPath, sentByOurs(contract.ExampleStatements), 201},
+		{"importer", "POST", statementsPath + "?include_warnings=1", sentByOurs(contract.ExampleStatements), 201},
+		{"importer", "POST", statementsPath, strings.Replace(sentByOurs(contract.ExampleStatements), "184", "185", 1), 400},
+		{"importer", "POST", instructionPath, sentByOurs(contract.ExampleInstruction), 201},
+		{"importer", "POST", instructionPath, strings.Replace(sentByOurs(contract.ExampleInstruction), "pm_1001", "not-found", 1), 400},
+		{"importer", "POST", instructionPath, strings.Replace(sentByOurs(contract.ExampleInstruction), "pm_1001", "unavailable", 1), 500},
+		{"viewer", "POST", instructionPath, sentByOurs(contract.ExampleInstruction), 403},
 		{"viewer", "GET", failedPath, "", 200},
 		{"viewer", "GET", imports + "/failed-account-import-processes/NONE/", "", 404},
 		{"viewer", "GET", summaryPath, "", 200},

@@ -1,6 +1,11 @@
 package httpapi
 
-import "net/http"
+import (
+	"encoding/json"
+	"net/http"
+
+	"landfall/internal/contract"
+)
 
 // operation is what the reference says about a route.
 type operation struct {
@@ -81,10 +86,10 @@ var validateDoc = &operation{
 	description: "Checks one account against every rule and keeps nothing. All violations are reported at once. " +
 		"The answer is the data as it was sent. A key with the role `viewer` may validate too.",
 	query:   []parameter{includeWarnings},
-	request: &content{"Account", exampleAccount},
+	request: sent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusOK, "The account is valid; the body is the data as it was sent.", &content{"ValidatedAccount", exampleAccount}, nil},
-		{http.StatusBadRequest, "The account breaks a rule, or the body is not what we read.", &content{"Error", exampleRefusal}, nil},
+		{http.StatusOK, "The account is valid; the body is the data as it was sent.", shown(contract.ValidatedBody), nil},
+		{http.StatusBadRequest, "The account breaks a rule, or the body is not what we read.", refused(exampleRefusal), nil},
 	},
 }
 
@@ -93,14 +98,14 @@ var stageDoc = &operation{
 	description: "Checks one account with the rules of validation and keeps it. No account is created. " +
 		"It may be staged again any number of times until it is imported; the same request sent twice changes nothing.",
 	query:   []parameter{includeWarnings},
-	request: &content{"Account", exampleAccount},
+	request: sent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusCreated, "Staged for the first time.", &content{"StagedAccount", exampleStaged}, nil},
-		{http.StatusOK, "The data of a staged account was replaced.", &content{"StagedAccount", exampleStaged}, nil},
+		{http.StatusCreated, "Staged for the first time.", shown(contract.StagedBody), nil},
+		{http.StatusOK, "The data of a staged account was replaced.", shown(contract.StagedBody), nil},
 		{http.StatusBadRequest, "The account breaks a rule (`account_failed_validation`), was imported already " +
 			"(`account_already_imported`, with both account numbers), is marked to be skipped (`account_marked_as_skipped`), " +
 			"is being imported right now (`account_import_in_progress`), or its supplier is paused or complete " +
-			"(`import_supplier_migration_not_ongoing`).", &content{"Error", exampleImported}, nil},
+			"(`import_supplier_migration_not_ongoing`).", refused(exampleImported), nil},
 	},
 }
 
@@ -109,23 +114,23 @@ var statusDoc = &operation{
 	description: "`UNKNOWN`: staged, failed or skipped, no account exists. `IN_PROGRESS`: the account is being created. " +
 		"`COMPLETED`: it exists.",
 	responses: []response{
-		{http.StatusOK, "The account was staged at least once.", &content{"TransferStatus", exampleStatus}, nil},
+		{http.StatusOK, "The account was staged at least once.", shown(contract.StatusBody), nil},
 		{http.StatusNotFound, "There is no account for this supplier code and external account number.",
-			&content{"Error", exampleNotFound}, nil},
+			refused(exampleNoAccount), nil},
 	},
 }
 
 var (
 	allDoc = listDoc("allAccountImportProcesses", "All accounts of a supplier, pending and imported",
-		"Both account fields are null for pending entries.", exampleAll)
+		"Both account fields are null for pending entries.", contract.AllBody)
 	pendingDoc = listDoc("pendingAccountImportProcesses", "Accounts of a supplier that are pending import",
-		"Both account fields are always null.", examplePending)
+		"Both account fields are always null.", contract.PendingBody)
 	importedDoc = listDoc("importedAccountImportProcesses", "Accounts of a supplier that have been imported",
-		"No field is null.", exampleImportedList)
+		"No field is null.", contract.ImportedBody)
 )
 
 // listDoc describes one of the three lists.
-func listDoc(id, summary, fields string, example any) *operation {
+func listDoc(id, summary, fields string, body contract.Answer) *operation {
 	return &operation{
 		id: id, tag: tagStatus, summary: summary,
 		description: "In the order of first staging, then external account number. " + fields + " Accounts marked to be " +
@@ -133,9 +138,9 @@ func listDoc(id, summary, fields string, example any) *operation {
 			"middle of the connection and never looks complete.",
 		query: paging,
 		responses: []response{
-			{http.StatusOK, "The list.", &content{"AccountImportProcessList", example}, []string{"Link"}},
-			{http.StatusBadRequest, "A query parameter is not what it should be.", &content{"Error", exampleBadLimit}, nil},
-			{http.StatusNotFound, "There is no such import supplier.", &content{"Error", exampleNoSupplier}, nil},
+			{http.StatusOK, "The list.", shown(body), []string{"Link"}},
+			{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
+			{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 		},
 	}
 }
@@ -144,7 +149,7 @@ var rulesDoc = &operation{
 	id: "ruleBook", tag: tagReference, summary: "The rule book and the catalogue of codes",
 	description: "Every rule with its default severity, and every code a body can carry with its meaning.",
 	responses: []response{
-		{http.StatusOK, "The catalogue.", &content{"RuleBook", exampleRules}, nil},
+		{http.StatusOK, "The catalogue.", shown(contract.RuleBookBody), nil},
 	},
 }
 
@@ -168,7 +173,7 @@ var tokenQueryDoc = &operation{
 		schema: object{{"type", "string"}}, example: "{ __typename }",
 	}},
 	responses: []response{
-		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", object{{"data", object{{"__typename", "Query"}}}}}, nil},
+		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", exampleTypeName}, nil},
 		{http.StatusBadRequest, "Not a GraphQL request.", &content{"TokenResponse", exampleTokenRefused}, nil},
 	},
 }
@@ -176,14 +181,14 @@ var tokenQueryDoc = &operation{
 var healthDoc = &operation{
 	id: "healthz", tag: tagOperation, summary: "Does the process live?",
 	description: "Always 200 while the process runs, whatever the database does.",
-	responses:   []response{{http.StatusOK, "It lives.", &content{"Health", exampleHealth}, nil}},
+	responses:   []response{{http.StatusOK, "It lives.", shown(contract.HealthBody), nil}},
 }
 
 var readyDoc = &operation{
 	id: "readyz", tag: tagOperation, summary: "Should requests be sent here?",
 	description: "503 while the database is away or the process is shutting down.",
 	responses: []response{
-		{http.StatusOK, "Yes.", &content{"Health", exampleReady}, nil},
+		{http.StatusOK, "Yes.", &content{"Health", json.RawMessage(`{"status":"ready"}`)}, nil},
 		{http.StatusServiceUnavailable, "Not now.", nil, []string{"Retry-After"}},
 	},
 }

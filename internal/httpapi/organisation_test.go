@@ -65,7 +65,7 @@ func TestTenantMatrix(t *testing.T) {
 			t.Errorf("%s has no row in the matrix of organisations", r.doc.id)
 			continue
 		}
-		ask := func(who, supplier string) answer {
+		ask := func(who, supplier string) reply {
 			return h.call(who, r.method, strings.ReplaceAll(row.path, "{S}", supplier), strings.ReplaceAll(row.body, "{S}", supplier))
 		}
 		t.Run(r.doc.id, func(t *testing.T) {

@@ -1,6 +1,10 @@
 package httpapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"landfall/internal/contract"
+)
 
 const tagPosting = "After creation"
 
@@ -9,19 +13,18 @@ var processDoc = &operation{
 	description: "Applies every rule again to the staged data and creates the account with everything on it in one step. " +
 		"Exactly one account can come out of one external account number, whatever is repeated or runs at the same time. " +
 		"With `dry_run` the same work is done and taken back; nothing but the record of the attempt remains.",
-	request: &content{"ProcessRequest", exampleProcess},
+	request: sent("ProcessRequest", contract.ExampleProcess),
 	responses: []response{
-		{http.StatusCreated, "The account was created.", &content{"CreatedAccount", exampleCreated}, nil},
+		{http.StatusCreated, "The account was created.", shown(contract.CreatedBody), nil},
 		{http.StatusBadRequest, "No account was created. The account breaks a rule (`account_failed_validation`), was imported " +
 			"already (`account_already_imported`, with both account numbers), was not staged (`import_process_does_not_exist`), is " +
 			"marked to be skipped (`account_marked_as_skipped`), is being imported right now (`account_import_in_progress`); the " +
 			"team does not exist (`operations_team_does_not_exist`); the supplier is paused or complete " +
 			"(`import_supplier_migration_not_ongoing`); a document is missing (`path_does_not_exist_in_file_store`); a vendor refuses a " +
 			"payment instruction. A dry run that would have succeeded is `dry_run_rolled_back`.",
-			&content{"Error", exampleDryRun}, nil},
+			refused(exampleDryRun), nil},
 		{http.StatusTooManyRequests, "Too many accounts are being created at once. Try again when others have finished.",
-			&content{"Error", failure("Too many accounts are being created at once. Try again when others have finished.",
-				"concurrency_limit_exceeded")}, []string{"Retry-After"}},
+			refused(exampleOverLimit), []string{"Retry-After"}},
 	},
 }
 
@@ -31,14 +34,14 @@ var notesDoc = &operation{
 		"`created_at`. Notes without a body are compared by their document paths. Order is kept. With `include_warnings` each " +
 		"entry of the answer has a `warnings` list of its own.",
 	query:   []parameter{includeWarnings},
-	request: &content{"NotesRequest", exampleNotes},
+	request: sent("NotesRequest", contract.ExampleNotes),
 	responses: []response{
-		{http.StatusCreated, "One entry for each note.", &content{"NoteResultList", exampleNoteResults}, nil},
+		{http.StatusCreated, "One entry for each note.", shown(contract.NotesBody), nil},
 		{http.StatusBadRequest, "A note breaks a rule (`validation_failed`), a document is missing " +
 			"(`path_does_not_exist_in_file_store`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
-			&content{"Error", exampleEmptyNote}, nil},
+			refused(exampleEmptyNote), nil},
 		{http.StatusNotFound, "No account was imported under this supplier code and external account number.",
-			&content{"Error", exampleNotFound}, nil},
+			refused(exampleNoAccount), nil},
 	},
 }
 
@@ -60,14 +63,14 @@ var transactionsDoc = &operation{
 		},
 		includeWarnings,
 	},
-	request: &content{"TransactionsRequest", exampleTransactions},
+	request: sent("TransactionsRequest", contract.ExampleTransactions),
 	responses: []response{
-		{http.StatusCreated, "One result for each transaction.", &content{"TransactionResults", exampleTransactionResults}, nil},
+		{http.StatusCreated, "One result for each transaction.", shown(contract.TransactionsBody), nil},
 		{http.StatusBadRequest, "Nothing was added. The first transaction that fails is in `transaction_data`. It breaks a rule " +
 			"(`validation_failed`, `duplicate_transaction_ids`) or lies outside the open statement period " +
 			"(`transaction_outside_open_statement_period`). Without such a transaction: the account is not imported " +
 			"(`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
-			&content{"TransactionImportError", exampleTransactionError}, nil},
+			exampleTransactionError, nil},
 	},
 }
 
@@ -75,14 +78,14 @@ var statementsDoc = &operation{
 	id: "createHistoricalStatements", tag: tagPosting, summary: "Add historical statements to an imported account",
 	description: "The same statement sent again is accepted and changes nothing. The answer is the data as it was sent.",
 	query:       []parameter{includeWarnings},
-	request:     &content{"StatementsRequest", exampleStatements},
+	request:     sent("StatementsRequest", contract.ExampleStatements),
 	responses: []response{
 		{http.StatusCreated, "The statements are kept; the body is the data as it was sent.",
-			&content{"AcceptedStatements", exampleStatements}, nil},
+			shown(contract.StatementsBody), nil},
 		{http.StatusBadRequest, "A statement breaks a rule (`validation_failed`), contradicts one with the same `statement_id` " +
 			"(`historical_statement_already_exists`), its document is missing (`path_does_not_exist_in_file_store`), the account is not " +
 			"imported (`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
-			&content{"Error", exampleStatementError}, nil},
+			refused(exampleStatementError), nil},
 	},
 }
 
@@ -90,18 +93,18 @@ var instructionDoc = &operation{
 	id: "createPaymentInstruction", tag: tagPosting, summary: "Add a payment instruction to an imported account",
 	description: "Asks the payment vendor whether the instruction exists, and keeps what he says about it. The same instruction " +
 		"again is kept once and answered alike.",
-	request: &content{"PaymentInstructionRequest", exampleInstruction},
+	request: sent("PaymentInstructionRequest", contract.ExampleInstruction),
 	responses: []response{
-		{http.StatusCreated, "The instruction is kept.", &content{"CreatedInstruction", exampleInstructionKept}, nil},
+		{http.StatusCreated, "The instruction is kept.", shown(contract.InstructionBody), nil},
 		{http.StatusBadRequest, "Do not repeat the request in the same form. It breaks a rule (`validation_failed`); the vendor is not " +
 			"configured (`payment_vendor_does_not_exist`); he knows no such instruction (`payment_instruction_not_found`), has it " +
 			"under another type (`payment_instruction_type_mismatch`) or not in use (`payment_instruction_inactive`); he cannot be " +
 			"asked for good (`payment_vendor_rejected`, `payment_vendor_out_of_service`); the account is not imported " +
 			"(`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
-			&content{"Error", exampleInstructionError}, nil},
+			refused(exampleInstructionError), nil},
 		{http.StatusInternalServerError, "Something went wrong that may pass, such as a vendor that does not answer " +
 			"(`payment_vendor_unavailable`). Send the same request again.",
-			&content{"Error", failure("The payment vendor could not be asked just now.", "payment_vendor_unavailable")},
+			refused(exampleVendorAway),
 			[]string{"Retry-After"}},
 	},
 }
@@ -111,8 +114,8 @@ var failedDoc = &operation{
 	description: "With the reason of each, dry runs included, in the order of first staging. An account leaves this list when it is " +
 		"imported, marked to be skipped, or passes a dry run.",
 	responses: []response{
-		{http.StatusOK, "The list.", &content{"FailedProcessList", exampleFailed}, nil},
-		{http.StatusNotFound, "There is no such import supplier.", &content{"Error", exampleNoSupplier}, nil},
+		{http.StatusOK, "The list.", shown(contract.FailedListBody), nil},
+		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 	},
 }
 
@@ -121,7 +124,7 @@ var summaryDoc = &operation{
 	description: "The reasons of the failed accounts by code and place, the most frequent first: which few mistakes keep how many " +
 		"accounts back.",
 	responses: []response{
-		{http.StatusOK, "The groups.", &content{"ErrorGroupList", exampleSummary}, nil},
-		{http.StatusNotFound, "There is no such import supplier.", &content{"Error", exampleNoSupplier}, nil},
+		{http.StatusOK, "The groups.", shown(contract.SummaryBody), nil},
+		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 	},
 }

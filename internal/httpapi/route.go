@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"landfall"
+	"landfall/internal/answer"
 )
 
 // route is one row of the table: how a request gets here, what it needs, who
 // answers, and what the reference says about it.
 type route struct {
-	method  string
-	path    string // as the OpenAPI document spells it
-	access  access
-	body    bool // reads a JSON body
-	streams bool // answers for as long as it takes, piece by piece
-	handle  func(*API, context.Context, *exchange) error
-	doc     *operation // nil: a page for people, not part of the API
+	method string
+	path   string // as the OpenAPI document spells it
+	access access
+	// verb answers; where there is none, the page does.
+	verb *answer.Verb
+	page func(*API, context.Context, *exchange) error
+	doc  *operation // nil: for people, not part of the API
 }
 
 // access says who may use a route.
@@ -32,39 +32,59 @@ const (
 
 const imports = "/v1/data-import"
 
+// The names of values in paths.
+const (
+	ofSupplier = "{import_supplier_code}/"
+	ofAccount  = ofSupplier + "{external_account_number}/"
+)
+
 // routes is the table. It is the only place that knows a path.
 func routes() []*route {
 	return []*route{
-		{http.MethodPost, imports + "/validate-account/", read, true, false, (*API).validate, validateDoc},
-		{http.MethodPost, imports + "/account-import-process/create-or-update/", write, true, false, (*API).stage, stageDoc},
-		{http.MethodPost, imports + "/account-import-process/process/", write, true, false, (*API).process, processDoc},
-		{http.MethodPost, imports + "/notes/create/", write, true, false, (*API).notes, notesDoc},
-		{http.MethodPost, imports + "/transactions/create/", write, true, false, (*API).transactions, transactionsDoc},
-		{http.MethodPost, imports + "/historical-statements/create/", write, true, false, (*API).statements, statementsDoc},
-		{http.MethodPost, imports + "/payment-instruction/create/", write, true, false, (*API).instruction, instructionDoc},
-		{http.MethodGet, imports + "/account-transfer-status/{import_supplier_code}/{external_account_number}/",
-			read, false, false, (*API).transferStatus, statusDoc},
-		{http.MethodGet, imports + "/all-account-import-processes/{import_supplier_code}/",
-			read, false, true, list(landfall.AllProcesses), allDoc},
-		{http.MethodGet, imports + "/pending-account-import-processes/{import_supplier_code}/",
-			read, false, true, list(landfall.PendingProcesses), pendingDoc},
-		{http.MethodGet, imports + "/imported-account-import-processes/{import_supplier_code}/",
-			read, false, true, list(landfall.ImportedProcesses), importedDoc},
-		{http.MethodGet, imports + "/failed-account-import-processes/{import_supplier_code}/",
-			read, false, true, (*API).failed, failedDoc},
-		{http.MethodGet, imports + "/error-summary/{import_supplier_code}/", read, false, false, (*API).errorSummary, summaryDoc},
-		{http.MethodGet, imports + "/rules/", read, false, false, (*API).ruleBook, rulesDoc},
-		{http.MethodPost, "/v1/graphql/", open, false, false, (*API).token, tokenDoc},
-		{http.MethodGet, "/v1/graphql/", open, false, false, (*API).token, tokenQueryDoc},
+		post(answer.Validate, validateDoc),
+		post(answer.Stage, stageDoc),
+		post(answer.Process, processDoc),
+		post(answer.Notes, notesDoc),
+		post(answer.Transactions, transactionsDoc),
+		post(answer.Statements, statementsDoc),
+		post(answer.Instruction, instructionDoc),
+		get(answer.Status, ofAccount, statusDoc),
+		get(answer.All, ofSupplier, allDoc),
+		get(answer.Pending, ofSupplier, pendingDoc),
+		get(answer.Imported, ofSupplier, importedDoc),
+		get(answer.Failed, ofSupplier, failedDoc),
+		get(answer.Summary, ofSupplier, summaryDoc),
+		get(answer.Rules, "", rulesDoc),
+		{method: http.MethodPost, path: "/v1/graphql/", page: (*API).token, doc: tokenDoc},
+		{method: http.MethodGet, path: "/v1/graphql/", page: (*API).token, doc: tokenQueryDoc},
 
-		{http.MethodGet, "/healthz", open, false, false, (*API).healthz, healthDoc},
-		{http.MethodGet, "/readyz", open, false, false, (*API).readyz, readyDoc},
-		{http.MethodGet, "/openapi.json", open, false, false, (*API).openAPI, openAPIDoc},
-		{http.MethodGet, "/docs/", open, false, false, (*API).docsPage, nil},
-		{http.MethodGet, "/docs/{file}", open, false, false, (*API).docsFile, nil},
-		{http.MethodGet, "/", open, false, false, (*API).welcome, nil},
+		{method: http.MethodGet, path: "/healthz", page: (*API).healthz, doc: healthDoc},
+		{method: http.MethodGet, path: "/readyz", page: (*API).readyz, doc: readyDoc},
+		{method: http.MethodGet, path: "/openapi.json", page: (*API).openAPI, doc: openAPIDoc},
+		{method: http.MethodGet, path: "/docs/", page: (*API).docsPage},
+		{method: http.MethodGet, path: "/docs/{file}", page: (*API).docsFile},
+		{method: http.MethodGet, path: "/", page: (*API).welcome},
 	}
 }
+
+// post is the route of a verb that reads a body.
+func post(verb *answer.Verb, doc *operation) *route {
+	r := get(verb, "", doc)
+	r.method = http.MethodPost
+	return r
+}
+
+// get is the route of a verb that is told everything by the path.
+func get(verb *answer.Verb, values string, doc *operation) *route {
+	r := &route{method: http.MethodGet, path: imports + "/" + verb.Tail + "/" + values, access: read, verb: verb, doc: doc}
+	if verb.Writes {
+		r.access = write
+	}
+	return r
+}
+
+// reads says whether the route takes a JSON body.
+func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost }
 
 // choose gives the route of a method, or nil.
 func choose(routes []*route, method string) *route {

@@ -94,7 +94,7 @@ func TestRawRequests(t *testing.T) {
 			}
 			if c.form {
 				_, body, _ := strings.Cut(said, "\r\n\r\n")
-				if (answer{body: body}).code() == "not the error form" {
+				if (reply{body: body}).code() == "not the error form" {
 					t.Errorf("not the error form: %.300q", said)
 				}
 			}
@@ -117,7 +117,7 @@ func (h *house) cutShort(t *testing.T, raw string) {
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
-	if code := (answer{body: string(body)}).code(); response.StatusCode != http.StatusBadRequest || code != "malformed_json" {
+	if code := (reply{body: string(body)}).code(); response.StatusCode != http.StatusBadRequest || code != "malformed_json" {
 		t.Errorf("got %d %s", response.StatusCode, code)
 	}
 }

@@ -1,0 +1,83 @@
+package answer
+
+import (
+	"context"
+
+	"landfall/internal/contract"
+)
+
+// The verbs that bring an account onto the platform.
+var (
+	// Validate checks an account and repeats it.
+	Validate = &Verb{Tail: "validate-account", run: (*API).validate}
+	// Stage checks an account and keeps it.
+	Stage = &Verb{Tail: "account-import-process/create-or-update", Writes: true, Keeps: true, run: (*API).stage}
+	// Process creates an account from what was staged.
+	Process = &Verb{Tail: "account-import-process/process", Writes: true, run: (*API).process}
+)
+
+func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	accepted, err := a.desk.Validate(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return echo(statusOK, call, contract.ValidatedBody,
+		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
+}
+
+// includeWarnings is the flag that most verbs understand.
+const includeWarnings = "include_warnings"
+
+// echo answers with what was sent. Without warnings those bytes are the answer
+// already, and large ones are not copied.
+func echo(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
+	if !echo.Warned {
+		return Answer{Status: status, Body: echo.Sent}
+	}
+	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}
+}
+
+func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.Stage(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	status := statusOK
+	if receipt.First {
+		status = statusCreated
+	}
+	return Answer{Status: status, Body: contract.StagedBody.Append(call.Scratch[:0],
+		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}, nil
+}
+
+func (a *API) process(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	request, err := contract.ReadProcess(call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	outcome, err := a.desk.Process(ctx, call.Who, request)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusCreated, Body: contract.CreatedBody.Append(call.Scratch[:0],
+		contract.Created{Number: outcome.Number, External: request.Key.External})}, nil
+}
+
+// noQuery refuses parameters where there are none.
+func noQuery(call Call) error {
+	if call.Query == "" {
+		return nil
+	}
+	return contract.ReadQuery(call.Query).Err()
+}

@@ -1,0 +1,103 @@
+// Package answer is one API call without HTTP: who is asking, the query, the
+// values in the path and the body go in; a status, what its header says and the
+// body come out. HTTP is one caller of it and a stream of many calls is another,
+// and both give their clients the same bytes.
+package answer
+
+import (
+	"context"
+	"time"
+
+	"landfall"
+	"landfall/internal/intake"
+)
+
+// Call is one call of the API.
+type Call struct {
+	Who   landfall.Principal
+	Query string    // of the URL, as sent
+	Path  [2]string // the values in the path, decoded
+	// Body is what was sent. When the verb Keeps it, it must stay untouched for
+	// good; else until the answer was sent, for an answer may repeat it.
+	Body []byte
+	// Scratch is memory to write the answer into; it may be nil.
+	Scratch []byte
+}
+
+// Answer is what a caller is told.
+type Answer struct {
+	Status int
+	Body   []byte
+	// Pieces sends the body bit by bit instead, where it may be long. An error
+	// before the first piece is one that can still be told.
+	Pieces func(send Send) error
+
+	Next       string        // query of the next page; "" when there is none
+	RetryAfter time.Duration // 0: not said
+
+	Code  string // of a refusal, "" else
+	Cause error  // of a refusal, for the log alone
+}
+
+// Send takes a piece of a body; the last one is said to be.
+type Send func(piece []byte, last bool) error
+
+// Verb is one thing the API does.
+type Verb struct {
+	// Tail is the verb's path below the root of the API, without the slashes
+	// around it and without parameters; it is also the verb's name.
+	Tail   string
+	Writes bool // needs a key that may write
+	Keeps  bool // holds on to the body when the call is over
+	Listed bool // may be long: comes in pieces and has no time limit of its own
+
+	run func(*API, context.Context, Call) (Answer, error)
+	// refuse gives refusals a form of their own; nil leaves them as they are.
+	refuse func(*landfall.Error) *landfall.Error
+}
+
+// API answers calls.
+type API struct {
+	desk  *intake.Desk
+	count func(verb *Verb, outcome string)
+}
+
+// New gives the API over a desk. Every call is reported to count, if there is
+// one: its verb and what became of it, in a word or the code of its refusal.
+func New(desk *intake.Desk, count func(verb *Verb, outcome string)) *API {
+	if count == nil {
+		count = func(*Verb, string) {}
+	}
+	return &API{desk: desk, count: count}
+}
+
+// The outcomes of calls that were not refused.
+const (
+	Accepted  = "accepted"
+	Created   = "created"
+	Updated   = "updated"
+	Rehearsed = "dry_run_passed"
+)
+
+// Do answers one call. It always answers: what went wrong is an answer too.
+func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
+	answer, err := verb.run(a, ctx, call)
+	if err != nil {
+		return a.Refuse(verb, err)
+	}
+	a.count(verb, outcome(verb, answer))
+	return answer
+}
+
+// outcome names a success. Staging tells a new account from a changed one.
+func outcome(verb *Verb, answer Answer) string {
+	switch {
+	case verb == Process:
+		return Created
+	case verb == Stage && answer.Status == statusCreated:
+		return Created
+	case verb == Stage:
+		return Updated
+	}
+	return Accepted
+}

@@ -1,0 +1,149 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/rules"
+)
+
+// The verbs that read.
+var (
+	// Status tells how far one account is.
+	Status = &Verb{Tail: "account-transfer-status", run: (*API).status}
+	// All, Pending and Imported list a supplier's accounts.
+	All      = listing("all-account-import-processes", landfall.AllProcesses)
+	Pending  = listing("pending-account-import-processes", landfall.PendingProcesses)
+	Imported = listing("imported-account-import-processes", landfall.ImportedProcesses)
+	// Failed lists the accounts whose last attempt failed.
+	Failed = &Verb{Tail: "failed-account-import-processes", Listed: true, run: (*API).failed}
+	// Summary groups why they did.
+	Summary = &Verb{Tail: "error-summary", run: (*API).summary}
+	// Rules is the rule book; it is the same for everybody.
+	Rules = &Verb{Tail: "rules", run: (*API).rules}
+)
+
+func (a *API) status(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	standing, err := a.desk.Status(ctx, call.Who, landfall.Key{Supplier: call.Path[0], External: call.Path[1]})
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0],
+		contract.Standing{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
+}
+
+// listing declares one of the three lists.
+func listing(tail string, filter landfall.ProcessFilter) *Verb {
+	return &Verb{Tail: tail, Listed: true, run: func(a *API, ctx context.Context, call Call) (Answer, error) {
+		page, err := contract.ReadPage(call.Query)
+		if err != nil {
+			return Answer{}, err
+		}
+		query := landfall.ProcessQuery{Supplier: call.Path[0], Filter: filter, Limit: page.Limit, After: page.After}
+		if page.Limit > 0 {
+			return a.page(ctx, call, query)
+		}
+		rows, err := a.desk.List(ctx, call.Who, query)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Stream(call, rows, contract.EntryBody), nil
+	}}
+}
+
+// page answers with at most a limit of entries. One more is asked for, to know
+// whether a next page exists before anything is sent.
+func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) (Answer, error) {
+	limit := query.Limit
+	query.Limit++
+	rows, err := a.desk.List(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer := Answer{Status: statusOK}
+	body, count := append(call.Scratch[:0], '['), 0
+	var last landfall.ProcessEntry
+	for entry, err := range rows {
+		if err != nil {
+			return Answer{}, err
+		}
+		if count == limit {
+			cursor := landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+			answer.Next = fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(cursor))
+			break
+		}
+		body = contract.EntryBody.Append(rules.AppendComma(body), entry)
+		last, count = entry, count+1
+	}
+	answer.Body = append(body, ']')
+	return answer, nil
+}
+
+func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	rows, err := a.desk.Failed(ctx, call.Who, landfall.FailureQuery{Supplier: call.Path[0]})
+	if err != nil {
+		return Answer{}, err
+	}
+	return Stream(call, rows, contract.FailedBody), nil
+}
+
+func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	groups, err := a.desk.ErrorSummary(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], groups)}, nil
+}
+
+func (a *API) rules(_ context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: ruleBook()}, nil
+}
+
+// pieceSize is how much of a list is gathered before it is sent. Larger pieces
+// are hardly faster; smaller ones cost a system call each.
+const pieceSize = 32 << 10
+
+// Stream answers with a whole list a piece at a time, so that memory does not
+// grow with its length.
+func Stream[T any](call Call, rows iter.Seq2[T, error], item *contract.Body[T]) Answer {
+	return Answer{Status: statusOK, Pieces: func(send Send) error {
+		piece := append(call.Scratch[:0], '[')
+		first := true
+		for row, err := range rows {
+			if err != nil {
+				return err
+			}
+			if !first {
+				piece = append(piece, ',')
+			}
+			first = false
+			piece = item.Append(piece, row)
+			if len(piece) >= pieceSize {
+				if err := send(piece, false); err != nil {
+					return err
+				}
+				piece = piece[:0]
+			}
+		}
+		return send(append(piece, ']'), true)
+	}}
+}
+
+// ruleBook is written once; it cannot change while we run.
+var ruleBook = sync.OnceValue(contract.RuleBookJSON)

@@ -1,0 +1,93 @@
+package answer
+
+import (
+	"context"
+
+	"landfall/internal/contract"
+	"landfall/internal/intake"
+)
+
+// The verbs that add something to an account.
+var (
+	// Notes adds notes.
+	Notes = &Verb{Tail: "notes/create", Writes: true, Keeps: true, run: (*API).notes}
+	// Transactions adds transactions, all or none. Every 400 of it has the same
+	// members, whatever was wrong.
+	Transactions = &Verb{Tail: "transactions/create", Writes: true, Keeps: true, run: (*API).transactions,
+		refuse: contract.RefuseTransactions}
+	// Statements adds historical statements.
+	Statements = &Verb{Tail: "historical-statements/create", Writes: true, Keeps: true, run: (*API).statements}
+	// Instruction adds a payment instruction.
+	Instruction = &Verb{Tail: "payment-instruction/create", Writes: true, Keeps: true, run: (*API).instruction}
+)
+
+func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostNotes(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	posted := make([]contract.PostedNote, len(receipt.Results))
+	for i, result := range receipt.Results {
+		posted[i] = receipt.Request.Posted(i, result.Note.CreatedAt, result.Created)
+		if warn {
+			posted[i] = posted[i].Warned(receipt.Warnings)
+		}
+	}
+	return Answer{Status: statusCreated, Body: contract.NotesBody.Append(call.Scratch[:0], posted)}, nil
+}
+
+func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
+	query := contract.ReadQuery(call.Query)
+	flags := intake.TransactionFlags{
+		CheckAdded: query.Bool("check_previously_added", true),
+		ForceDates: query.Bool("force_add_to_current_statement", true),
+	}
+	warn := query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostTransactions(ctx, call.Who, call.Body, flags)
+	if err != nil {
+		return Answer{}, err
+	}
+	posted := contract.PostedTransactions{
+		Results: make([]contract.PostedTransaction, len(receipt.Results)),
+		Warned:  warn, Warnings: receipt.Warnings,
+	}
+	for i, result := range receipt.Results {
+		posted.Results[i] = contract.PostedTransaction{Transaction: result.Transaction, Added: result.Added}
+		if !result.Added {
+			posted.Results[i].Differences = contract.Differences(result.Existing, result.Transaction.Document)
+		}
+	}
+	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
+}
+
+func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	accepted, err := a.desk.PostStatements(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return echo(statusCreated, call, contract.StatementsBody,
+		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
+}
+
+func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostInstruction(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
+		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference})}, nil
+}

@@ -1,0 +1,27 @@
+package answer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+func TestEveryKindHasItsStatus(t *testing.T) {
+	for kind := landfall.Internal; kind <= landfall.Unavailable; kind++ {
+		if int(kind) >= len(statuses) || statuses[kind] < 400 {
+			t.Errorf("kind %d has no status", kind)
+		}
+	}
+}
+
+func TestForeignWordsAreNotShown(t *testing.T) {
+	refusal := Refusal(errors.New("pq: secret"), nil)
+	if refusal.Status != 500 || refusal.Code != landfall.CodeInternalError || strings.Contains(string(refusal.Body), "secret") {
+		t.Errorf("got %d %s", refusal.Status, refusal.Body)
+	}
+	if !strings.Contains(refusal.Cause.Error(), "secret") {
+		t.Error("the log would not learn why")
+	}
+}

@@ -1,0 +1,133 @@
+package contract
+
+import (
+	"time"
+
+	"landfall"
+)
+
+// Echo is an answer that repeats what was sent.
+type Echo struct {
+	Sent     []byte
+	Warned   bool // the caller asked for warnings
+	Warnings []landfall.Violation
+}
+
+// appendEcho writes an object again as it was sent, with the warnings as one
+// more member when they were asked for. What was accepted cannot have a member
+// of that name, nor be empty.
+func appendEcho(dst []byte, echo Echo) []byte {
+	if !echo.Warned {
+		return append(dst, echo.Sent...)
+	}
+	end := len(echo.Sent) - 1
+	for echo.Sent[end] != '}' {
+		end--
+	}
+	dst = append(dst, echo.Sent[:end]...)
+	dst = violations.Append(append(dst, `,"warnings":`...), echo.Warnings)
+	return append(dst, '}')
+}
+
+var violations = List[landfall.Violation]{items: ViolationBody}
+
+// warned declares the list of warnings, which is there when it was asked for.
+func warned[T any](get func(T) (warnings []landfall.Violation, asked bool)) memberOf[T] {
+	return holds("warnings", "When asked for with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
+		list, _ := get(value)
+		return list
+	}).when(func(value T) bool {
+		_, asked := get(value)
+		return asked
+	})
+}
+
+// echoed declares a member that is repeated as it was sent.
+func echoed(name string, schema map[string]any) memberOf[Echo] {
+	return memberOf[Echo]{name: name, schema: schema}
+}
+
+func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings, echo.Warned }
+
+// ValidatedBody answers a validation.
+var ValidatedBody = &Body[Echo]{
+	name: "ValidatedAccount", doc: "The account as it was sent, with a list of warnings when they were asked for.", open: true,
+	members: []memberOf[Echo]{
+		echoed("import_supplier", textSchema), echoed("external_account_number", textSchema),
+		echoed("customers", listOf(anyObject)).when(func(Echo) bool { return false }),
+		warned(echoWarnings),
+	},
+	write:   appendEcho,
+	example: Echo{Sent: []byte(ExampleAccount)},
+}
+
+// Staged is what became of a staging.
+type Staged struct {
+	Key      landfall.Key
+	Warned   bool
+	Warnings []landfall.Violation
+}
+
+// StagedBody answers a staging.
+var StagedBody = &Body[Staged]{
+	name: "StagedAccount", doc: "What was staged.",
+	members: []memberOf[Staged]{
+		says("import_supplier", "", func(s Staged) string { return s.Key.Supplier }),
+		says("external_account_number", "", func(s Staged) string { return s.Key.External }),
+		warned(func(s Staged) ([]landfall.Violation, bool) { return s.Warnings, s.Warned }),
+	},
+	example: Staged{Key: landfall.Key{Supplier: exampleSupplier, External: exampleExternal}},
+}
+
+// Created is an account that was created.
+type Created struct{ Number, External string }
+
+// CreatedBody answers a creation.
+var CreatedBody = &Body[Created]{
+	name: "CreatedAccount", doc: "A created account.",
+	members: []memberOf[Created]{
+		says("platform_account_number", numberDoc, func(c Created) string { return c.Number }),
+		says("external_account_number", "", func(c Created) string { return c.External }),
+	},
+	example: Created{exampleNumber, exampleExternal},
+}
+
+const numberDoc = "Number of the created account."
+
+// Standing is how far an account is.
+type Standing struct{ Status, Number string }
+
+// StatusBody answers the question how far an account is.
+var StatusBody = &Body[Standing]{
+	name: "TransferStatus", doc: "How far an account is.",
+	members: []memberOf[Standing]{
+		says("status", "", func(s Standing) string { return s.Status }).as(oneOfTexts("UNKNOWN", "IN_PROGRESS", "COMPLETED")),
+		says("platform_account_number", "Empty until the account exists.", func(s Standing) string { return s.Number }),
+	},
+	example: Standing{"COMPLETED", exampleNumber},
+}
+
+// EntryBody is one entry of a list; what a pending one lacks is null.
+var EntryBody = &Body[landfall.ProcessEntry]{
+	name: "AccountImportProcess", doc: "One account on its way.",
+	members: []memberOf[landfall.ProcessEntry]{
+		says("external_account_number", "", func(e landfall.ProcessEntry) string { return e.External }),
+		saysOrNull("platform_account_number", "", func(e landfall.ProcessEntry) (string, bool) {
+			return e.AccountNumber, e.AccountNumber != ""
+		}),
+		happens("account_created_at", "", func(e landfall.ProcessEntry) time.Time { return e.AccountCreatedAt }).
+			as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+	},
+}
+
+// The three lists differ in what they leave out alone.
+var (
+	exampleImported = landfall.ProcessEntry{External: exampleExternal, AccountNumber: exampleNumber, AccountCreatedAt: exampleInstant}
+	examplePending  = landfall.ProcessEntry{External: "EXT-0002"}
+
+	AllBody      = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{exampleImported, examplePending}}
+	PendingBody  = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{examplePending}}
+	ImportedBody = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{exampleImported}}
+)
+
+const listName = "AccountImportProcessList"
