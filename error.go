@@ -78,6 +78,9 @@ var (
 	// ErrUnavailable means the database cannot be reached or refuses work for
 	// now; the same request may succeed later.
 	ErrUnavailable = errors.New("database unavailable")
+	// ErrOverloaded means that more work waits for the database than can be
+	// done soon. Nothing was tried, and it is ErrUnavailable too.
+	ErrOverloaded = errors.New("too much work is waiting for the database")
 	// ErrUnknownOutcome means a commit was sent and its answer lost, and
 	// looking it up failed too. It must never be shown as a refusal.
 	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")

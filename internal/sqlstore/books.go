@@ -49,8 +49,8 @@ func newWish(kind, query string) wish {
 }
 
 // of gives the text and the parameters for a list of ids and names.
-func (w wish) of(d *dialect, wanted []any) (text string, args []any, err error) {
-	if d.arrays {
+func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
+	if asArrays {
 		ids, err := array(wanted, 0, 2)
 		if err != nil {
 			return "", nil, err
@@ -84,7 +84,7 @@ func lookUp[T any](
 	if len(wanted) == 0 {
 		return nil
 	}
-	text, args, err := query.of(t.dialect, wanted)
+	text, args, err := query.of(t.engine.Arrays(), wanted)
 	if err != nil {
 		return err
 	}

@@ -20,60 +20,65 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 			return landfall.ClaimOutcome{}, errUnstorable
 		}
 	}
-	return s.claims.join(ctx, request.Key, claimWeight, request)
+	if request.ServiceLimit == 0 {
+		outcome, err := s.claims.join(ctx, request.Key, claimWeight, request)
+		if err != nil || outcome.Verdict != claimMustCount {
+			return outcome, err
+		}
+	}
+	// Those wait for locks that others hold until they have committed, so they
+	// must not hold any process meanwhile.
+	return s.counted.join(ctx, request.Key, claimWeight, request)
 }
+
+// claimMustCount is the verdict on a claim whose supplier has a limit: it is
+// granted, if at all, by those who count. Nobody outside sees it.
+const claimMustCount landfall.ClaimVerdict = 255
 
 // claimWeight stands for the document a claim reads.
 const claimWeight = 4 << 10
 
-// claim grants what needs no counting together, and then the rest.
-func (s *Store) claim(ctx context.Context, batch []*claimCall) error {
-	var limited []*claimCall
-	err := s.engine.update(ctx, false, func(session *session) error {
-		t := &tx{view{session}}
-		open := unsettle(batch)
-		limited = nil
-		for _, one := range batch {
-			if one.wanted.ServiceLimit > 0 {
-				limited = append(limited, one)
-				delete(open.byKey, one.key)
-			}
+// claim grants what needs no counting together. A granted claim that a crash
+// forgets is a free one, so nobody waits for the disk unless somebody was told
+// how a process stands.
+func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
+	open := unsettle(batch)
+	// Between granting and explaining, a lease may end or a supplier be
+	// opened: then nothing explains the refusal, and only those go again.
+	for range 3 {
+		if err := t.grant(ctx, grants, open, nil); err != nil {
+			return err
 		}
-		// Between granting and explaining, a lease may end or a supplier be
-		// opened: then nothing explains the refusal, and only those go again.
-		for range 3 {
-			if len(open.byKey) == 0 {
-				return nil
-			}
-			if err := t.grant(ctx, grants, open, nil); err != nil {
-				return err
-			}
-			counted, err := t.refuse(ctx, open)
-			if err != nil {
-				return err
-			}
-			for _, one := range counted {
-				limited = append(limited, one)
-				delete(open.byKey, one.key)
-			}
+		if len(open.byKey) == 0 {
+			break
 		}
-		if len(open.byKey) > 0 {
-			return landfall.ErrUnavailable
+		counted, err := t.refuse(ctx, open)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil || len(limited) == 0 {
-		return err
+		for _, one := range counted {
+			open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+		}
+		if len(open.byKey) == 0 {
+			break
+		}
 	}
-	// Those wait for locks that others hold until they have committed, so they
-	// must not hold any process meanwhile. What was granted above stays so.
-	err = s.engine.update(ctx, false, func(session *session) error {
-		return (&tx{view{session}}).claimCounted(ctx, limited)
-	})
-	for _, one := range limited {
-		one.err = err
+	if len(open.byKey) > 0 {
+		return landfall.ErrUnavailable
 	}
+	t.lazilyIfGranted(batch)
 	return nil
+}
+
+// lazilyIfGranted lets the commit not wait for the disk when all it carries is
+// claims: any other answer rests on what was found, and must stay true.
+func (t *tx) lazilyIfGranted(batch []*claimCall) {
+	for _, one := range batch {
+		if one.outcome.Verdict != landfall.ClaimGranted {
+			return
+		}
+	}
+	t.engine.Lazily()
 }
 
 const (
@@ -83,7 +88,7 @@ const (
 	// statement waited for it, there is none and it is read afterwards.
 	granting = `)
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
-	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team {lazily}
+	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
 	granted = ` RETURNING process.claim_token, process.id, process.revision,
 		(SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
@@ -115,11 +120,10 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 	for rows.Next() {
 		var token string
 		var process, revision int64
-		var document sql.RawBytes
+		var document []byte
 		if err := rows.Scan(&token, &process, &revision, &document); err != nil {
 			return t.note(err)
 		}
-		t.wrote = true
 		one := tokens[token]
 		claim := landfall.Claim{
 			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
@@ -127,7 +131,7 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 		if document == nil {
 			missing[process] = one
 		} else {
-			claim.Document = append([]byte(nil), document...)
+			claim.Document = document
 		}
 		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
 		if each != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"landfall"
+	"landfall/internal/engine"
 )
 
 type (
@@ -51,47 +52,27 @@ func creationWeight(account *landfall.Account) int {
 }
 
 // errCollision means that a number drawn is somebody's already.
-var errCollision = errors.New("the account number is taken")
+var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain)
 
-// longestDraw bounds the draws: with a million accounts one number in thirty
-// thousand is taken, so more than a few in a row mean a broken source.
-const longestDraw = 20
-
-// create writes a batch, with new numbers as long as one of them is taken.
-func (s *Store) create(ctx context.Context, batch []*createCall) error {
-	var err error
-	for range longestDraw {
-		err = s.engine.update(ctx, false, func(session *session) error {
-			return (&tx{view{session}}).create(ctx, s.draw, batch)
-		})
-		if !errors.Is(err, errCollision) {
-			break
-		}
-	}
-	return err
+// create writes a batch. When one of the numbers is taken the engine runs it
+// again, a few times: with a million accounts one number in thirty thousand is
+// taken, so more than a few in a row mean a broken source.
+func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
+	return t.create(ctx, s.draw, batch)
 }
 
-// errRehearsed makes the transaction of a dry run roll back.
-var errRehearsed = errors.New("rolled back due to the dry run")
-
-// rehearse does everything Create does in a transaction of its own, and then
-// rolls back the ordinary way.
+// rehearse does everything Create does in a transaction of its own, and leaves
+// nothing of it.
 func (s *Store) rehearse(ctx context.Context, creation *landfall.Creation) (landfall.CreateOutcome, error) {
 	one := &createCall{key: creation.Claim.Key, wanted: creation}
-	var err error
-	for range longestDraw {
-		err = s.engine.update(ctx, false, func(session *session) error {
-			if err := (&tx{view{session}}).create(ctx, s.draw, []*createCall{one}); err != nil {
-				return err
-			}
-			return errRehearsed
-		})
-		if !errors.Is(err, errCollision) {
-			break
+	err := s.update(ctx, creation.Claim.Key, func(t *tx) error {
+		if err := t.create(ctx, s.draw, []*createCall{one}); err != nil {
+			return err
 		}
-	}
+		return engine.ErrUndone
+	})
 	switch {
-	case !errors.Is(err, errRehearsed):
+	case err != nil:
 		return landfall.CreateOutcome{}, err
 	case one.outcome.Verdict == landfall.Created:
 		return landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}, nil
@@ -161,7 +142,6 @@ func (t *tx) importAll(ctx context.Context, draw func() (string, error), open *o
 		if err := rows.Scan(&number, &process, &at); err != nil {
 			return t.note(err)
 		}
-		t.wrote = true
 		one := numbers[number]
 		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
 		if err := into.account(process, at, number, one.wanted); err != nil {
@@ -174,18 +154,11 @@ func (t *tx) importAll(ctx context.Context, draw func() (string, error), open *o
 // collision recognises a number that is taken: nothing else that must be
 // unique changes when a process is imported.
 func collision(err error) error {
-	var found *fault
-	if errors.As(err, &found) && (found.code == postgresUnique || found.code == sqliteUnique) {
+	if engine.NotUnique(err) {
 		return errors.Join(errCollision, err)
 	}
 	return err
 }
-
-// The codes of a value that must be unique and is not.
-const (
-	postgresUnique = "23505"
-	sqliteUnique   = "2067"
-)
 
 // creationReasons tells how the claims stand that were not imported.
 var creationReasons = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)

@@ -2,76 +2,65 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 
 	"landfall"
+	"landfall/internal/engine"
 )
 
 // Force changes rows past the port, to put a store into states that other
 // programs or another version of this one may leave behind.
 func (s *Store) Force(ctx context.Context, text string, args ...any) error {
-	return s.engine.update(ctx, false, func(session *session) error {
-		_, err := (&tx{view{session}}).exec(ctx, text, args...)
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, text, args...)
 		return err
 	})
 }
 
 // ForceRead tries a statement in a view.
 func (s *Store) ForceRead(ctx context.Context, text string) error {
-	return s.engine.view(ctx, func(session *session) error {
+	return s.View(ctx, func(v landfall.View) error {
+		session := v.(*view).session
 		rows, err := session.query(ctx, text)
 		if err != nil {
 			return err
 		}
+		defer rows.Close()
 		for rows.Next() {
 		}
-		defer rows.Close()
 		return session.note(rows.Err())
 	})
 }
 
 // Count gives the only number a query finds.
 func (s *Store) Count(ctx context.Context, text string, args ...any) (count int, err error) {
-	err = s.engine.view(ctx, func(session *session) error {
-		return session.one(ctx, text, args, []any{&count})
+	err = s.View(ctx, func(v landfall.View) error {
+		return v.(*view).one(ctx, text, args, []any{&count})
 	})
 	return count, err
 }
 
 // Texts gives the only column of a query's rows.
 func (s *Store) Texts(ctx context.Context, text string) (found []string, err error) {
-	err = s.engine.view(ctx, func(session *session) error {
-		found, err = collect(ctx, session, func(scan scanner, text *string) error { return scan(text) }, text)
+	err = s.View(ctx, func(v landfall.View) error {
+		found, err = collect(ctx, v.(*view).session, func(scan scanner, text *string) error { return scan(text) }, text)
 		return err
 	})
 	return found, err
 }
 
 // SweepMarks runs the sweeper's round now.
-func (s *Store) SweepMarks(ctx context.Context) error { return sweepMarks(ctx, s.engine) }
-
-// FillDisk keeps the writer's connection to a SQLite file from growing it, as
-// a full disk would. The next connection can again.
-func (s *Store) FillDisk(ctx context.Context) error {
-	w := s.engine.(*sqliteEngine).writer
-	// Between two updates the connection is nobody's. SQLite raises the limit
-	// to the pages there are.
-	_, err := w.handle.conn.ExecContext(ctx, "PRAGMA max_page_count = 1")
-	return err
-}
+func (s *Store) SweepMarks(ctx context.Context) error { return s.db.SweepMarks(ctx) }
 
 // Exchanges posts onto an account and tells how many statements that took.
 func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count int, err error) {
-	err = s.engine.update(ctx, false, func(shared *session) error {
-		own := *shared
-		counted := &counter{runner: shared.runner}
-		own.runner, own.prepared = counted, nil
+	err = s.update(ctx, wanted.Key, func(t *tx) error {
+		before := t.engine.Statements()
 		mine := &postCall{key: wanted.Key, wanted: &posting{Posting: wanted}}
-		err := (&tx{view{&own}}).post(ctx, []*postCall{mine})
-		shared.wrote, shared.fatal, count = own.wrote, own.fatal, counted.count
+		err := t.post(ctx, []*postCall{mine})
+		count = t.engine.Statements() - before
 		if err == nil {
 			err = mine.err
 		}
@@ -80,28 +69,12 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 	return count, err
 }
 
-// counter counts what a runner is asked.
-type counter struct {
-	runner
-	count int
-}
-
-func (c *counter) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	c.count++
-	return c.runner.ExecContext(ctx, text, args...)
-}
-
-func (c *counter) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	c.count++
-	return c.runner.QueryContext(ctx, text, args...)
-}
-
 // Move moves an account as a posting does that found a ledger of some length.
 func (s *Store) Move(ctx context.Context, id, length int64) error {
-	return s.engine.update(ctx, false, func(session *session) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows()
 		rows.moved.add(id, length, int64(0), length, int64(0), int64(0), int64(0))
-		return (&tx{view{session}}).write(ctx, rows.piles()...)
+		return t.write(ctx, rows.piles()...)
 	})
 }
 
@@ -115,8 +88,9 @@ const FailedText = failedProcesses
 // strings, the way it does for everybody: on PostgreSQL it is carried out.
 func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
 	line := func(scan scanner, line *string) error { return scan(line) }
-	err = s.engine.view(ctx, func(session *session) error {
-		if !session.dialect.arrays {
+	err = s.View(ctx, func(v landfall.View) error {
+		session := v.(*view).session
+		if !session.engine.Arrays() {
 			line = func(scan scanner, line *string) error { return scan(new(int), new(int), new(int), line) }
 			plan, err = collect(ctx, session, line, "EXPLAIN QUERY PLAN "+text, args...)
 			return err
@@ -150,8 +124,8 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 	for _, id := range ids {
 		wanted = append(wanted, account, id)
 	}
-	err = s.engine.view(context.Background(), func(session *session) error {
-		text, args, err = entriesWanted.of(session.dialect, wanted)
+	err = s.View(context.Background(), func(v landfall.View) error {
+		text, args, err = entriesWanted.of(v.(*view).engine.Arrays(), wanted)
 		return err
 	})
 	return text, args, err
@@ -160,22 +134,25 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 // Former makes a database as an earlier program left it: with the steps up to a
 // version, and with rows.
 func Former(ctx context.Context, url string, version int64, rows ...string) error {
-	target, err := parse(url)
+	name, err := engine.Parse(url)
 	if err != nil {
 		return err
 	}
-	s, err := target.schema(Options{}.withDefaults())
+	options := Options{}.engine()
+	options.LastStep = version
+	if _, err := engine.SchemaApply(ctx, name, options); err != nil {
+		return err
+	}
+	db, err := engine.Open(ctx, name, options)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if _, err := s.goose.UpTo(ctx, version); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if _, err := s.db.ExecContext(ctx, s.dialect.text(row)); err != nil {
-			return err
+	return errors.Join(db.Update(ctx, "", func(t *engine.Tx) error {
+		for _, row := range rows {
+			if _, err := t.Exec(ctx, row); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	}), db.Close())
 }

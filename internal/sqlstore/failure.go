@@ -54,8 +54,8 @@ func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Seq2[landfall.FailedProcess, error] {
 	after := query.After
 	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
-		err = s.engine.view(ctx, func(session *session) error {
-			rows, err = (&view{session}).failed(ctx, query.Supplier, after, limit)
+		err = s.stream(ctx, func(v *view) error {
+			rows, err = v.failed(ctx, query.Supplier, after, limit)
 			return err
 		})
 		if len(rows) > 0 {

@@ -77,6 +77,7 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 	for _, one := range open.byKey {
 		one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
 	}
+	t.lazilyIfGranted(batch)
 	return nil
 }
 

@@ -49,8 +49,7 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 	// slowly might never end.
 	until := int64(math.MaxInt64)
 	return inBatches(query.Limit, func(limit int) (rows []landfall.ProcessEntry, err error) {
-		err = s.engine.view(ctx, func(session *session) error {
-			v := &view{session}
+		err = s.stream(ctx, func(v *view) error {
 			supplier, now, err := v.supplierNow(ctx, query.Supplier)
 			if err != nil {
 				return absentIsNone(err)

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"landfall"
@@ -44,12 +45,6 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 	return outcome, err
 }
 
-func (s *Store) post(ctx context.Context, batch []*postCall) error {
-	return s.engine.update(ctx, false, func(session *session) error {
-		return (&tx{view{session}}).post(ctx, batch)
-	})
-}
-
 // post runs a batch of postings onto different accounts.
 func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	open := unsettle(batch)
@@ -76,13 +71,15 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	return t.write(ctx, rows.piles()...)
 }
 
+var errPanicked = errors.New("the posting panicked")
+
 // decide asks the posting what to add. It runs far from the caller, whose
 // panic must not become everybody's.
 func decide(p *posting) (additions landfall.Additions, err error) {
 	p.panicked = nil
 	defer func() {
 		if p.panicked = recover(); p.panicked != nil {
-			err = errLeft
+			err = errPanicked
 		}
 	}()
 	return p.Decide(p.books)

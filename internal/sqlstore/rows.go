@@ -64,7 +64,7 @@ const longestArray = 4096
 
 // write writes piles in the order given.
 func (t *tx) write(ctx context.Context, piles ...*pile) error {
-	for t.dialect.arrays && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
+	for t.engine.Arrays() && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
 		if err := t.writeArrays(ctx, piles); err != nil {
 			return err
 		}

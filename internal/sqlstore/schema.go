@@ -2,144 +2,46 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"embed"
-	"errors"
-	"fmt"
 	"io/fs"
 
-	"github.com/pressly/goose/v3"
+	"landfall/internal/engine"
 )
 
 //go:embed schema/*/*.sql
 var steps embed.FS
 
-// SchemaStep is one change of the database's schema.
-type SchemaStep struct {
-	Version int64
-	Name    string
-	Applied bool
+// schemaSteps is the folder with the steps of both databases.
+func schemaSteps() fs.FS {
+	folder, err := fs.Sub(steps, "schema")
+	if err != nil {
+		panic(err) // the name is a good one
+	}
+	return folder
 }
+
+// SchemaStep is one change of the database's schema.
+type SchemaStep = engine.SchemaStep
 
 // SchemaStatus lists the steps this program knows and which of them the
 // database has. It changes nothing.
 func SchemaStatus(ctx context.Context, url string, options Options) ([]SchemaStep, error) {
-	return withSchema(ctx, url, options, func(*schema) error { return nil })
+	return onSchema(ctx, url, options, engine.SchemaStatus)
 }
 
 // SchemaApply brings the database's schema up to date.
 func SchemaApply(ctx context.Context, url string, options Options) ([]SchemaStep, error) {
-	options.ApplySchema = true
-	return withSchema(ctx, url, options, func(s *schema) error { return s.upgrade(ctx, true) })
+	return onSchema(ctx, url, options, engine.SchemaApply)
 }
 
-func withSchema(ctx context.Context, url string, options Options, work func(*schema) error) ([]SchemaStep, error) {
-	target, err := parse(url)
+func onSchema(
+	ctx context.Context, url string, options Options,
+	work func(context.Context, engine.Name, engine.Options) ([]SchemaStep, error),
+) ([]SchemaStep, error) {
+	name, err := engine.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	s, err := target.schema(options.withDefaults())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.close() }() // it only read, or has committed
-	if err := work(s); err != nil {
-		return nil, err
-	}
-	return s.status(ctx)
-}
-
-// schema is a connection over which steps are looked at and applied.
-type schema struct {
-	dialect *dialect
-	db      *sql.DB
-	goose   *goose.Provider
-	// lock keeps every other process from changing the schema, until unlock.
-	lock func(context.Context) (unlock func() error, err error)
-}
-
-func newSchema(d *dialect, gooseDialect goose.Dialect, db *sql.DB, lock func(context.Context) (func() error, error)) (*schema, error) {
-	folder, err := fs.Sub(steps, d.folder)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	provider, err := goose.NewProvider(gooseDialect, db, folder, goose.WithTableName("schema_step"))
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return &schema{dialect: d, db: db, goose: provider, lock: lock}, nil
-}
-
-func (s *schema) close() error { return s.goose.Close() }
-
-// versions gives what the database has and what this program knows.
-func (s *schema) versions(ctx context.Context) (has, knows int64, err error) {
-	sources := s.goose.ListSources()
-	knows = sources[len(sources)-1].Version
-	has, err = s.has(ctx)
-	return has, knows, err
-}
-
-// has reads the version without creating anything: goose would make its table.
-func (s *schema) has(ctx context.Context) (int64, error) {
-	var there sql.NullString
-	row := s.db.QueryRowContext(ctx, s.dialect.text(`SELECT {schema_table}`))
-	if err := row.Scan(&there); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, s.dialect.wrap(err)
-	}
-	if !there.Valid {
-		return 0, nil
-	}
-	version, err := s.goose.GetDBVersion(ctx)
-	return version, s.dialect.wrap(err)
-}
-
-// upgrade applies the missing steps under the lock, if it may.
-func (s *schema) upgrade(ctx context.Context, apply bool) error {
-	current, err := s.current(ctx)
-	if err != nil || current {
-		return err
-	}
-	if !apply {
-		return fmt.Errorf("the %s schema is older than this program: run 'landfall schema apply'", s.dialect.name)
-	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unlock() }() // the lock ends with its connection anyway
-	// Somebody else may have done it while we waited.
-	if current, err = s.current(ctx); err != nil || current {
-		return err
-	}
-	if _, err := s.goose.Up(ctx); err != nil {
-		return fmt.Errorf("cannot bring the schema up to date: %w", s.dialect.wrap(err))
-	}
-	return nil
-}
-
-// current reports whether there is nothing to do. A schema from the future is
-// refused: what this program would write into it might be wrong.
-func (s *schema) current(ctx context.Context) (bool, error) {
-	has, knows, err := s.versions(ctx)
-	if err != nil {
-		return false, err
-	}
-	if has > knows {
-		return false, fmt.Errorf("the %s schema has step %d, this program knows steps up to %d: use a newer program",
-			s.dialect.name, has, knows)
-	}
-	return has == knows, nil
-}
-
-func (s *schema) status(ctx context.Context) ([]SchemaStep, error) {
-	has, _, err := s.versions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []SchemaStep
-	for _, source := range s.goose.ListSources() {
-		list = append(list, SchemaStep{Version: source.Version, Name: source.Path, Applied: source.Version <= has})
-	}
-	return list, nil
+	list, err := work(ctx, name, options.engine())
+	return list, known(err)
 }

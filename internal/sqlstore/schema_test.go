@@ -1,6 +1,9 @@
 package sqlstore_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -73,6 +76,18 @@ func TestSchemaStatus(t *testing.T) {
 			}
 			return count
 		}
+		if file, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+			// Asking makes no file, and a file with nothing in it is an empty database.
+			if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
+				t.Errorf("%v of a database that is not there", steps)
+			}
+			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("asking made a file: %v", err)
+			}
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if count := applied(sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{})); count != 0 {
 			t.Errorf("%d steps in an empty database", count)
 		}
@@ -102,6 +117,9 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		}
 		if !strings.Contains(err.Error(), "9999") {
 			t.Errorf("got %v", err)
+		}
+		if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
+			t.Errorf("its status is %v", steps)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package sqlstore_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,31 +89,6 @@ func TestBusyFileIsUnavailable(t *testing.T) {
 	}
 	if err := store.Ping(t.Context()); err != nil {
 		t.Errorf("afterwards: %v", err)
-	}
-}
-
-// TestFullDiskRecovers lets the file grow no further, as a full disk would.
-func TestFullDiskRecovers(t *testing.T) {
-	store := open(t, databases["sqlite"](t))
-	grow := func(ctx context.Context) error {
-		return store.Update(ctx, func(tx landfall.Tx) error {
-			return tx.AppendAudit(ctx, landfall.AuditEntry{Subject: "s", Detail: strings.Repeat("x", 100_000)})
-		})
-	}
-	if err := grow(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.FillDisk(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := grow(t.Context()); !errors.Is(err, landfall.ErrUnavailable) {
-		t.Errorf("got %v", err)
-	}
-	if err := grow(t.Context()); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
-	if count, err := store.Count(t.Context(), `SELECT count(*) FROM audit`); err != nil || count != 2 {
-		t.Errorf("%d entries, %v", count, err)
 	}
 }
 

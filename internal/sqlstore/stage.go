@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/engine"
 	"landfall/internal/rules"
 )
 
@@ -40,16 +41,12 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 
 var errMalformed = errors.New("the document is not JSON")
 
-// stage keeps a batch of documents in one transaction.
-func (s *Store) stage(ctx context.Context, batch []*stageCall) error {
-	return s.engine.update(ctx, false, func(session *session) error {
-		return (&tx{view{session}}).stage(ctx, unsettle(batch))
-	})
-}
-
 // batchSizes are the numbers of rows a statement is prepared for. A batch is
 // padded with NULLs to the next size, and joining drops those.
 var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
+
+// longestBatch is as many calls as the engine lets travel together.
+const longestBatch = engine.LongestBatch
 
 // upsert stages a batch of keys, as far as they may be staged: the supplier is
 // Ongoing, nobody holds the process, and the content is new. What it gives
@@ -78,7 +75,8 @@ var reasons = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES 
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
 
 // stage stages different keys, in order, and sets their outcomes.
-func (t *tx) stage(ctx context.Context, open *openStage) error {
+func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
+	open := unsettle(batch)
 	// Between the two statements a lease may end or a supplier be opened: then
 	// the reason read does not explain the refusal, and only those go again.
 	for range 3 {
@@ -109,7 +107,6 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at); err != nil {
 			return t.note(err)
 		}
-		t.wrote = true
 		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
 		if revision == 1 {
 			outcome.Verdict = landfall.StagedFirst

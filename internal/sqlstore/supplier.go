@@ -76,14 +76,15 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 // HoldSuppliers waits for whoever is changing suppliers, and keeps the next
 // one waiting. Whoever writes to SQLite is alone anyway.
 func (t *tx) HoldSuppliers(ctx context.Context) error {
-	if t.dialect.text(holdSuppliers) == "" {
+	if t.engine.Alone() {
 		return nil
 	}
 	_, err := t.exec(ctx, holdSuppliers)
 	return err
 }
 
-const holdSuppliers = `{hold_suppliers}`
+// holdSuppliers lets reading, and holding single suppliers, go on beside it.
+const holdSuppliers = `LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE`
 
 // SaveSupplier replaces the settings of an existing one.
 func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {

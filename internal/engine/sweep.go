@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	sweepBatch = 5000
+	sweepBatch = 1000
 )
 
 // sweeper forgets marks nobody can ask for any more: looking one up takes
@@ -18,7 +18,7 @@ type sweeper struct {
 	done   chan struct{}
 }
 
-func newSweeper(base engine, logger *slog.Logger) *sweeper {
+func newSweeper(db *DB, logger *slog.Logger) *sweeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sweeper{cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -29,7 +29,7 @@ func newSweeper(base engine, logger *slog.Logger) *sweeper {
 				return
 			case <-time.After(sweepEvery):
 			}
-			if err := sweepMarks(ctx, base); err != nil && ctx.Err() == nil {
+			if err := db.SweepMarks(ctx); err != nil && ctx.Err() == nil {
 				logger.Warn("old commit marks stay for now", "error", err)
 			}
 		}
@@ -42,15 +42,19 @@ func (s *sweeper) close() {
 	<-s.done
 }
 
-// sweepMarks walks from the oldest mark on, so it needs no index but the key.
-func sweepMarks(ctx context.Context, base engine) error {
+// housekeeping is the tenant of the engine's own work.
+const housekeeping = " housekeeping"
+
+// SweepMarks forgets old marks, a few at a time so that nobody waits for it.
+// How old they are is said by the database's clock, since the one in a mark is
+// that of whoever wrote it.
+func (db *DB) SweepMarks(ctx context.Context) error {
 	for {
 		var count int64
-		err := base.update(ctx, false, func(session *session) error {
-			t := &tx{view{session}}
+		err := db.Update(ctx, housekeeping, func(t *Tx) error {
 			var err error
-			count, err = t.exec(ctx, `DELETE FROM commit_mark WHERE at < {now} - 900000000
-				AND id IN (SELECT id FROM commit_mark ORDER BY id LIMIT $1)`, int64(sweepBatch))
+			count, err = t.Exec(ctx, `DELETE FROM commit_mark WHERE id IN
+				(SELECT id FROM commit_mark WHERE at < {now} - 900000000 ORDER BY at LIMIT $1)`, int64(sweepBatch))
 			return err
 		})
 		if err != nil || count < sweepBatch {

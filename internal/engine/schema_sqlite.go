@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // upgrade brings the file's schema up to date, or refuses the file.
 func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) error {
-	s, err := f.schema(options)
+	s, err := f.schema(ctx, options, options.ApplySchema)
 	if err != nil {
 		return err
 	}
@@ -21,8 +21,8 @@ func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) e
 	return s.upgrade(ctx, options.ApplySchema)
 }
 
-func (f sqliteFile) schema(options Options) (*schema, error) {
-	if err := f.create(); err != nil {
+func (f sqliteFile) schema(ctx context.Context, options Options, create bool) (*schema, error) {
+	if err := f.prepare(ctx, create); err != nil {
 		return nil, err
 	}
 	address, err := f.address(options, writing)
@@ -34,7 +34,7 @@ func (f sqliteFile) schema(options Options) (*schema, error) {
 		return nil, sqliteDialect.wrap(err)
 	}
 	db.SetMaxOpenConns(1)
-	return newSchema(sqliteDialect, goose.DialectSQLite3, db, func(ctx context.Context) (func() error, error) {
+	return newSchema(sqliteDialect, goose.DialectSQLite3, options, db, func(ctx context.Context) (func() error, error) {
 		lock, err := lockFile(ctx, string(f), changing)
 		if err != nil {
 			return nil, err

@@ -1,21 +1,51 @@
-package sqlstore
+package engine
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
+// Name says which database is meant. Parse is the only reader of such names.
+type Name struct{ target target }
+
 // target is a database somebody named.
 type target interface {
-	open(ctx context.Context, options Options) (engine, error)
-	schema(options Options) (*schema, error)
+	open(ctx context.Context, options Options) (machine, error)
+	schema(ctx context.Context, options Options, create bool) (*schema, error)
+	shown() string
 }
 
-// parse reads a database's name. Its errors never repeat what was given, since
-// that may hold a password.
+// File gives the file of a SQLite database, or nothing.
+func (n Name) File() string {
+	if file, ok := n.target.(sqliteFile); ok {
+		return string(file)
+	}
+	return ""
+}
+
+// String gives the name as it may be shown and logged: without secrets.
+func (n Name) String() string {
+	if n.target == nil {
+		return ""
+	}
+	return n.target.shown()
+}
+
+// keywords begin a connection string of PostgreSQL that is no URL.
+var keywords = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+
+// Parse reads a database's name: sqlite:FILE, sqlite://FILE, a bare file name,
+// postgres://… or PostgreSQL's "host=… dbname=…". Its errors never repeat what
+// was given, since that may hold a password.
+func Parse(text string) (Name, error) {
+	target, err := parse(text)
+	return Name{target}, err
+}
+
 func parse(text string) (target, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	switch {
@@ -24,6 +54,8 @@ func parse(text string) (target, error) {
 	case found && scheme == "sqlite":
 		return parseFile(strings.TrimPrefix(rest, "//"))
 	case found && (scheme == "postgres" || scheme == "postgresql"):
+		return parsePostgres(text)
+	case keywords.MatchString(text):
 		return parsePostgres(text)
 	case strings.Contains(text, "://"):
 		if _, err := url.Parse(scheme + ":"); err != nil {

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"strconv"
@@ -14,13 +14,13 @@ type dialect struct {
 	fragments *strings.Replacer
 	arrays    bool // rows are written as one array per column
 	nameless  bool // parameters are better left without their numbers
-	classify  func(error) fault
+	classify  func(error) Fault
 	texts     sync.Map // text as written → text as sent
 }
 
 var sqliteDialect = &dialect{
 	name:   "SQLite",
-	folder: "schema/sqlite",
+	folder: "sqlite",
 	// To SQLite $1 is a name, and it looks for the name of each parameter it is
 	// given among all of them.
 	nameless: true,
@@ -28,10 +28,8 @@ var sqliteDialect = &dialect{
 		// As a query of its own it is asked once in a statement.
 		"{now}", "(SELECT now_micros())",
 		"{bytes}", "BLOB",
-		// Whoever writes holds everything, and rides along with others' commits.
+		// Whoever writes holds everything.
 		"{hold}", "",
-		"{hold_suppliers}", "",
-		"{lazily}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
 	classify: classifySQLite,
@@ -39,7 +37,7 @@ var sqliteDialect = &dialect{
 
 var postgresDialect = &dialect{
 	name:   "PostgreSQL",
-	folder: "schema/postgres",
+	folder: "postgres",
 	arrays: true,
 	fragments: strings.NewReplacer(
 		// The clock and not the start of the transaction: a lease that ended
@@ -48,10 +46,6 @@ var postgresDialect = &dialect{
 		"{bytes}", "BYTEA",
 		// Foreign keys may still be checked against what is held.
 		"{hold}", "FOR NO KEY UPDATE OF held",
-		// Reading, and holding single suppliers, goes on beside it.
-		"{hold_suppliers}", "LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE",
-		// The commit of this transaction does not wait for the disk.
-		"{lazily}", "CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS lazily",
 		"{schema_table}", "to_regclass('schema_step')::text",
 	),
 	classify: classifyPostgres,

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -20,13 +20,30 @@ const (
 	changing = "changing the schema"
 )
 
+// openLock opens the lock file itself: a link in its place could lead what is
+// written into it into any file this user may write.
+func openLock(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("the lock file %s is a link: remove it", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the lock file: %w", err)
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, fmt.Errorf("the lock file %s is no ordinary file: remove it", path)
+	}
+	return file, nil
+}
+
 // lockFile takes the lock beside a database. A server never lets go, so there
 // is no point in waiting for one; a schema change is over soon.
 func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) {
 	path := database + ".lock"
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := openLock(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the lock file: %w", err)
+		return nil, err
 	}
 	for sure := 0; ; {
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"database/sql/driver"

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strconv"
+
+	"modernc.org/sqlite"
+)
+
+// The primary result codes of SQLite that mean "not now".
+var sqliteAway = map[int]bool{
+	5:  true, // BUSY: another process writes
+	6:  true, // LOCKED
+	7:  true, // NOMEM
+	8:  true, // READONLY: the file system went read-only
+	10: true, // IOERR
+	13: true, // FULL
+	14: true, // CANTOPEN
+	15: true, // PROTOCOL: too much traffic on the locks
+}
+
+// The codes that are told apart from the others.
+const (
+	sqliteBusy  = "5"
+	sqliteFull  = "13"
+	sqliteNoDB  = "26"
+	sqliteCant  = "14"
+	interrupted = 9
+)
+
+func classifySQLite(err error) Fault {
+	var refused *sqlite.Error
+	if !errors.As(err, &refused) {
+		if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+			return Fault{kind: away}
+		}
+		return Fault{kind: broken}
+	}
+	found := Fault{code: strconv.Itoa(refused.Code())}
+	switch primary := refused.Code() & 0xff; {
+	case sqliteAway[primary]:
+		found.kind = away
+	case primary == interrupted:
+		found.kind = gave
+		found.cause = context.Canceled
+	}
+	return found
+}

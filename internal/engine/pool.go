@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// pool keeps a bounded number of connections to a PostgreSQL server. It is our
+// own because of what a pool of others does unasked: repeat a statement whose
+// answer was lost, and go on using connections that no longer answer.
+type pool struct {
+	config  *pgx.ConnConfig
+	limits  Limits
+	slots   chan struct{}
+	lock    sync.Mutex
+	idle    []*conn // the last one used last
+	era     int     // connections of an earlier one are not used any more
+	closed  bool
+	planted fault
+}
+
+// conn is one connection.
+type conn struct {
+	*pgx.Conn
+	wire *wire
+	up   atomic.Bool
+	// committing says that a commit is under way. Nobody may cancel it: a
+	// server that waits for its standby would answer by not waiting.
+	committing atomic.Bool
+	warned     atomic.Bool // the server had something to say about the commit
+	era        int
+	since      time.Time // when it became idle
+}
+
+// longestIdle is how long a connection is kept for nothing.
+const longestIdle = 5 * time.Minute
+
+func newPool(config *pgx.ConnConfig, limits Limits, size int) *pool {
+	return &pool{config: config, limits: limits, slots: make(chan struct{}, size)}
+}
+
+var errCommitting = errors.New("a commit is not cancelled")
+
+// connect opens a connection.
+func (p *pool) connect(ctx context.Context) (*conn, error) {
+	c := &conn{}
+	config := p.config.Copy()
+	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		// The driver dials once more to cancel what is under way.
+		if c.committing.Load() {
+			return nil, errCommitting
+		}
+		dialled, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		w := &wire{Conn: dialled, silence: p.limits.Silence}
+		if !c.up.Load() {
+			c.wire = w
+		}
+		return w, nil
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) {
+		if notice.SeverityUnlocalized == "WARNING" || notice.Severity == "WARNING" {
+			c.warned.Store(true)
+		}
+	}
+	p.lock.Lock()
+	c.era = p.era
+	p.lock.Unlock()
+	var err error
+	if c.Conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	c.up.Store(true)
+	return c, nil
+}
+
+// get waits for a place and gives a connection, one that was used before if
+// there is one.
+func (p *pool) get(ctx context.Context) (*conn, error) {
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		patience := time.NewTimer(p.limits.QueueWait)
+		defer patience.Stop()
+		select {
+		case p.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, left(ctx.Err())
+		case <-patience.C:
+			return nil, errBusy
+		}
+	}
+	for {
+		c, err := p.pop()
+		if err != nil {
+			<-p.slots
+			return nil, err
+		}
+		if c == nil {
+			break
+		}
+		if !c.IsClosed() && time.Since(c.since) < longestIdle {
+			return c, nil
+		}
+		c.drop()
+	}
+	c, err := p.connect(ctx)
+	if err != nil {
+		<-p.slots
+		return nil, postgresDialect.wrap(err)
+	}
+	return c, nil
+}
+
+func (p *pool) pop() (*conn, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	last := len(p.idle) - 1
+	if last < 0 {
+		return nil, nil
+	}
+	c := p.idle[last]
+	p.idle = p.idle[:last]
+	return c, nil
+}
+
+func (p *pool) ended() bool {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.closed
+}
+
+// put gives a connection back; one that is in a transaction or has failed is
+// not used again.
+func (p *pool) put(c *conn) {
+	defer func() { <-p.slots }()
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.closed || c.era != p.era || c.IsClosed() || c.PgConn().TxStatus() != 'I' {
+		go c.drop()
+		return
+	}
+	c.since = time.Now()
+	p.idle = append(p.idle, c)
+}
+
+// doubt gives up every connection there is: one of them broke or fell silent,
+// and the others lead to the same server.
+func (p *pool) doubt(c *conn) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if c.era != p.era {
+		return // somebody has noticed already
+	}
+	p.era++
+	for _, other := range p.idle {
+		go other.drop()
+	}
+	p.idle = nil
+}
+
+// drop ends a connection without a word: there may be nobody to hear it.
+func (c *conn) drop() { _ = c.wire.Conn.Close() }
+
+// close ends the connections nobody uses; the others end when given back.
+func (p *pool) close() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.closed = true
+	for _, c := range p.idle {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_ = c.Close(ctx)
+		cancel()
+	}
+	p.idle = nil
+}

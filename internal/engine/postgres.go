@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// postgresServer names a PostgreSQL database.
+type postgresServer struct{ config *pgx.ConnConfig }
+
+func parsePostgres(text string) (target, error) {
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		if _, err := url.Parse(text); err != nil {
+			return nil, errors.New("the PostgreSQL URL cannot be read: check it for characters that need escaping")
+		}
+		return nil, errors.New("the PostgreSQL URL holds a setting that cannot be read")
+	}
+	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
+		return nil, errors.New("default_query_exec_mode=simple_protocol can repeat a write whose answer was lost: use exec or cache_describe")
+	}
+	if !strings.Contains(text, "target_session_attrs") {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	return &postgresServer{config}, nil
+}
+
+// shown names the server and the database, and nothing that is secret.
+func (p *postgresServer) shown() string {
+	address := url.URL{Scheme: "postgres", Host: p.config.Host, Path: "/" + p.config.Database}
+	if strings.HasPrefix(p.config.Host, "/") {
+		address.Host = ""
+		address.RawQuery = "host=" + p.config.Host
+	} else if p.config.Port != 0 && p.config.Port != 5432 {
+		address.Host += ":" + strconv.Itoa(int(p.config.Port))
+	}
+	if p.config.User != "" {
+		address.User = url.User(p.config.User)
+	}
+	return address.String()
+}
+
+// postgres keeps readers, writers and those who look up lost commits apart, so
+// that none can use up the connections of the others.
+type postgres struct {
+	options Options
+	limits  Limits
+	writes  *pool
+	reads   *pool
+	settles *pool
+	lists   chan struct{} // how many lists may run at once
+	// session is what a connection that we do not have to ourselves must be
+	// told in every transaction; nothing where it was told at its start.
+	session []setting
+	lanes   sync.WaitGroup
+	queue   *queue
+}
+
+func (p *postgresServer) open(ctx context.Context, options Options) (machine, error) {
+	config := p.config.Copy()
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > options.Limits.Connect {
+		config.ConnectTimeout = options.Limits.Connect
+	}
+	all := max(5, options.Connections)
+	settles := max(1, all/6)
+	writes := max(2, all/2)
+	reads := max(2, all-writes-settles)
+	m := &postgres{options: options, limits: options.Limits, lists: make(chan struct{}, max(1, reads-2))}
+	m.session = sessionSettings(options.Limits)
+	greeted, told, err := greet(ctx, config, options.Limits, m.session)
+	if err != nil {
+		return nil, err
+	}
+	if told {
+		m.session = nil
+	}
+	m.writes = newPool(greeted, options.Limits, writes)
+	m.reads = newPool(greeted, options.Limits, reads)
+	m.settles = newPool(greeted, options.Limits, settles)
+	if options.planted == settlesInUse {
+		m.settles = m.writes
+	}
+	if err := m.check(ctx); err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	if err := p.upgrade(ctx, options); err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	return m, nil
+}
+
+// check refuses a server that may forget answered writes.
+func (m *postgres) check(ctx context.Context) error {
+	return m.view(ctx, func(t *Tx) error {
+		rows, err := t.Query(ctx, `SELECT name || '=' || setting FROM pg_settings
+			WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
+			OR name = 'server_encoding' AND setting <> 'UTF8'`)
+		if err != nil {
+			return fmt.Errorf("cannot use the PostgreSQL server: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var weak string
+			if err := rows.Scan(&weak); err != nil {
+				return t.Note(err)
+			}
+			if !m.options.AllowWeakDurability {
+				return fmt.Errorf("PostgreSQL runs with %s and may lose answered writes", weak)
+			}
+			m.options.Logger.Warn("PostgreSQL may lose answered writes", "setting", weak)
+		}
+		return t.Note(rows.Err())
+	})
+}
+
+// share lets two batches of a kind be under way: while one waits for the disk,
+// the other is at work. More would make smaller batches. Who waits for locks
+// never has all the lanes.
+func (m *postgres) share() share {
+	third := max(1, cap(m.writes.slots)/3)
+	return share{batches: 2, patient: third, updates: third}
+}
+
+func (m *postgres) embedded() bool { return false }
+
+func (m *postgres) close() error {
+	done := make(chan struct{})
+	go func() {
+		m.lanes.Wait()
+		close(done)
+	}()
+	var err error
+	select {
+	case <-done:
+	case <-time.After(m.limits.served()):
+		err = ErrUnavailable // they end by themselves
+	}
+	m.writes.close()
+	m.reads.close()
+	m.settles.close()
+	return err
+}
+
+const readOnly = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+func (m *postgres) view(ctx context.Context, fn func(*Tx) error) error {
+	return m.read(ctx, nil, fn)
+}
+
+func (m *postgres) read(ctx context.Context, settings []setting, fn func(*Tx) error) error {
+	if m.reads.ended() {
+		return ErrClosed
+	}
+	r := &exchange{pool: m.reads, begin: readOnly, settings: m.with(settings...), silence: m.limits.Silence}
+	defer r.end()
+	t := &Tx{dialect: postgresDialect, runner: r}
+	return t.verdict(fn(t))
+}
+
+// stream keeps lists from taking every connection that reads, and the planner
+// from sorting a million rows that the index has in order.
+func (m *postgres) stream(ctx context.Context, fn func(*Tx) error) error {
+	patience := time.NewTimer(m.limits.QueueWait)
+	defer patience.Stop()
+	select {
+	case m.lists <- struct{}{}:
+	case <-ctx.Done():
+		return left(ctx.Err())
+	case <-patience.C:
+		return errBusy
+	}
+	defer func() { <-m.lists }()
+	return m.read(ctx, []setting{{"enable_sort", "off"}}, fn)
+}

@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// LongestBatch is the most calls that share a batch.
+	LongestBatch = 64
+	// heaviestBatch bounds the bytes of a batch.
+	heaviestBatch = 4 << 20
+	// heavy work goes alone, so that nobody waits for it who need not.
+	heavy = 256 << 10
+	// handful is what a call costs besides its bytes.
+	handful = 2 << 10
+	// mostWaiting bounds the bytes that wait.
+	mostWaiting = 256 << 20
+)
+
+// queue is where all work that writes waits for its turn. Tenants take turns:
+// whoever was given least so far comes next, so nobody's crowd is in anybody
+// else's way. Calls of one key keep their order and never run at the same time.
+type queue struct {
+	limits Limits
+	lock   sync.Mutex
+	came   *sync.Cond // work came, or a lane may take what it could not before
+	tenant map[string]*tenant
+	keys   map[keyed]*Call // the last call of each key that has not ended
+	given  int64           // what the last turn's tenant had been given: newcomers start there
+	weight int64           // of everything that waits
+	count  int
+	pace   pace
+	closed bool
+}
+
+// keyed names a key of one kind of work.
+type keyed struct {
+	kind *Kind
+	key  string
+}
+
+// tenant is one organisation's share. It is forgotten when it has no work.
+type tenant struct {
+	name  string
+	given int64 // the cost of all turns it had, counted from where others stood
+	calls int   // waiting or taken
+	// waiting holds its calls of every kind in the order they came.
+	waiting map[*Kind]*line
+	cost    int64 // of what waits
+}
+
+func newQueue(limits Limits) *queue {
+	q := &queue{limits: limits, tenant: map[string]*tenant{}, keys: map[keyed]*Call{}}
+	q.came = sync.NewCond(&q.lock)
+	return q
+}
+
+// enter puts a call into the queue, or refuses it at once when it would wait
+// for too long.
+func (q *queue) enter(c *Call) error {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.closed {
+		return ErrClosed
+	}
+	now := time.Now()
+	c.at, c.cost, c.arrived = c.kind, int64(handful+c.Weight), now
+	home := q.tenant[c.Tenant]
+	if home == nil {
+		home = &tenant{name: c.Tenant, given: q.given, waiting: map[*Kind]*line{}}
+	}
+	if q.count > 0 && (q.weight+c.cost > mostWaiting || q.wouldWait(home, c, now) > q.limits.QueueWait) {
+		return errBusy
+	}
+	q.tenant[c.Tenant] = home
+	if home.calls == 0 && home.given < q.given {
+		home.given = q.given
+	}
+	home.calls++
+	c.home = home
+	q.count++
+	q.weight += c.cost
+	home.cost += c.cost
+	c.state = waiting
+	if c.Key != "" {
+		at := keyed{c.kind, c.Key}
+		before := q.keys[at]
+		q.keys[at] = c
+		if before != nil {
+			before.next, c.before = c, before
+			c.state = behind
+			return nil
+		}
+	}
+	q.line(c).append(c)
+	q.came.Signal()
+	return nil
+}
+
+func (q *queue) line(c *Call) *line {
+	l := c.home.waiting[c.at]
+	if l == nil {
+		l = &line{}
+		c.home.waiting[c.at] = l
+	}
+	return l
+}
+
+// wouldWait guesses how long a newcomer waits: every tenant has as many turns
+// before it as its own tenant needs, at the pace of late.
+func (q *queue) wouldWait(home *tenant, c *Call, now time.Time) time.Duration {
+	if stuck := q.pace.stuck(now); stuck > q.limits.QueueWait {
+		return stuck
+	}
+	mine := home.cost + c.cost
+	ahead := home.cost
+	for _, other := range q.tenant {
+		if other != home {
+			ahead += min(other.cost, mine)
+		}
+	}
+	return q.pace.takes(ahead)
+}
+
+// leave takes a call out that is not being run. One that waits for a lock
+// stays, unless it must go.
+func (q *queue) leave(c *Call, must bool) bool {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if c.aside && !must {
+		return false
+	}
+	switch c.state {
+	case waiting:
+		q.line(c).remove(c)
+		q.unqueue(c)
+		q.follow(c)
+	case behind:
+		q.unqueue(c)
+		c.before.next = c.next
+		if c.next != nil {
+			c.next.before = c.before
+		} else {
+			q.keys[keyed{c.kind, c.Key}] = c.before
+		}
+	default:
+		return false
+	}
+	c.state = gone
+	q.depart(c)
+	return true
+}
+
+// unqueue takes a call out of the sums of what waits.
+func (q *queue) unqueue(c *Call) {
+	q.count--
+	q.weight -= c.cost
+	c.home.cost -= c.cost
+}
+
+// depart takes a call off its tenant, who is forgotten with the last one.
+func (q *queue) depart(c *Call) {
+	if c.home.calls--; c.home.calls == 0 {
+		delete(q.tenant, c.home.name)
+	}
+}
+
+// follow lets the next call of a key come forward. It has waited for longest,
+// so it goes to the front.
+func (q *queue) follow(c *Call) {
+	if c.Key == "" {
+		return
+	}
+	next := c.next
+	c.next = nil
+	if next == nil {
+		delete(q.keys, keyed{c.kind, c.Key})
+		return
+	}
+	next.before = nil
+	if q.closed {
+		q.refuse(next)
+		return
+	}
+	next.state = waiting
+	q.line(next).prepend(next)
+	q.came.Signal()
+}
+
+// next waits for work and gives a batch of it, nil when the queue has closed.
+func (q *queue) next() *batch {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	for {
+		if q.closed {
+			return nil
+		}
+		if b := q.take(); b != nil {
+			return b
+		}
+		q.came.Wait()
+	}
+}
+
+// more is next without waiting.
+func (q *queue) more() *batch {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.closed {
+		return nil
+	}
+	return q.take()
+}
+
+// waiting tells how many calls wait.
+func (q *queue) waiting() int {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	return q.count
+}
+
+// aside lets a call that found a lock in its way wait for it alone. Its key
+// stays its own.
+func (q *queue) aside(c *Call) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.closed {
+		c.err = ErrClosed // and finish answers it
+		return
+	}
+	c.at, c.aside, c.state = c.kind.alone, true, waiting
+	q.count++
+	q.weight += c.cost
+	c.home.cost += c.cost
+	q.line(c).append(c)
+	q.came.Broadcast()
+}
+
+// finish answers the calls of a batch that were not set aside, and lets others
+// have its place.
+func (q *queue) finish(b *batch) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	b.kind.running--
+	for _, c := range b.calls {
+		q.end(c)
+	}
+	q.came.Broadcast()
+}
+
+// answer tells a call what became of it before the others of its batch.
+func (q *queue) answer(c *Call) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	q.end(c)
+}
+
+func (q *queue) end(c *Call) {
+	if c.state != taken {
+		return
+	}
+	c.state = gone
+	q.follow(c)
+	q.depart(c)
+	close(c.done)
+}
+
+// close refuses everything that waits, now and from now on.
+func (q *queue) close() {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	q.closed = true
+	for _, home := range q.tenant {
+		for _, l := range home.waiting {
+			for c := l.first; c != nil; c = l.first {
+				l.remove(c)
+				q.refuse(c)
+			}
+		}
+	}
+	q.came.Broadcast()
+}
+
+// refuse answers a call and those of its key behind it after the end.
+func (q *queue) refuse(c *Call) {
+	for ; c != nil; c = c.next {
+		c.state, c.err = gone, ErrClosed
+		close(c.done)
+	}
+}

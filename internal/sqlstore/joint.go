@@ -1,0 +1,96 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"landfall"
+	"landfall/internal/engine"
+)
+
+// joint is a verb that is done for many callers in one transaction with a
+// handful of statements. The engine decides who travels together.
+type joint[W, O any] struct{ kind *engine.Kind }
+
+// call is one caller's wish.
+type call[W, O any] struct {
+	key     landfall.Key
+	wanted  W
+	outcome O
+	err     error // of this call alone
+}
+
+// newJoint declares a verb. The function does the work of a batch of different
+// keys, sorted, and sets what became of each call. An error is the whole
+// batch's. It may be called again with the same calls.
+func newJoint[W, O any](db *engine.DB, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
+	return &joint[W, O]{db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+		batch := make([]*call[W, O], len(calls))
+		for i, one := range calls {
+			batch[i] = one.Work.(*call[W, O]) //nolint:forcetypeassert // join made it
+		}
+		// One order for everybody, so that two lanes never wait for each other.
+		slices.SortFunc(batch, func(a, b *call[W, O]) int { return compareKeys(a.key, b.key) })
+		return run(&tx{view{&session{t}}}, ctx, batch)
+	})}
+}
+
+// join hands a call to the engine and waits for what becomes of it.
+func (j *joint[W, O]) join(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
+	var none O
+	mine := &call[W, O]{key: key, wanted: wanted}
+	err := j.kind.Do(ctx, &engine.Call{
+		Tenant: tenant(ctx, key), Key: key.Supplier + "\x00" + key.External, Weight: weight, Work: mine,
+	})
+	if err != nil {
+		return none, known(err)
+	}
+	if mine.err != nil {
+		return none, mine.err
+	}
+	return mine.outcome, nil
+}
+
+// tenant says whose work it is: the organisation that asks, or where that is
+// not known the supplier it is about.
+func tenant(ctx context.Context, key landfall.Key) string {
+	return cmp.Or(landfall.OnBehalfOf(ctx), key.Supplier)
+}
+
+func compareKeys(a, b landfall.Key) int {
+	return cmp.Or(cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.External, b.External))
+}
+
+// unsettled is what of a batch has no answer yet, in the order of the batch.
+type unsettled[W, O any] struct {
+	batch []*call[W, O]
+	byKey map[landfall.Key]*call[W, O]
+}
+
+func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
+	open := &unsettled[W, O]{batch: batch, byKey: make(map[landfall.Key]*call[W, O], len(batch))}
+	for _, one := range batch {
+		one.err = nil
+		open.byKey[one.key] = one
+	}
+	return open
+}
+
+// args gives the parameters of every open call, padded to a size of batch.
+func (u *unsettled[W, O]) args(width int, each func([]any, *call[W, O]) []any) (size int, args []any) {
+	size = sizeFor(len(u.byKey))
+	args = make([]any, 0, width*size)
+	for _, one := range u.batch {
+		if u.byKey[one.key] == one {
+			args = each(args, one)
+		}
+	}
+	return size, pad(args, width*size)
+}
+
+// settle sets what became of a call.
+func (u *unsettled[W, O]) settle(one *call[W, O], outcome O) {
+	one.outcome = outcome
+	delete(u.byKey, one.key)
+}
