@@ -37,12 +37,18 @@ type Period struct {
 // Open reports whether transactions can still go onto the period.
 func (p Period) Open() bool { return p.ToOn.IsZero() }
 
-// Nearest gives the day inside an open period that is nearest to a day. Today
-// is the period's last day, or its first when it opens only tomorrow.
+// Nearest gives the day inside an open period that is nearest to a day. The
+// period always contains today, which is its last day: books that were closed
+// today, or billed in advance, take today's payment today, and nothing is ever
+// moved into the future.
 func (p Period) Nearest(day, today calendar.Day) calendar.Day {
+	first := p.FromOn
+	if first.After(today) {
+		first = today
+	}
 	switch {
-	case day.Before(p.FromOn) || today.Before(p.FromOn):
-		return p.FromOn
+	case day.Before(first):
+		return first
 	case day.After(today):
 		return today
 	}

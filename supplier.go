@@ -50,13 +50,3 @@ func NewSupplier(code string) Supplier {
 		Severities: map[string]Severity{},
 	}
 }
-
-// Location gives the supplier's time zone. The operator's commands refuse an
-// unknown zone, so a zone that fails to load means a broken host: UTC then.
-func (s Supplier) Location() *time.Location {
-	zone, err := time.LoadLocation(s.TimeZone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}

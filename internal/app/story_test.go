@@ -76,7 +76,7 @@ func tell(t *testing.T, file, database string) {
 				t.Errorf("%s: %v\ngot:\n%s", name, err, last)
 				continue
 			}
-			part.Data = []byte(last.String())
+			part.Data = []byte(w.nameDays(last.String()))
 			changed = true
 		default:
 			t.Fatalf("%s: want .request, .answer or .operator", part.Name)

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"landfall"
 	"landfall/internal/app"
 	"landfall/internal/auth"
+	"landfall/internal/calendar"
 	"landfall/internal/contract"
 	"landfall/internal/operate"
 	"landfall/internal/payvendor"
@@ -100,7 +102,26 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 	}
 	t.Cleanup(w.server.Close)
 	w.furnish(t)
+	w.tellDays()
 	return w
+}
+
+// tellDays gives stories the days around today, as the suppliers' zone has it.
+func (w *world) tellDays() {
+	today := calendar.DayOf(time.Now(), calendar.Zone("Europe/London"))
+	for word, offset := range map[string]int{
+		"yesterday": -1, "today": 0, "tomorrow": 1, "as far ahead as may be": 366, "too far ahead": 367,
+	} {
+		w.words[word] = today.AddDays(offset).String()
+	}
+}
+
+// nameDays writes the days around today the way stories call them.
+func (w *world) nameDays(text string) string {
+	for _, word := range []string{"yesterday", "today", "tomorrow"} {
+		text = strings.ReplaceAll(text, w.words[word], "{"+word+"}")
+	}
+	return text
 }
 
 func (w *world) furnish(t *testing.T) {

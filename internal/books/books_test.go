@@ -85,6 +85,11 @@ func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 		"closing date":            {landfall.AccountData{LastStatementClosingOn: day("2026-06-30"), LastBilledToOn: day("2026-05-31")}, []landfall.Period{{ToOn: day("2026-06-30")}, {FromOn: day("2026-07-01")}}},
 		"else billed-to date":     {landfall.AccountData{LastBilledToOn: day("2026-05-31")}, []landfall.Period{{ToOn: day("2026-05-31")}, {FromOn: day("2026-06-01")}}},
 		"else the day of opening": {landfall.AccountData{}, []landfall.Period{{FromOn: today}}},
+		"else the first supply": {landfall.AccountData{CurrentTransactions: []landfall.Transaction{transaction("T", landfall.Payment, 1, "2026-05-02")},
+			SupplyAddresses: []landfall.SupplyAddress{{SupplyPoints: []landfall.SupplyPoint{{StartOn: day("2026-05-03")}, {StartOn: day("2026-05-01")}}}}}, []landfall.Period{{FromOn: day("2026-05-01")}}},
+		"else the first current transaction": {landfall.AccountData{CurrentTransactions: []landfall.Transaction{transaction("T", landfall.Payment, 1, "2026-05-02")}}, []landfall.Period{{FromOn: day("2026-05-02")}}},
+		"never after today":                  {landfall.AccountData{SupplyAddresses: []landfall.SupplyAddress{{SupplyPoints: []landfall.SupplyPoint{{StartOn: day("2026-09-01")}}}}}, []landfall.Period{{FromOn: today}}},
+		"the end of time":                    {landfall.AccountData{LastBilledToOn: calendar.Last}, []landfall.Period{{ToOn: calendar.Last}, {FromOn: calendar.Last}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			periods, _, _ := books.Open(test.data, today)
@@ -177,6 +182,32 @@ func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 	var refusal *books.RefusedError
 	if _, _, err := books.PostTransactions(account, post); !errors.As(err, &refusal) || refusal.Index != 2 || refusal.Code != landfall.CodeOutsideOpenPeriod {
 		t.Errorf("got %v, want a refusal of the third transaction", err)
+	}
+}
+
+// Books closed today, or billed in advance, took today's payment tomorrow.
+func TestTheOpenPeriodAlwaysContainsToday(t *testing.T) {
+	for name, from := range map[string]calendar.Day{"closed today": today.AddDays(1), "billed in advance": today.AddDays(300), "closed at the end of time": calendar.Last} {
+		account := landfall.AccountBooks{Period: landfall.Period{FromOn: from}}
+		for on, want := range map[string]string{"2026-08-19": "2026-08-20", "2026-08-20": "2026-08-20", "2026-08-21": "2026-08-20", "9999-12-31": "2026-08-20"} {
+			post := books.TransactionPost{Today: today, ForceDates: true, Transactions: []landfall.Transaction{transaction("T", landfall.Payment, 1, on)}}
+			results, _, err := books.PostTransactions(account, post)
+			if err != nil || results[0].Transaction.On.String() != want {
+				t.Errorf("%s: a payment of %s became %v (%v), want %s", name, on, results, err, want)
+			}
+			post.ForceDates = false
+			if _, _, err := books.PostTransactions(account, post); (err == nil) != (on == want) {
+				t.Errorf("%s: a payment of %s that may not be moved: %v", name, on, err)
+			}
+		}
+	}
+}
+
+// What the old supplier billed in advance is owed from today, not from then.
+func TestOpeningEntryIsNotInTheFuture(t *testing.T) {
+	_, ledger, _ := books.Open(landfall.AccountData{LastStatementBalance: amount(-100), LastBilledToOn: today.AddDays(30)}, today)
+	if ledger[0].Transaction.On != today {
+		t.Errorf("the opening entry is dated %s", ledger[0].Transaction.On)
 	}
 }
 

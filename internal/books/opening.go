@@ -30,7 +30,7 @@ func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []l
 	book := &ledger{}
 	if unexplained := opening - historical - current; unexplained != 0 {
 		on := closedOn
-		if on.IsZero() {
+		if on.IsZero() || on.After(today) { // billed in advance
 			on = today
 		}
 		book.enter(landfall.LedgerEntry{
@@ -43,7 +43,7 @@ func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []l
 	book.enterAll(data.CurrentTransactions, false)
 
 	if closedOn.IsZero() {
-		return []landfall.Period{{FromOn: today}}, book.entries, book.balance
+		return []landfall.Period{{FromOn: firstOpenDay(data, today)}}, book.entries, book.balance
 	}
 	return []landfall.Period{
 		{ToOn: closedOn, Balance: closing},
@@ -51,8 +51,27 @@ func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []l
 	}, book.entries, book.balance
 }
 
+// firstOpenDay is where the books of an account begin that was never billed:
+// with its first supply or transaction, at the latest on the day of creation.
+func firstOpenDay(data landfall.AccountData, today calendar.Day) calendar.Day {
+	first := today
+	for _, place := range data.SupplyAddresses {
+		for _, point := range place.SupplyPoints {
+			if point.StartOn.Before(first) {
+				first = point.StartOn
+			}
+		}
+	}
+	for _, transaction := range data.CurrentTransactions {
+		if transaction.On.Before(first) {
+			first = transaction.On
+		}
+	}
+	return first
+}
+
 // lastClosedDay is the last day of the closed opening statement, zero when the
-// other supplier never billed: then the books open on the day of creation.
+// other supplier never billed.
 func lastClosedDay(data landfall.AccountData) calendar.Day {
 	if !data.LastStatementClosingOn.IsZero() {
 		return data.LastStatementClosingOn

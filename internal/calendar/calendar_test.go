@@ -29,10 +29,42 @@ func TestDaysFollowEachOther(t *testing.T) {
 		if day != Date(want.Date()) || day != NumberedDay(day.Number()) {
 			t.Fatalf("%s is not %s", day, want)
 		}
-		if next := day.AddDays(1); !day.Before(next) || !next.After(day) || day.Compare(next) >= 0 || next.AddDays(-1) != day {
+		if next := day.AddDays(1); day != Last && (!day.Before(next) || !next.After(day) || day.Compare(next) >= 0 || next.AddDays(-1) != day) {
 			t.Fatalf("%s and the day after it are in the wrong order", day)
 		}
 		day = day.AddDays(1)
+	}
+	if day != Last {
+		t.Errorf("the calendar ends on %s", day)
+	}
+}
+
+// A day beyond the calendar could be written and never read again.
+func TestDaysEndAtTheEdgesOfTheCalendar(t *testing.T) {
+	var none Day
+	far := int(^uint(0) >> 1)
+	for name, got := range map[string][2]Day{
+		"after the last":    {Last.AddDays(1), Last},
+		"before the first":  {First.AddDays(-1), First},
+		"far ahead":         {First.AddDays(far), Last},
+		"far back":          {Last.AddDays(-far - 1), First},
+		"no day stays none": {none.AddDays(1), none},
+		"a number too high": {NumberedDay(Last.Number() + 1), Last},
+		"a number below":    {NumberedDay(-1), First},
+		"no number":         {NumberedDay(0), none},
+		"the year 10000":    {Date(10000, 1, 1), Last},
+		"east of midnight":  {DayOf(time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC), time.FixedZone("east", 3600)), Last},
+		"west of midnight":  {DayOf(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.FixedZone("west", -3600)), First},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %s, want %s", name, got[0], got[1])
+		}
+	}
+}
+
+func TestUnknownZoneIsUTC(t *testing.T) {
+	if Zone("Mars/Olympus") != time.UTC || Zone("Europe/London").String() != "Europe/London" || Zone("Europe/London") != Zone("Europe/London") {
+		t.Error("zones are not what they are called")
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package calendar has the two kinds of time the service speaks: a Day without
-// a zone, and an instant that is always written in UTC seconds.
+// a zone, and an instant that is always written in UTC seconds. Each keeps its
+// own range: whatever is computed with them can be written and read again.
 package calendar
 
 import (
@@ -8,8 +9,16 @@ import (
 	"time"
 )
 
-// Day is a calendar day without a zone. The zero Day means "not given".
+// Day is a calendar day without a zone, from First to Last. The zero Day means
+// "not given". Whatever would lead beyond the calendar ends at its edge, so
+// that no Day is ever one that cannot be read back.
 type Day struct{ number int64 } // days since 0000-12-31, so that the zero value is no day
+
+// The edges of the calendar: the days that four digits of a year can name.
+var (
+	First = Day{number: count(1, 1, 1)}
+	Last  = Day{number: count(9999, 12, 31)}
+)
 
 // ErrDay is the answer to a text that is no real calendar day.
 var ErrDay = errors.New("not a calendar day written YYYY-MM-DD")
@@ -23,10 +32,11 @@ func DayOf(t time.Time, zone *time.Location) Day {
 	return Date(year, month, day)
 }
 
-// Date gives the day of a year, month and day that are known to be real.
+// Date gives the day of a year, month and day that are known to be real, or
+// the edge of the calendar that they lie beyond.
 func Date(year int, month time.Month, day int) Day {
 	seconds := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
-	return Day{number: (seconds - dayZero) / 86400}
+	return within((seconds - dayZero) / 86400)
 }
 
 var dayZero = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC).Unix()
@@ -46,7 +56,14 @@ func ParseDay(text string) (Day, error) {
 }
 
 // NumberedDay gives back the Day that has a Number.
-func NumberedDay(number int64) Day { return Day{number: number} }
+func NumberedDay(number int64) Day {
+	if number == 0 {
+		return Day{}
+	}
+	return within(number)
+}
+
+func within(number int64) Day { return Day{number: min(max(number, First.number), Last.number)} }
 
 // Number counts days; the zero Day is 0, and a later day has a larger number.
 func (d Day) Number() int64 { return d.number }
@@ -63,8 +80,15 @@ func (d Day) Before(other Day) bool { return d.number < other.number }
 // After reports whether d is later than other.
 func (d Day) After(other Day) bool { return d.number > other.number }
 
-// AddDays gives the day n days later.
-func (d Day) AddDays(n int) Day { return Day{number: d.number + int64(n)} }
+// AddDays gives the day n days later, or the last there is. No day stays no day.
+func (d Day) AddDays(n int) Day {
+	if d.IsZero() {
+		return d
+	}
+	// No day is further from another than the calendar is long.
+	step := min(max(int64(n), -Last.number), Last.number)
+	return within(d.number + step)
+}
 
 // String writes YYYY-MM-DD, or nothing for the zero Day.
 func (d Day) String() string {

@@ -30,7 +30,7 @@ var accountTable = rules.NewTable("Account", "One account as the other supplier 
 	rules.May("sales_channel", rules.Text(64), "Where the account was sold."),
 	rules.May("sales_subchannel", rules.Text(255), "Where within the sales channel."),
 	rules.May("date_of_sale", rules.Date(), "When the account was sold; not in the future."),
-	rules.May("last_billed_to_date", rules.Date(), "The last day the old supplier billed, inclusive."),
+	rules.May("last_billed_to_date", rules.Date(), "The last day the old supplier billed, inclusive; at most 366 days ahead."),
 	rules.May("last_statement_closing_date", rules.Date(), "The last day of the last closed statement; not in the future."),
 	rules.May("last_statement_issue_date", rules.Date(), "When the last statement was issued."),
 	rules.May("next_bill_due_date", rules.Date(), "When the next bill is due."),

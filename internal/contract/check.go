@@ -2,7 +2,6 @@ package contract
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"landfall"
@@ -28,20 +27,8 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 	if c.known {
 		c.supplier = *supplier
 	}
-	c.today = calendar.DayOf(now, zone(c.supplier))
+	c.today = calendar.DayOf(now, calendar.Zone(c.supplier.TimeZone))
 	return c
-}
-
-// zones remembers the time zones of suppliers: loading one reads a file.
-var zones sync.Map
-
-func zone(supplier landfall.Supplier) *time.Location {
-	if known, ok := zones.Load(supplier.TimeZone); ok {
-		return known.(*time.Location) //nolint:forcetypeassert // nothing else is stored below
-	}
-	location := supplier.Location()
-	zones.Store(supplier.TimeZone, location)
-	return location
 }
 
 // verdict closes the check.

@@ -103,11 +103,17 @@ func (c *checker) address(n *rules.Node, prefix, twice string) {
 	}
 }
 
+// billedAhead is how many days in advance somebody may have been billed.
+const billedAhead = 366
+
 // dates applies the rules about the account's own days.
 func (c *checker) dates(root *rules.Node) {
 	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
 	c.notInFuture(root.Field("date_of_sale"))
 	c.notInFuture(closing)
+	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(billedAhead)) {
+		c.broken(CodeDateInFuture, billed)
+	}
 	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
 		c.broken(CodeIssuedBeforeClosing, issued)
 	}
@@ -152,6 +158,9 @@ func (c *checker) books(root *rules.Node) {
 		c.broken(CodeHistoricalWithoutClosing, historical)
 	}
 	c.closedDay(historical, current, lastClosed(closing, billedTo))
+	for _, transaction := range current.Items() {
+		c.notInFuture(transaction.Field("transaction_date"))
+	}
 
 	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
 	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
@@ -176,8 +185,12 @@ func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day
 			c.broken(CodeHistoricalAfterClosing, on)
 		}
 	}
+	opening := closed.AddDays(1)
+	if opening.After(c.today) { // the open period always contains today
+		opening = c.today
+	}
 	for _, transaction := range current.Items() {
-		if on := transaction.Field("transaction_date"); on.Valid() && !on.Day().After(closed) {
+		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().Before(opening) {
 			c.broken(CodeCurrentBeforeOpening, on)
 		}
 	}

@@ -78,7 +78,7 @@ var ruleBook = []Rule{
 	{CodeStartAfterEnd, refuses, "the first date of every from and to pair", "A period begins after it ends."},
 	{CodeAgreementOverlap, refuses, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "Two agreements of a supply point overlap."},
 	{CodeAgreementGap, warns, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "There are days between two agreements of a supply point."},
-	{CodeDateInFuture, refuses, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, signed_at of a consent", "This cannot be in the future."},
+	{CodeDateInFuture, refuses, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, current_statement_transactions.*.transaction_date, signed_at of a consent; last_billed_to_date when it is over 366 days ahead", "This cannot be in the future, or not that far."},
 	{CodeIssuedBeforeClosing, refuses, "last_statement_issue_date", "The last statement was issued before it was closed."},
 	{CodeHistoricalWithoutClosing, refuses, "historical_statement_transactions", "Historical transactions need a last statement closing date or a last billed to date."},
 	{CodeHistoricalAfterClosing, refuses, "historical_statement_transactions.*.transaction_date", "A historical transaction is later than the last closed day."},

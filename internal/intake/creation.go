@@ -15,7 +15,7 @@ func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.C
 	if data.Currency == "" {
 		data.Currency = a.supplier.Currency
 	}
-	periods, ledger, balance := books.Open(data, calendar.DayOf(now, a.supplier.Location()))
+	periods, ledger, balance := books.Open(data, calendar.DayOf(now, calendar.Zone(a.supplier.TimeZone)))
 	_, data.Notes = books.PostNotes(nil, data.Notes, now)
 	fresh, conflict := books.PostStatements(nil, data.Statements)
 	if conflict >= 0 {

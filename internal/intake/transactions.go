@@ -55,7 +55,7 @@ func (d *Desk) PostTransactions(
 	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
 		results, additions, err := books.PostTransactions(account, books.TransactionPost{
 			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
-			Today: calendar.DayOf(account.Now, supplier.Location()), Now: account.Now,
+			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
 		})
 		receipt.Results = results
 		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))

@@ -143,7 +143,7 @@ func (d dayInto) Scan(value any) error {
 		return err
 	}
 	var err error
-	*d.day, err = calendar.ParseDay(text.String)
+	*d.day, err = storedDay(text.String)
 	return err
 }
 
@@ -156,6 +156,15 @@ func (t textInto) Scan(value any) error {
 	err := kept.Scan(value)
 	*t.text = kept.String
 	return err
+}
+
+// storedDay reads a day as it is kept. Books that were closed on the last day of
+// the calendar used to be kept as open from the day after it.
+func storedDay(text string) (calendar.Day, error) {
+	if text == "10000-01-01" {
+		return calendar.Last, nil
+	}
+	return calendar.ParseDay(text)
 }
 
 // instantInto reads what instantArg wrote.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"landfall"
-	"landfall/internal/calendar"
 	"landfall/internal/money"
 )
 
@@ -183,7 +182,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		one := open.byKey[key]
 		p.Posting = one.wanted.Posting
 		p.books.AccountNumber, p.books.Now = p.number, moment(now)
-		if p.books.Period.FromOn, err = calendar.ParseDay(openFrom); err != nil {
+		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
 		}
 		*one.wanted = p
