@@ -12,7 +12,8 @@ type Instruction struct {
 	Details      InstructionDetails // what the vendor said
 }
 
-// Same reports whether two instructions are the same one at the vendor.
+// Same reports whether two instructions are the same one at the vendor,
+// whatever else they say about it.
 func (i Instruction) Same(other Instruction) bool {
 	return i.Vendor == other.Vendor && i.Reference == other.Reference
 }

@@ -43,7 +43,7 @@ type Pipeline interface {
 	// becomes the next revision, and the earlier one stays readable. Of many
 	// first stagings at once exactly one is StagedFirst. A supplier set to
 	// another status than Ongoing refuses every Stage that begins after the
-	// change was committed.
+	// change was committed; an account that exists is told whatever the status.
 	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
 
 	// Claim gives the sole right to create one account, with the staged
@@ -51,7 +51,8 @@ type Pipeline interface {
 	// and the next one only when its lease has ended by the database's clock or
 	// it was released. Never more claims are alive than the supplier's limit and
 	// the request's allow, counted over all replicas. A granted claim may be
-	// forgotten in a crash of the database, and then nobody holds it.
+	// forgotten in a crash of the database, and then nobody holds it. An account
+	// that exists is told whatever the supplier's status.
 	Claim(ctx context.Context, request ClaimRequest) (ClaimOutcome, error)
 
 	// Renew starts the lease of a claim anew, or answers ErrFenced when it has
@@ -76,8 +77,8 @@ type Pipeline interface {
 	// writes what it adds: all of it or nothing. Postings onto one account
 	// happen one after the other, each seeing what the ones before it added. An
 	// error of Decide comes back as it is and concerns its posting alone. A
-	// supplier set to another status than Ongoing refuses every Post that
-	// begins after the change was committed.
+	// supplier set to Paused refuses every Post that begins after the change was
+	// committed; a Complete one goes on taking what comes late for its accounts.
 	Post(ctx context.Context, posting Posting) (PostOutcome, error)
 }
 

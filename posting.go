@@ -18,7 +18,7 @@ type Posting struct {
 	By  Author
 
 	// What Decide needs to see.
-	NoteBodies     []string // the notes with these bodies ("" for those without one)
+	Notes          []Note   // the notes with the fingerprint of one of these
 	TransactionIDs []string // the ledger entries with these transaction ids
 	StatementIDs   []string
 	Instructions   []Instruction // by vendor and reference
@@ -57,7 +57,7 @@ type PostVerdict uint8
 const (
 	Posted         PostVerdict = iota + 1
 	PostNoAccount              // nothing is imported under the key
-	PostNoSupplier             // the supplier is not Ongoing, or gone
+	PostNoSupplier             // the supplier is Paused, or gone
 )
 
 // PostOutcome is the answer to one Posting.

@@ -12,6 +12,7 @@ const (
 	CodeInstructionNotFound     = "payment_instruction_not_found"
 	CodeInstructionTypeMismatch = "payment_instruction_type_mismatch"
 	CodeInstructionInactive     = "payment_instruction_inactive"
+	CodeInstructionExists       = "payment_instruction_already_exists"
 	CodeVendorUnknown           = "payment_vendor_does_not_exist"
 	CodeVendorRejected          = "payment_vendor_rejected"
 	CodeVendorUnavailable       = "payment_vendor_unavailable"

@@ -59,19 +59,20 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 }
 
 func (a *API) process(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
 		return Answer{}, err
 	}
 	request, err := contract.ReadProcess(call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
-	outcome, err := a.desk.Process(ctx, call.Who, request)
+	created, err := a.desk.Process(ctx, call.Who, request)
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.CreatedBody.Append(call.Scratch[:0],
-		contract.Created{Number: outcome.Number, External: request.Key.External})}, nil
+		contract.Created{Number: created.Number, External: request.Key.External, Warned: warn, Warnings: created.Warnings})}, nil
 }
 
 // noQuery refuses parameters where there are none.

@@ -81,7 +81,8 @@ func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 }
 
 func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
 		return Answer{}, err
 	}
 	receipt, err := a.desk.PostInstruction(ctx, call.Who, call.Body)
@@ -89,5 +90,5 @@ func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
-		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference})}, nil
+		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, Warned: warn})}, nil
 }

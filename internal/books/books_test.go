@@ -115,17 +115,18 @@ func TestNoteRuleIsAsymmetric(t *testing.T) {
 		"twice in one post":                        {[]landfall.Note{body("X", time.Time{}), body("X", time.Time{})}, "ce"},
 		"documents are told apart by their paths":  {[]landfall.Note{paths("a", "b"), paths("b", "a"), paths("a"), paths("a", "a")}, "cece"},
 		"a slash in front of a path means nothing": {[]landfall.Note{paths("/a"), paths("a"), paths("a", "/b"), paths("/a", "/a", "b")}, "cece"},
-		"an empty body is a body":                  {[]landfall.Note{body("", time.Time{}), paths("a"), body("", time.Time{})}, "cce"},
+		"an empty body is none":                    {[]landfall.Note{{HasBody: true, DocumentPaths: []string{"a"}}, paths("b"), {HasBody: true, DocumentPaths: []string{"c"}}, paths("a")}, "ccce"},
+		"a path is no body":                        {[]landfall.Note{body("a", time.Time{}), paths("a")}, "cc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var existing []landfall.Note
 			var got strings.Builder
 			for _, note := range test.posted { // one by one, and all at once below
-				results, fresh := books.PostNotes(existing, []landfall.Note{note}, second)
+				results, fresh := books.PrepareNotes([]landfall.Note{note}).Onto(existing, second)
 				existing = append(existing, fresh...)
 				got.WriteString(verdict(results))
 			}
-			together, fresh := books.PostNotes(nil, test.posted, second)
+			together, fresh := books.PrepareNotes(test.posted).Onto(nil, second)
 			if got.String() != test.want || verdict(together) != test.want {
 				t.Errorf("one by one %s, together %s, want %s", got.String(), verdict(together), test.want)
 			}

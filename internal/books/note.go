@@ -1,8 +1,6 @@
 package books
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"landfall"
@@ -14,50 +12,78 @@ type NoteResult struct {
 	Created bool          // false: the account had it already
 }
 
-// PostNotes decides which of the posted notes are new to an account that has
-// the existing ones. A note is there already when one has the same body and,
-// if the posted one says when it was made, the same time. That rule is not
-// symmetric: a note without a time matches any time, so no unique index can
-// express it, and order matters. Notes earlier in the same post count too.
-func PostNotes(existing, posted []landfall.Note, now time.Time) ([]NoteResult, []landfall.Note) {
-	known := slices.Clone(existing)
-	results := make([]NoteResult, 0, len(posted))
-	for _, note := range posted {
-		if i := slices.IndexFunc(known, func(other landfall.Note) bool { return sameNote(other, note) }); i >= 0 {
-			note.CreatedAt = known[i].CreatedAt
-			results = append(results, NoteResult{Note: note})
-			continue
-		}
-		if note.CreatedAt.IsZero() {
-			note.CreatedAt = now.UTC().Truncate(time.Second)
-		}
-		known = append(known, note)
-		results = append(results, NoteResult{Note: note, Created: true})
-	}
-	return results, known[len(existing):]
+// NotePost is a list of notes on its way onto an account. What takes long with
+// many notes and many documents is done when it is made, before anything is
+// locked.
+type NotePost struct {
+	notes  []landfall.Note
+	prints [][32]byte
 }
 
-// sameNote says whether a posted note is one the account has. Notes that
-// consist of documents alone are told apart by the set of their paths: by their
-// empty bodies the second one would be lost.
-func sameNote(known, posted landfall.Note) bool {
-	if known.HasBody != posted.HasBody || known.Body != posted.Body {
-		return false
+// PrepareNotes makes a list of notes ready to be posted.
+func PrepareNotes(notes []landfall.Note) NotePost {
+	post := NotePost{notes: notes, prints: make([][32]byte, len(notes))}
+	for i := range notes {
+		post.prints[i] = notes[i].Fingerprint()
 	}
-	if !posted.HasBody && !sameSet(known.DocumentPaths, posted.DocumentPaths) {
-		return false
-	}
-	return posted.CreatedAt.IsZero() || posted.CreatedAt.Equal(known.CreatedAt)
+	return post
 }
 
-// sameSet compares what the paths name: one slash in front means nothing.
-func sameSet(a, b []string) bool { return slices.Equal(named(a), named(b)) }
-
-func named(paths []string) []string {
-	names := make([]string, 0, len(paths))
-	for _, path := range paths {
-		names = append(names, strings.TrimPrefix(path, "/"))
+// Onto decides which of the notes are new to an account that has the existing
+// ones. A note is there already when one has the same fingerprint and, if the
+// posted one says when it was made, the same time. That rule is not symmetric:
+// a note without a time matches any time, so no unique index can express it,
+// and order matters. Notes earlier in the same post count too.
+func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, []landfall.Note) {
+	known := make(knownNotes, len(existing)+len(p.notes))
+	for i := range existing {
+		known.add(existing[i].Fingerprint(), existing[i].CreatedAt)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	results := make([]NoteResult, 0, len(p.notes))
+	var fresh []landfall.Note
+	for i, note := range p.notes {
+		at, there := known.find(p.prints[i], note.CreatedAt)
+		if !there {
+			if at = note.CreatedAt; at.IsZero() {
+				at = now.UTC().Truncate(time.Second)
+			}
+			known.add(p.prints[i], at)
+		}
+		note.CreatedAt = at
+		if !there {
+			fresh = append(fresh, note)
+		}
+		results = append(results, NoteResult{Note: note, Created: !there})
+	}
+	return results, fresh
+}
+
+// knownNotes are the notes of an account by fingerprint: the time of the first
+// one and, for those that come with a time, every time there is. Looking one
+// up takes as long with a thousand notes as with one.
+type knownNotes map[[32]byte]*noteTimes
+
+type noteTimes struct {
+	first time.Time
+	all   map[int64]bool // seconds
+}
+
+func (k knownNotes) add(print [32]byte, at time.Time) {
+	times := k[print]
+	if times == nil {
+		times = &noteTimes{first: at, all: map[int64]bool{}}
+		k[print] = times
+	}
+	times.all[at.Unix()] = true
+}
+
+func (k knownNotes) find(print [32]byte, at time.Time) (time.Time, bool) {
+	times := k[print]
+	switch {
+	case times == nil:
+		return time.Time{}, false
+	case at.IsZero():
+		return times.first, true
+	}
+	return at, times.all[at.Unix()]
 }

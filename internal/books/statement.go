@@ -1,6 +1,10 @@
 package books
 
-import "landfall"
+import (
+	"strings"
+
+	"landfall"
+)
 
 // PostStatements decides which of the posted statements are new. A statement
 // that is there already with the same content changes nothing; the index of
@@ -33,5 +37,7 @@ func sameStatement(a, b landfall.Statement) bool {
 		return false
 	}
 	a.GrossAmount, b.GrossAmount = nil, nil
+	// A slash in front of a path means nothing.
+	a.Path, b.Path = strings.TrimPrefix(a.Path, "/"), strings.TrimPrefix(b.Path, "/")
 	return a == b
 }

@@ -91,7 +91,7 @@ func bindStatement(n *rules.Node) landfall.Statement {
 func bindNote(n *rules.Node) landfall.Note {
 	return landfall.Note{
 		Body:          n.Field("body").Text(),
-		HasBody:       n.Field("body").Valid(),
+		HasBody:       n.Field("body").Text() != "",
 		DocumentPaths: each(n.Field("document_paths"), func(n *rules.Node) string { return n.Field("document_path").Text() }),
 		CreatedAt:     n.Field("created_at").Instant(),
 		Pinned:        n.Field("is_pinned").Bool(),

@@ -80,7 +80,11 @@ var StagedBody = &Body[Staged]{
 }
 
 // Created is an account that was created.
-type Created struct{ Number, External string }
+type Created struct {
+	Number, External string
+	Warned           bool
+	Warnings         []landfall.Violation // about the staged data
+}
 
 // CreatedBody answers a creation.
 var CreatedBody = &Body[Created]{
@@ -88,8 +92,9 @@ var CreatedBody = &Body[Created]{
 	members: []memberOf[Created]{
 		says("platform_account_number", numberDoc, func(c Created) string { return c.Number }),
 		says("external_account_number", "", func(c Created) string { return c.External }),
+		warned(func(c Created) ([]landfall.Violation, bool) { return c.Warnings, c.Warned }),
 	},
-	example: Created{exampleNumber, exampleExternal},
+	example: Created{Number: exampleNumber, External: exampleExternal},
 }
 
 const numberDoc = "Number of the created account."

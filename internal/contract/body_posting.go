@@ -149,7 +149,10 @@ var StatementsBody = &Body[Echo]{
 }
 
 // KeptInstruction is a payment instruction that an account has.
-type KeptInstruction struct{ Number, Reference string }
+type KeptInstruction struct {
+	Number, Reference string
+	Warned            bool // though no rule warns about an instruction yet
+}
 
 // InstructionBody answers a posting of a payment instruction.
 var InstructionBody = &Body[KeptInstruction]{
@@ -157,6 +160,7 @@ var InstructionBody = &Body[KeptInstruction]{
 	members: []memberOf[KeptInstruction]{
 		says("platform_account_number", numberDoc, func(k KeptInstruction) string { return k.Number }),
 		says("reference", "The instruction's reference at the vendor.", func(k KeptInstruction) string { return k.Reference }),
+		warned(func(k KeptInstruction) ([]landfall.Violation, bool) { return nil, k.Warned }),
 	},
-	example: KeptInstruction{exampleNumber, exampleReference},
+	example: KeptInstruction{Number: exampleNumber, Reference: exampleReference},
 }

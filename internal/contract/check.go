@@ -50,12 +50,17 @@ func (c *checker) severity(code string) landfall.Severity {
 }
 
 // broken says that a value breaks a rule.
-func (c *checker) broken(code string, node *rules.Node) {
+func (c *checker) broken(code string, node *rules.Node) { c.brokenBy(code, node, "") }
+
+// brokenBy says it with figures: what was reckoned, what was given, how far
+// they are apart. Sums are not personal, and without them nobody can mend one.
+func (c *checker) brokenBy(code string, node *rules.Node, figures string) {
+	detail := ruleIndex[code].Meaning + figures
 	switch c.severity(code) {
 	case landfall.SeverityError:
-		c.report.Add(node, code, ruleIndex[code].Meaning)
+		c.report.Add(node, code, detail)
 	case landfall.SeverityWarning:
-		c.report.Warn(node, code, ruleIndex[code].Meaning)
+		c.report.Warn(node, code, detail)
 	}
 }
 
@@ -161,6 +166,12 @@ func (s *seen) add(text string) bool {
 		s.many = setOfTexts(s.few)
 	}
 	return true
+}
+
+// addPair reports whether two texts are new together. Neither can hold a
+// control character, so the pair is unmistakable.
+func (s *seen) addPair(a, b *rules.Node) bool {
+	return !a.Valid() || !b.Valid() || s.add(a.Text()+"\x00"+b.Text())
 }
 
 func setOfTexts(texts []string) map[string]bool {

@@ -21,6 +21,7 @@ func (c *checker) account(root *rules.Node) {
 	c.books(root)
 	c.statements(root.Field("statements"))
 	c.notes(root.Field("notes"))
+	c.instructions(root.Field("payment_instructions"))
 	c.paymentSchedules(root.Field("payment_schedules"))
 }
 
@@ -112,7 +113,7 @@ func (c *checker) dates(root *rules.Node) {
 	c.notInFuture(root.Field("date_of_sale"))
 	c.notInFuture(closing)
 	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(billedAhead)) {
-		c.broken(CodeDateInFuture, billed)
+		c.brokenBy(CodeDateInFuture, billed, " Billing in advance is taken up to 366 days ahead.")
 	}
 	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
 		c.broken(CodeIssuedBeforeClosing, issued)
@@ -137,9 +138,7 @@ func (c *checker) consents(n *rules.Node) {
 func (c *checker) references(root *rules.Node) {
 	var known seen
 	for _, reference := range root.Field("references").Items() {
-		namespace, value := reference.Field("namespace"), reference.Field("value")
-		// Neither text can hold a control character, so the pair is unmistakable.
-		if namespace.Valid() && value.Valid() && !known.add(namespace.Text()+"\x00"+value.Text()) {
+		if !known.addPair(reference.Field("namespace"), reference.Field("value")) {
 			c.broken(CodeDuplicateReferences, reference)
 		}
 	}
@@ -164,10 +163,10 @@ func (c *checker) books(root *rules.Node) {
 
 	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
 	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
-		c.broken(CodeHistoricalBalance, last)
+		c.brokenBy(CodeHistoricalBalance, last, apart("They add up to", sum, "the balance is", last.Amount()))
 	}
 	if sum, sound := signedSum(current); sound && last.Valid() && transfer.Valid() && last.Amount()+sum != transfer.Amount() {
-		c.broken(CodeTransferBalance, transfer)
+		c.brokenBy(CodeTransferBalance, transfer, apart("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount()))
 	}
 	if last.Valid() && last.Amount() != 0 && !closing.Present() {
 		c.broken(CodeBalanceWithoutClosing, last)

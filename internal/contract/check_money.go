@@ -66,7 +66,7 @@ func (c *checker) items(n *rules.Node) {
 		sum = sum.Add(value.Decimal())
 	}
 	if rounded, err := sum.Round(); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
-		c.broken(CodeItemsSum, amount)
+		c.brokenBy(CodeItemsSum, amount, apartExactly("They add up to", sum, "the amount is", amount.Decimal()))
 	}
 }
 
@@ -74,9 +74,11 @@ func (c *checker) items(n *rules.Node) {
 func (c *checker) lineItem(n *rules.Node) {
 	c.period(n, "start_date", "end_date")
 	price, count, net := n.Field("price_per_unit"), n.Field("number_of_units"), n.Field("net_amount")
-	if price.Valid() && count.Valid() && net.Valid() &&
-		!price.Decimal().Mul(count.Decimal()).Near(net.Decimal(), minorUnit) {
-		c.broken(CodeLineItemNet, net)
+	if price.Valid() && count.Valid() && net.Valid() {
+		product := price.Decimal().Mul(count.Decimal())
+		if !product.Near(net.Decimal(), minorUnit) {
+			c.brokenBy(CodeLineItemNet, net, apartExactly("The product is", product, "the net amount is", net.Decimal()))
+		}
 	}
 	if units := n.Field("units"); units.Valid() && len(units.Items()) != 2 {
 		c.broken(CodeUnits, units)
@@ -89,10 +91,21 @@ func (c *checker) taxItem(n *rules.Node) {
 	if n.Field("unit_type").Text() != "PROPORTION" || !value.Valid() || !rate.Valid() || !amount.Valid() {
 		return
 	}
-	off := value.Decimal().Mul(rate.Decimal()).Sub(amount.Decimal())
+	product := value.Decimal().Mul(rate.Decimal())
+	off := product.Sub(amount.Decimal())
 	if off.Compare(minorUnit.Decimal()) >= 0 || off.Compare((-minorUnit).Decimal()) <= 0 {
-		c.broken(CodeTaxAmount, amount)
+		c.brokenBy(CodeTaxAmount, amount, apartExactly("The product is", product, "the tax is", amount.Decimal()))
 	}
+}
+
+// apart tells two sums that should be one, and the second less the first.
+func apart(reckoned string, a money.Amount, given string, b money.Amount) string {
+	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + (b - a).String() + "."
+}
+
+// apartExactly is apart for figures with more digits than money has.
+func apartExactly(reckoned string, a money.Decimal, given string, b money.Decimal) string {
+	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + b.Sub(a).String() + "."
 }
 
 const minorUnit = money.Amount(1)
@@ -113,6 +126,17 @@ func (c *checker) statements(list *rules.Node) {
 		c.path(statement.Field("statement_path"))
 	}
 	c.overlap(CodeStatementOverlap, spans(list, "bill_period_from_date", "bill_period_to_date"))
+}
+
+// instructions are twins when they are the same one at the same vendor: which
+// of the two is meant is not ours to guess.
+func (c *checker) instructions(list *rules.Node) {
+	var known seen
+	for _, instruction := range list.Items() {
+		if reference := instruction.Field("reference"); !known.addPair(instruction.Field("vendor"), reference) {
+			c.broken(CodeDuplicateInstructions, reference)
+		}
+	}
 }
 
 // paymentSchedules asks for what a trigger needs and wants one schedule at a

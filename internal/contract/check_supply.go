@@ -17,7 +17,9 @@ func (c *checker) supplyAddresses(list *rules.Node) {
 			}
 		}
 		for _, point := range address.Field("supply_points").Items() {
-			c.firstTime(&points, CodeDuplicateSupplyPoints, point.Field("identifier"))
+			if identifier := point.Field("identifier"); !points.addPair(point.Field("supply_type"), identifier) {
+				c.broken(CodeDuplicateSupplyPoints, identifier)
+			}
 			c.supplyPoint(point)
 		}
 	}

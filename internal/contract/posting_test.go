@@ -159,7 +159,7 @@ func TestFailureAnswers(t *testing.T) {
 	if got := string(FailureGroupBody.Append(nil, landfall.FailureGroup{Code: "c", Attr: "a.*.b", Accounts: 12, Alone: 3})); got != `{"code":"c","attr":"a.*.b","accounts":12,"alone":3}` {
 		t.Error(got)
 	}
-	if got := string(InstructionBody.Append(nil, KeptInstruction{"A-1", "r"})); got != `{"platform_account_number":"A-1","reference":"r"}` {
+	if got := string(InstructionBody.Append(nil, KeptInstruction{Number: "A-1", Reference: "r"})); got != `{"platform_account_number":"A-1","reference":"r"}` {
 		t.Error(got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"landfall"
 	"landfall/internal/rules"
@@ -37,15 +38,15 @@ func ReadQuery(raw string) *Query {
 	return query
 }
 
-// Bool reads a flag: true, false, 1 or 0.
+// Bool reads a flag: true, false, 1 or 0, in any case.
 func (q *Query) Bool(name string, fallback bool) bool {
 	text, given := q.take(name)
 	switch {
 	case !given:
 		return fallback
-	case text == "true", text == "1":
+	case strings.EqualFold(text, "true"), text == "1":
 		return true
-	case text == "false", text == "0":
+	case strings.EqualFold(text, "false"), text == "0":
 		return false
 	}
 	q.refuse(name, rules.CodeInvalidChoice, "Must be one of: true, false, 1, 0.")

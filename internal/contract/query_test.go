@@ -14,6 +14,7 @@ import (
 func TestQueryBool(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"": true, "flag=true": true, "flag=1": true, "flag=false": false, "flag=0": false, "fl%61g=0": false,
+		"flag=TRUE": true, "flag=False": false, "flag=tRuE": true,
 	} {
 		if got, err := QueryBool(raw, "flag", true); got != want || err != nil {
 			t.Errorf("%q: %v, %v", raw, got, err)
@@ -24,7 +25,7 @@ func TestQueryBool(t *testing.T) {
 		"flag=":               {"invalid_choice flag"},
 		"flag":                {"invalid_choice flag"},
 		"flag=2":              {"invalid_choice flag"},
-		"flag=TRUE":           {"invalid_choice flag"},
+		"flag=yes":            {"invalid_choice flag"},
 		"flag=true&flag=true": {"invalid_choice flag"},
 		"Flag=true":           {"unknown_parameter Flag"},
 		"b=1&a=1&flag=1":      {"unknown_parameter a", "unknown_parameter b"},

@@ -38,6 +38,7 @@ const (
 	CodeHistoricalBalance           = "historical_balance_mismatch"
 	CodeTransferBalance             = "transfer_balance_mismatch"
 	CodeBalanceWithoutClosing       = "balance_without_closing_date"
+	CodeDuplicateInstructions       = "duplicate_payment_instructions"
 	CodeStatementOverlap            = "statement_periods_overlap"
 	CodeNoteEmpty                   = "note_body_or_document_path_required"
 	CodeNoteUnpin                   = "note_unpin_at_earlier_than_creation_date"
@@ -74,17 +75,18 @@ var ruleBook = []Rule{
 	{CodeDuplicateReferences, refuses, "references.*", "The same reference is given twice."},
 	{CodeDuplicateConsents, refuses, "consents.*.type, customers.*.consents.*.type", "A consent of the same type is given twice in one list."},
 	{CodeDuplicateSupplyAddresses, refuses, "supply_addresses.*", "The same supply address is given twice."},
-	{CodeDuplicateSupplyPoints, refuses, "supply_addresses.*.supply_points.*.identifier", "The same supply point is given twice."},
+	{CodeDuplicateSupplyPoints, refuses, "supply_addresses.*.supply_points.*.identifier", "The same supply point, by supply type and identifier, is given twice."},
 	{CodeStartAfterEnd, refuses, "the first date of every from and to pair", "A period begins after it ends."},
 	{CodeAgreementOverlap, refuses, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "Two agreements of a supply point overlap."},
 	{CodeAgreementGap, warns, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "There are days between two agreements of a supply point."},
-	{CodeDateInFuture, refuses, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, current_statement_transactions.*.transaction_date, signed_at of a consent; last_billed_to_date when it is over 366 days ahead", "This cannot be in the future, or not that far."},
+	{CodeDateInFuture, refuses, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, current_statement_transactions.*.transaction_date, signed_at of a consent; last_billed_to_date when it is over 366 days ahead", "This cannot be in the future."},
 	{CodeIssuedBeforeClosing, refuses, "last_statement_issue_date", "The last statement was issued before it was closed."},
 	{CodeHistoricalWithoutClosing, refuses, "historical_statement_transactions", "Historical transactions need a last statement closing date or a last billed to date."},
 	{CodeHistoricalAfterClosing, refuses, "historical_statement_transactions.*.transaction_date", "A historical transaction is later than the last closed day."},
 	{CodeCurrentBeforeOpening, refuses, "current_statement_transactions.*.transaction_date", "A current transaction is earlier than the first day of the open statement period."},
 	{landfall.CodeDuplicateTransactions, refuses, "transaction_id of a transaction", "The same transaction identifier is given twice."},
 	{CodeDuplicateStatements, refuses, "statements.*.statement_id", "The same statement identifier is given twice."},
+	{CodeDuplicateInstructions, refuses, "payment_instructions.*.reference", "The same payment instruction is given twice."},
 	{CodeHistoricalBalance, refuses, "last_statement_balance", "The historical transactions do not add up to the last statement balance."},
 	{CodeTransferBalance, refuses, "transfer_balance", "The last statement balance and the current transactions do not add up to the transfer balance."},
 	{CodeBalanceWithoutClosing, warns, "last_statement_balance", "A last statement balance that is not zero should have a last statement closing date."},

@@ -35,7 +35,7 @@ var supplyAddressTable = rules.NewTable("SupplyAddress", "A place that is suppli
 )
 
 var supplyPointTable = rules.NewTable("SupplyPoint", "Where a product enters a place.",
-	rules.Need("identifier", rules.Name(64), "The market's identifier of the supply point; once per account."),
+	rules.Need("identifier", rules.Name(64), "The market's identifier of the supply point; once per account and supply type."),
 	rules.Need("supply_type", code, "What is supplied: ELECTRICITY, GAS, WATER, BROADBAND and so on."),
 	rules.Need("supply_start_date", rules.Date(), "First day of supply."),
 	rules.May("supply_end_date", rules.Date(), "Last day of supply."),

@@ -13,6 +13,7 @@ var processDoc = &operation{
 	description: "Applies every rule again to the staged data and creates the account with everything on it in one step. " +
 		"Exactly one account can come out of one external account number, whatever is repeated or runs at the same time. " +
 		"With `dry_run` the same work is done and taken back; nothing but the record of the attempt remains.",
+	query:   []parameter{includeWarnings},
 	request: sent("ProcessRequest", contract.ExampleProcess),
 	responses: []response{
 		{http.StatusCreated, "The account was created.", shown(contract.CreatedBody), nil},
@@ -38,7 +39,7 @@ var notesDoc = &operation{
 	responses: []response{
 		{http.StatusCreated, "One entry for each note.", shown(contract.NotesBody), nil},
 		{http.StatusBadRequest, "A note breaks a rule (`validation_failed`), a document is missing " +
-			"(`path_does_not_exist_in_file_store`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
+			"(`path_does_not_exist_in_file_store`), or the supplier is paused (`import_supplier_migration_not_ongoing`).",
 			refused(exampleEmptyNote), nil},
 		{http.StatusNotFound, "No account was imported under this supplier code and external account number.",
 			refused(exampleNoAccount), nil},
@@ -69,7 +70,7 @@ var transactionsDoc = &operation{
 		{http.StatusBadRequest, "Nothing was added. The first transaction that fails is in `transaction_data`. It breaks a rule " +
 			"(`validation_failed`, `duplicate_transaction_ids`) or lies outside the open statement period " +
 			"(`transaction_outside_open_statement_period`). Without such a transaction: the account is not imported " +
-			"(`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
+			"(`account_not_found`), or the supplier is paused (`import_supplier_migration_not_ongoing`).",
 			exampleTransactionError, nil},
 	},
 }
@@ -84,7 +85,7 @@ var statementsDoc = &operation{
 			shown(contract.StatementsBody), nil},
 		{http.StatusBadRequest, "A statement breaks a rule (`validation_failed`), contradicts one with the same `statement_id` " +
 			"(`historical_statement_already_exists`), its document is missing (`path_does_not_exist_in_file_store`), the account is not " +
-			"imported (`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
+			"imported (`account_not_found`), or the supplier is paused (`import_supplier_migration_not_ongoing`).",
 			refused(exampleStatementError), nil},
 	},
 }
@@ -92,15 +93,17 @@ var statementsDoc = &operation{
 var instructionDoc = &operation{
 	id: "createPaymentInstruction", tag: tagPosting, summary: "Add a payment instruction to an imported account",
 	description: "Asks the payment vendor whether the instruction exists, and keeps what he says about it. The same instruction " +
-		"again is kept once and answered alike.",
+		"again is kept once and answered alike; in other words it is refused.",
+	query:   []parameter{includeWarnings},
 	request: sent("PaymentInstructionRequest", contract.ExampleInstruction),
 	responses: []response{
 		{http.StatusCreated, "The instruction is kept.", shown(contract.InstructionBody), nil},
 		{http.StatusBadRequest, "Do not repeat the request in the same form. It breaks a rule (`validation_failed`); the vendor is not " +
 			"configured (`payment_vendor_does_not_exist`); he knows no such instruction (`payment_instruction_not_found`), has it " +
-			"under another type (`payment_instruction_type_mismatch`) or not in use (`payment_instruction_inactive`); he cannot be " +
+			"under another type (`payment_instruction_type_mismatch`) or not in use (`payment_instruction_inactive`); the account has it " +
+			"in other words (`payment_instruction_already_exists`, with the `differences`); he cannot be " +
 			"asked for good (`payment_vendor_rejected`, `payment_vendor_out_of_service`); the account is not imported " +
-			"(`account_not_found`), or the supplier is paused or complete (`import_supplier_migration_not_ongoing`).",
+			"(`account_not_found`), or the supplier is paused (`import_supplier_migration_not_ongoing`).",
 			refused(exampleInstructionError), nil},
 		{http.StatusInternalServerError, "Something went wrong that may pass, such as a vendor that does not answer " +
 			"(`payment_vendor_unavailable`). Send the same request again.",

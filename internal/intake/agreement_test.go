@@ -127,7 +127,7 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 
 // verdict is what an attempt says about the account: that it imports, or all
 // that is wrong with it.
-func verdict(_ landfall.CreateOutcome, err error) string {
+func verdict(_ Created, err error) string {
 	if err == nil || errors.Is(err, errDryRun) {
 		return "imports"
 	}

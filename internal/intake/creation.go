@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,12 +17,17 @@ func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.C
 		data.Currency = a.supplier.Currency
 	}
 	periods, ledger, balance := books.Open(data, calendar.DayOf(now, calendar.Zone(a.supplier.TimeZone)))
-	_, data.Notes = books.PostNotes(nil, data.Notes, now)
+	_, data.Notes = books.PrepareNotes(data.Notes).Onto(nil, now)
 	fresh, conflict := books.PostStatements(nil, data.Statements)
 	if conflict >= 0 {
 		return landfall.Creation{}, refuseStatement(conflict)
 	}
 	data.Statements = fresh
+	instructions, conflict, differences := books.PostInstructions(nil, data.Instructions)
+	if conflict >= 0 {
+		return landfall.Creation{}, refuseInstruction(fmt.Sprintf("payment_instructions.%d.", conflict), differences)
+	}
+	data.Instructions = instructions
 	creation := landfall.Creation{
 		Claim: a.claim, DryRun: a.dryRun, By: a.who.Author(),
 		Account: landfall.Account{
@@ -45,15 +51,4 @@ func welcome(customers []landfall.Customer) []landfall.Mail {
 		}
 	}
 	return mails
-}
-
-// once leaves out the instructions that an earlier one of the list repeats.
-func once(instructions []landfall.Instruction) []landfall.Instruction {
-	var kept []landfall.Instruction
-	for _, instruction := range instructions {
-		if !slices.ContainsFunc(kept, instruction.Same) {
-			kept = append(kept, instruction)
-		}
-	}
-	return kept
 }

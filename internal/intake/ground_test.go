@@ -148,7 +148,7 @@ func (g *ground) stage(external, rest string) {
 	}
 }
 
-func (g *ground) process(external string, dryRun bool) (landfall.CreateOutcome, error) {
+func (g *ground) process(external string, dryRun bool) (Created, error) {
 	return g.Process(g.t.Context(), ours, contract.ProcessRequest{Key: key(external), Team: "Team", DryRun: dryRun})
 }
 

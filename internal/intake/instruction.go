@@ -3,9 +3,9 @@ package intake
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"landfall"
+	"landfall/internal/books"
 	"landfall/internal/contract"
 )
 
@@ -30,44 +30,56 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	if supplier == nil {
 		return InstructionReceipt{}, errNoAccount
 	}
-	instruction := request.Instruction
 	// Who has no account, or a paused supplier, or sent this before, is told so
 	// without bothering the vendor.
-	kept := false
-	number, err := d.post(ctx, landfall.Posting{
-		Key: request.Key, By: who.Author(), Instructions: []landfall.Instruction{instruction},
-		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
-			kept = slices.ContainsFunc(account.Instructions, func(other landfall.Instruction) bool {
-				return instruction.Same(other) && instruction.Type == other.Type
-			})
-			return landfall.Additions{}, nil
-		},
-	}, errNoAccount)
-	if err != nil {
-		return InstructionReceipt{}, err
+	instruction := request.Instruction
+	number, known, err := d.keepInstruction(ctx, who, request.Key, instruction, false)
+	if err == nil && !known {
+		if instruction.Details, err = d.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
+			number, _, err = d.keepInstruction(ctx, who, request.Key, instruction, true)
+		}
 	}
-	if kept {
-		return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
-	}
-	if instruction.Details, err = d.verify(ctx, who, request.Key.Supplier, instruction); err != nil {
-		return InstructionReceipt{}, err
-	}
-	number, err = d.post(ctx, landfall.Posting{
-		Key: request.Key, By: who.Author(), Instructions: []landfall.Instruction{instruction},
-		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
-			if slices.ContainsFunc(account.Instructions, instruction.Same) {
-				return landfall.Additions{}, nil
-			}
-			return landfall.Additions{
-				Instructions: []landfall.Instruction{instruction},
-				Event:        event(landfall.EventInstructionCreated, request.Key, 1),
-			}, nil
-		},
-	}, errNoAccount)
 	if err != nil {
 		return InstructionReceipt{}, err
 	}
 	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
+}
+
+// keepInstruction looks whether an account has an instruction already and, if
+// it is to be kept, adds it when not. One that is there in other words is
+// refused: dropping the new ones in silence would be a loss.
+func (d *Desk) keepInstruction(
+	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
+) (number string, known bool, err error) {
+	posted := []landfall.Instruction{instruction}
+	number, err = d.post(ctx, landfall.Posting{
+		Key: key, By: who.Author(), Instructions: posted,
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			fresh, conflict, differences := books.PostInstructions(account.Instructions, posted)
+			known = conflict < 0 && len(fresh) == 0
+			switch {
+			case conflict >= 0:
+				return landfall.Additions{}, refuseInstruction("", differences)
+			case known, !keep:
+				return landfall.Additions{}, nil
+			}
+			return landfall.Additions{Instructions: fresh, Event: event(landfall.EventInstructionCreated, key, len(fresh))}, nil
+		},
+	}, errNoAccount)
+	return number, known, err
+}
+
+// refuseInstruction refuses an instruction that the account has in other words.
+func refuseInstruction(prefix string, differences []string) error {
+	const detail = "The account has this payment instruction with another value here."
+	refusal := landfall.Refuse(landfall.CodeInstructionExists, "The account has this payment instruction in other words.")
+	for _, field := range differences {
+		refusal.Violations = append(refusal.Violations, landfall.Violation{
+			Code: landfall.CodeInstructionExists, Attr: prefix + field, Detail: detail,
+		})
+	}
+	refusal.Members = []landfall.Member{{Name: "differences", Value: differences}}
+	return refusal
 }
 
 // nothing looks whether an account can be posted to.

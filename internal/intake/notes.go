@@ -39,14 +39,11 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 		return NotesReceipt{}, err
 	}
 	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
-	bodies := make([]string, len(notes))
-	for i, note := range notes {
-		bodies[i] = note.Body
-	}
+	prepared := books.PrepareNotes(notes)
 	_, err = d.post(ctx, landfall.Posting{
-		Key: request.Key(), By: who.Author(), NoteBodies: bodies,
+		Key: request.Key(), By: who.Author(), Notes: notes,
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
-			results, fresh := books.PostNotes(account.Notes, notes, account.Now)
+			results, fresh := prepared.Onto(account.Notes, account.Now)
 			receipt.Results = results
 			return landfall.Additions{Notes: fresh, Event: event(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil
 		},

@@ -28,7 +28,6 @@ func (a *attempt) askOutside(ctx context.Context, data *landfall.AccountData) er
 	if err != nil && errors.Is(context.Cause(ctx), landfall.ErrFenced) {
 		return landfall.ErrFenced
 	}
-	data.Instructions = once(data.Instructions)
 	return err
 }
 

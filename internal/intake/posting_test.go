@@ -294,7 +294,7 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 func TestPausedSupplierTakesNothing(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", "")
-	g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Complete })
+	g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused })
 	before := g.rows()
 	_, statements := g.PostStatements(t.Context(), ours, envelope("1", `"statements":[]`))
 	_, instruction := g.PostInstruction(t.Context(), ours, envelope("1", `"vendor":"V","type":"CARD","reference":"r"`))

@@ -25,25 +25,31 @@ const (
 // the caller has gone; failing that, the lease frees the process.
 const releasePatience = 5 * time.Second
 
+// Created is an account that came out of its staged data.
+type Created struct {
+	landfall.CreateOutcome
+	Warnings []landfall.Violation // about the staged data
+}
+
 // Process creates an account from the staged data: claim, rules once more,
 // questions to the outside, one creating transaction. Exactly one account can
 // come out of one key, whoever else is trying; a failure gives the claim back
 // and keeps its reason. A dry run walks the same way and is rolled back.
-func (d *Desk) Process(ctx context.Context, who landfall.Principal, request contract.ProcessRequest) (landfall.CreateOutcome, error) {
+func (d *Desk) Process(ctx context.Context, who landfall.Principal, request contract.ProcessRequest) (Created, error) {
 	supplier, err := d.supplier(ctx, who, request.Key.Supplier)
 	if err != nil {
-		return landfall.CreateOutcome{}, trouble(err)
+		return Created{}, trouble(err)
 	}
 	if supplier == nil {
-		return landfall.CreateOutcome{}, refuseField("import_supplier_code", landfall.CodeSupplierUnknown,
+		return Created{}, refuseField("import_supplier_code", landfall.CodeSupplierUnknown,
 			"There is no import supplier with this code.")
 	}
 	claimed, err := d.claim(ctx, request)
 	if err != nil {
-		return landfall.CreateOutcome{}, trouble(err)
+		return Created{}, trouble(err)
 	}
 	if claimed.Verdict != landfall.ClaimGranted {
-		return landfall.CreateOutcome{}, refusedClaim(request.Key, claimed)
+		return Created{}, refusedClaim(request.Key, claimed)
 	}
 	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
 	return attempt.settle(ctx)
@@ -75,6 +81,7 @@ type attempt struct {
 	claim    landfall.Claim
 	supplier landfall.Supplier
 	dryRun   bool
+	warnings []landfall.Violation // that the rules have about the staged data
 }
 
 // errDryRun is how a dry run that would have succeeded ends.
@@ -85,7 +92,7 @@ var errDryRun = landfall.Refuse(landfall.CodeDryRunRolledBack,
 var errInterrupted = errors.New("the attempt did not end")
 
 // settle runs the attempt and ends the claim with it, whatever happens.
-func (a *attempt) settle(ctx context.Context) (landfall.CreateOutcome, error) {
+func (a *attempt) settle(ctx context.Context) (Created, error) {
 	reason := errInterrupted
 	defer func() {
 		if reason != nil {
@@ -95,11 +102,11 @@ func (a *attempt) settle(ctx context.Context) (landfall.CreateOutcome, error) {
 	outcome, reason := a.run(ctx)
 	switch {
 	case errors.Is(reason, landfall.ErrFenced):
-		return landfall.CreateOutcome{}, a.explainLoss(ctx)
+		return Created{}, a.explainLoss(ctx)
 	case reason != nil:
-		return landfall.CreateOutcome{}, trouble(reason)
+		return Created{}, trouble(reason)
 	}
-	return outcome, nil
+	return Created{outcome, a.warnings}, nil
 }
 
 // explainLoss says what became of a process whose claim was lost: the lease
@@ -134,9 +141,11 @@ func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 		return landfall.CreateOutcome{}, err
 	}
 	// The rules or their severities may be newer than the staging.
-	if verdict := account.Check(&a.supplier, now); len(verdict.Errors) > 0 {
-		return landfall.CreateOutcome{}, verdict.Err()
+	verdict := account.Check(&a.supplier, now)
+	if err := verdict.Err(); err != nil {
+		return landfall.CreateOutcome{}, err
 	}
+	a.warnings = verdict.Warnings
 	data := account.Data()
 	if err := a.askOutside(ctx, &data); err != nil {
 		return landfall.CreateOutcome{}, err

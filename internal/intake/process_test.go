@@ -22,7 +22,7 @@ const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_bal
 	"current_statement_transactions":[{"transaction_id":"C1","transaction_date":"2025-04-03","amount":50,"type":"PAYMENT"}],
 	"statements":[{"statement_id":"S1","bill_period_from_date":"2025-01-01","bill_period_to_date":"2025-03-31"}],
 	"notes":[{"body":"one"},{"body":"one"},{"body":"two","created_at":"2024-01-01T00:00:00Z"}],
-	"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"},{"vendor":"V","reference":"r1","type":"CARD"}],
+	"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"},{"vendor":"V","reference":"r2","type":"CARD"}],
 	"payment_schedules":[{"start_date":"2025-04-01","trigger":"REGULAR","amount":50,"frequency":"MONTHLY","day_of_month":3}]`
 
 func TestProcessCreatesEverything(t *testing.T) {
@@ -45,7 +45,7 @@ func TestProcessCreatesEverything(t *testing.T) {
 			t.Error(difference)
 		}
 		if data := account.Data; len(data.Notes) != 2 || len(data.Statements) != 1 || len(data.PaymentSchedules) != 1 || len(data.SupplyAddresses) != 1 ||
-			len(data.Instructions) != 1 || data.Instructions[0].Details.LastDigits != "4242" || data.Currency != "GBP" {
+			len(data.Instructions) != 2 || data.Instructions[0].Details.LastDigits != "4242" || data.Currency != "GBP" {
 			t.Errorf("got %+v", data)
 		}
 		if got := g.events(); len(got) != 1 || got[0] != landfall.EventImportCompleted {

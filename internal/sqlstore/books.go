@@ -115,7 +115,7 @@ func readNote(scan scanner, row *owned[landfall.Note]) error {
 		instantInto{&row.item.UnpinAt}); err != nil {
 		return err
 	}
-	row.item.Body, row.item.HasBody = body.String, body.Valid
+	row.item.Body, row.item.HasBody = body.String, body.String != ""
 	if paths == nil {
 		return nil
 	}

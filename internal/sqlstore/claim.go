@@ -198,12 +198,12 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 // claimVerdict says why a process cannot be claimed; 0 means that it can.
 func claimVerdict(status landfall.SupplierStatus, team bool, state landfall.ProcessState) landfall.ClaimVerdict {
 	switch {
+	case state == landfall.Imported:
+		return landfall.ClaimImported
 	case status != landfall.Ongoing:
 		return landfall.ClaimNoSupplier
 	case state == "":
 		return landfall.ClaimNotStaged
-	case state == landfall.Imported:
-		return landfall.ClaimImported
 	case state == landfall.Skipped:
 		return landfall.ClaimSkipped
 	case !team:

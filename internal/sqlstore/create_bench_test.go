@@ -150,7 +150,7 @@ func BenchmarkPost(b *testing.B) {
 				fresh.ID = fmt.Sprint("B-", number)
 				body := fmt.Sprint("Note ", number)
 				outcome, err := store.Post(b.Context(), landfall.Posting{
-					Key: landfall.Key{Supplier: "S", External: fmt.Sprint(number%accounts + 1)}, NoteBodies: []string{body}, TransactionIDs: []string{fresh.ID},
+					Key: landfall.Key{Supplier: "S", External: fmt.Sprint(number%accounts + 1)}, Notes: []landfall.Note{{Body: body}}, TransactionIDs: []string{fresh.ID},
 					Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
 						return landfall.Additions{
 							Notes: []landfall.Note{{Body: body, HasBody: true}},

@@ -17,6 +17,7 @@ type (
 // posting is one call of Post with what was found on its account.
 type posting struct {
 	landfall.Posting
+	digests  []int64 // of the notes it wants to see, made before anything is locked
 	id       int64
 	number   string
 	books    landfall.AccountBooks
@@ -34,9 +35,9 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted}
+	mine := &posting{Posting: wanted, digests: noteDigests(wanted.Notes)}
 	// What it will add is not known yet; what it asks for is a good guess.
-	weight := 1000 * (1 + len(wanted.NoteBodies) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
+	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
 	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
 	if mine.panicked != nil {
 		panic(mine.panicked)
@@ -158,7 +159,7 @@ var lockedAccounts = forSizes(batchSizes, `WITH wanted (supplier, external) AS (
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	JOIN account held ON held.id = p.id
-	WHERE s.status = 'Ongoing' ORDER BY held.id {hold}`)
+	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`)
 
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
 	size, args := open.args(2, func(args []any, one *postCall) []any {
@@ -180,7 +181,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 			return nil, t.note(err)
 		}
 		one := open.byKey[key]
-		p.Posting = one.wanted.Posting
+		p.Posting, p.digests = one.wanted.Posting, one.wanted.digests
 		p.books.AccountNumber, p.books.Now = p.number, moment(now)
 		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
@@ -194,22 +195,22 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 
 // refusePosting says why postings found no account they may add to.
 func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
-	ongoing := map[string]bool{}
+	takes := map[string]bool{}
 	for _, one := range open.batch {
 		if open.byKey[one.key] != one {
 			continue
 		}
 		code := one.key.Supplier
-		if _, asked := ongoing[code]; !asked {
+		if _, asked := takes[code]; !asked {
 			open, err := collect(ctx, t.session, func(scan scanner, code *string) error { return scan(code) },
-				`SELECT code FROM supplier WHERE code = $1 AND status = 'Ongoing'`, code)
+				`SELECT code FROM supplier WHERE code = $1 AND status <> 'Paused'`, code)
 			if err != nil {
 				return err
 			}
-			ongoing[code] = len(open) > 0
+			takes[code] = len(open) > 0
 		}
 		verdict := landfall.PostNoSupplier
-		if ongoing[code] {
+		if takes[code] {
 			verdict = landfall.PostNoAccount
 		}
 		open.settle(one, landfall.PostOutcome{Verdict: verdict})
@@ -227,8 +228,8 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 		for _, id := range distinct(p.TransactionIDs) {
 			entries = append(entries, p.id, id)
 		}
-		for _, body := range distinct(p.NoteBodies) {
-			notes = append(notes, p.id, bodyDigest(body))
+		for _, digest := range p.digests {
+			notes = append(notes, p.id, digest)
 		}
 		for _, id := range distinct(p.StatementIDs) {
 			statements = append(statements, p.id, id)

@@ -155,10 +155,10 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		}
 		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
 		switch {
-		case status != landfall.Ongoing:
-			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
 		case state.String == string(landfall.Imported):
 			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
+		case status != landfall.Ongoing:
+			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
 		case state.String == string(landfall.Skipped):
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):

@@ -1,8 +1,9 @@
 package sqlstore
 
 import (
-	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"landfall"
@@ -186,7 +187,7 @@ func (r *accountRows) note(id, last, now int64, notes []landfall.Note, by landfa
 	for i := range notes {
 		n := &notes[i]
 		var body, paths any
-		if n.HasBody {
+		if n.Body != "" {
 			body = n.Body
 		}
 		if n.DocumentPaths != nil {
@@ -200,7 +201,7 @@ func (r *accountRows) note(id, last, now int64, notes []landfall.Note, by landfa
 		if !n.CreatedAt.IsZero() {
 			created = n.CreatedAt.UnixMicro()
 		}
-		r.notes.add(id, bodyDigest(n.Body), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
+		r.notes.add(id, noteDigest(n), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
 			textArg(by.KeyID), textArg(by.RequestID))
 	}
 	return nil
@@ -232,17 +233,29 @@ func (r *accountRows) event(at int64, event landfall.Event) error {
 	return nil
 }
 
-// bodyDigest stands for a note's body in the index. Equal digests of different
-// bodies do no harm: the bodies themselves are compared afterwards.
-func bodyDigest(body string) (digest int64) {
-	if body == "" {
-		return 0
+// noteDigest stands for a note in the index: the beginning of its fingerprint.
+// Equal digests of different notes do no harm, since the whole fingerprints are
+// compared afterwards.
+func noteDigest(n *landfall.Note) int64 {
+	print := n.Fingerprint()
+	return int64(binary.BigEndian.Uint64(print[:8])) //nolint:gosec // the bits of an int64
+}
+
+// unwrittenDigest is what notes without a body used to be kept under.
+const unwrittenDigest = 0
+
+// noteDigests are those that the notes are kept under which are the same as
+// some others.
+func noteDigests(notes []landfall.Note) []int64 {
+	digests := make([]int64, 0, len(notes)+1)
+	for i := range notes {
+		digests = append(digests, noteDigest(&notes[i]))
+		if notes[i].Body == "" {
+			digests = append(digests, unwrittenDigest)
+		}
 	}
-	sum := sha256.Sum256([]byte(body))
-	for _, part := range sum[:8] {
-		digest = digest<<8 | int64(part)
-	}
-	return digest
+	slices.Sort(digests)
+	return slices.Compact(digests)
 }
 
 // dayArg gives a day as the databases keep it; the zero day is NULL.

@@ -106,6 +106,9 @@ var claims = []check{
 			t.Fatal(err)
 		}
 		claim(t, store, own("staged"), landfall.ClaimNoSupplier)
+		if outcome, err := store.Claim(t.Context(), own("done")); err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
+			t.Errorf("claim of an imported one while the supplier is paused: %+v, %v", outcome, err)
+		}
 		if state := process(t, store, own("staged").Key).State; state != landfall.Staged {
 			t.Errorf("a refused claim left %s", state)
 		}

@@ -58,7 +58,7 @@ func house() landfall.Account {
 			LastBilledToOn: on("2026-06-29"), LastStatementClosingOn: on("2026-06-30"), LastStatementIssuedOn: on("2026-07-03"),
 			NextBillDueOn: on("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
 			Statements:       []landfall.Statement{{ID: "S2", FromOn: on("2026-05-01"), ToOn: on("2026-05-31"), IssuedOn: on("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf"}, {ID: "S1"}},
-			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {HasBody: true, CreatedAt: instant}},
+			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {DocumentPaths: []string{"z"}, CreatedAt: instant}},
 			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: on("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
 			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: on("2026-01-01"), EndOn: on("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},
 		},

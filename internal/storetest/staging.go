@@ -80,6 +80,19 @@ var stagings = []check{
 		}
 		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
 	}},
+	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		made := account(t, store, key)
+		for _, status := range []landfall.SupplierStatus{landfall.Paused, landfall.Complete} {
+			if err := setStatus(t.Context(), store, status); err != nil {
+				t.Fatal(err)
+			}
+			outcome, err := store.Stage(t.Context(), document(key, "two"))
+			if err != nil || outcome.Verdict != landfall.RefusedImported || outcome.AccountNumber != made.Number {
+				t.Errorf("%s: %+v, %v", status, outcome, err)
+			}
+		}
+	}},
 	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
