@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -24,13 +23,14 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 	var reason string
 	command := onDatabase(&cobra.Command{
 		Use: verb + " SUPPLIER EXTERNAL", Short: short, Args: usage(cobra.ExactArgs(2)),
+		ValidArgsFunction: words(suppliers, nothing),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
 		if err := mark(operator, command.Context(), key, reason); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Account %s of %s is %s.\n", clean(key.External), clean(key.Supplier), done)
-		return nil
+		return say(command, map[string]string{"action": "account." + verb, "import_supplier": key.Supplier, "external_account_number": key.External},
+			"Account %s of %s is %s.", key.External, key.Supplier, done)
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
 	return command
@@ -39,14 +39,14 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 func accountShow() *cobra.Command {
 	var options portrait.Options
 	var whole bool
-	command := onDatabase(listing(&cobra.Command{
+	command := onDatabase(&cobra.Command{
 		Use: "show SUPPLIER EXTERNAL | ACCOUNT-NUMBER", Short: "Show an account with everything on it and its history",
-		Args: usage(cobra.RangeArgs(1, 2)),
+		Args: usage(cobra.RangeArgs(1, 2)), ValidArgsFunction: words(suppliers, nothing),
 		Long: "Show an account with everything on it and its history, by the supplier's\n" +
 			"number or by ours. Without --personal and --document nothing is shown that\n" +
 			"says who the customers are or what people wrote.",
 		Example: "  landfall account show NORTH 1001\n  landfall account show A-7K3M9Q2B --personal",
-	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		found, err := findAccount(command.Context(), operator, arguments)
 		if err != nil {
 			return err

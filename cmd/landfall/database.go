@@ -41,7 +41,7 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 
 // onStore completes a command that reads the database directly.
 func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error) *cobra.Command {
-	app.AddFlags(command.Flags(), databaseSettings...)
+	addSettings(command, databaseSettings...)
 	command.RunE = func(command *cobra.Command, arguments []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
@@ -57,6 +57,26 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		return errors.Join(work(command, store, arguments), store.Close())
 	}
 	return command
+}
+
+// addSettings declares settings as flags of a command, all without names, and
+// what a shell can complete of them.
+func addSettings(command *cobra.Command, names ...string) {
+	app.AddFlags(command.Flags(), names...)
+	for _, name := range app.FlagNames(command.Flags()) {
+		switch name {
+		case "database":
+			completes(command, name, open("sqlite:", "postgres://"))
+		case "documents":
+			completes(command, name, open("s3://", "file:///"))
+		case "log-format":
+			completes(command, name, fixed("json", "text"))
+		case "log-level":
+			completes(command, name, fixed("debug", "info", "warn", "error"))
+		case "config", "database-password-file":
+			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
+		}
+	}
 }
 
 // mustExist keeps a mistyped file name from becoming a new, empty database.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -17,12 +18,13 @@ import (
 
 // accountFailed prints while it reads: a migration gone wrong has many.
 func accountFailed() *cobra.Command {
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "failed SUPPLIER", Short: "List the accounts whose last attempt failed, and why", Args: usage(cobra.ExactArgs(1)),
-	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		out := command.OutOrStdout()
+		ValidArgsFunction: words(suppliers),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		out := bufio.NewWriter(command.OutOrStdout())
 		write := printFailed
-		asked, _ := command.Flags().GetBool(jsonFlag)
+		asked := asJSON(command)
 		if asked {
 			write = encodeFailed
 		}
@@ -39,9 +41,9 @@ func accountFailed() *cobra.Command {
 		case asked:
 			fmt.Fprintln(out, "\n]")
 		case count == 0:
-			fmt.Fprintf(out, "No account of %s has failed in its last attempt.\n", arguments[0])
+			fmt.Fprintf(out, "No account of %s has failed in its last attempt.\n", clean(arguments[0]))
 		}
-		return nil
+		return out.Flush()
 	})
 }
 
@@ -74,7 +76,7 @@ func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) erro
 	if err := json.Indent(&element, contract.FailedBody.Append(nil, failed), "  ", "  "); err != nil {
 		return err
 	}
-	_, err := out.Write(element.Bytes())
+	_, err := io.WriteString(out, harmlessJSON(element.String()))
 	return err
 }
 
@@ -85,12 +87,13 @@ func accountErrors() *cobra.Command {
 		Accounts int    `json:"accounts"`
 		Alone    int    `json:"alone"`
 	}
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "errors SUPPLIER", Short: "Group the failures by code and place, the most frequent first", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(suppliers),
 		Long: "Group the failures by code and place, the most frequent first.\n\n" +
 			"ACCOUNTS have this mistake in their last attempt; ALONE are those with no\n" +
 			"other: mending it makes them pass.",
-	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		groups, err := operator.FailureSummary(command.Context(), arguments[0])
 		if err != nil {
 			return err

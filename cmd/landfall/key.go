@@ -21,6 +21,7 @@ func keyCreate() *cobra.Command {
 	var role, expires string
 	command := onDatabase(&cobra.Command{
 		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(organisations),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		life, err := length("expires", expires)
 		if err != nil {
@@ -35,6 +36,8 @@ func keyCreate() *cobra.Command {
 	})
 	command.Flags().StringVar(&role, "role", string(landfall.Importer), "what its holder may do: importer or viewer")
 	command.Flags().StringVar(&expires, "expires", "", "how long it is good, such as 90d; without end when empty")
+	completes(command, "role", fixed(string(landfall.Importer), string(landfall.Viewer)))
+	completes(command, "expires", fixed("30d", "90d", "365d"))
 	return command
 }
 
@@ -45,24 +48,37 @@ func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) e
 	if !key.ExpiresAt.IsZero() {
 		until = "until " + instant(key.ExpiresAt)
 	}
-	fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
-	_, err := fmt.Fprintln(command.OutOrStdout(), secret.Reveal())
-	return err
+	made := struct {
+		keyEntry
+		Key string `json:"key"`
+	}{newKeyEntry(key), secret.Reveal()}
+	if !asJSON(command) {
+		fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
+	}
+	return say(command, made, "%s", secret.Reveal())
+}
+
+// keyEntry is a key for machines, without its text: nobody has that any more.
+type keyEntry struct {
+	ID           string  `json:"id"`
+	Organisation string  `json:"organisation"`
+	Role         string  `json:"role"`
+	CreatedAt    *string `json:"created_at,omitempty"`
+	ExpiresAt    *string `json:"expires_at"`
+	RevokedAt    *string `json:"revoked_at"`
+	UsedAt       *string `json:"last_used_at"`
+}
+
+func newKeyEntry(key landfall.APIKey) keyEntry {
+	return keyEntry{key.ID, key.Organisation, string(key.Role), nullable(key.CreatedAt), nullable(key.ExpiresAt),
+		nullable(key.RevokedAt), nullable(key.UsedAt)}
 }
 
 func keyList() *cobra.Command {
-	type entry struct {
-		ID           string  `json:"id"`
-		Organisation string  `json:"organisation"`
-		Role         string  `json:"role"`
-		CreatedAt    string  `json:"created_at"`
-		ExpiresAt    *string `json:"expires_at"`
-		RevokedAt    *string `json:"revoked_at"`
-		UsedAt       *string `json:"last_used_at"`
-	}
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: usage(cobra.MaximumNArgs(1)),
-	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		ValidArgsFunction: words(organisations),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		organisation := ""
 		if len(arguments) == 1 {
 			organisation = arguments[0]
@@ -71,10 +87,9 @@ func keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		entries, rows := []entry{}, [][]string{}
+		entries, rows := []keyEntry{}, [][]string{}
 		for _, key := range keys {
-			entries = append(entries, entry{key.ID, key.Organisation, string(key.Role),
-				instant(key.CreatedAt), nullable(key.ExpiresAt), nullable(key.RevokedAt), nullable(key.UsedAt)})
+			entries = append(entries, newKeyEntry(key))
 			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
 				instant(key.CreatedAt), instant(key.ExpiresAt), instant(key.RevokedAt), instant(key.UsedAt)})
 		}
@@ -87,12 +102,12 @@ func keyList() *cobra.Command {
 func keyRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(keys),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if err := operator.RevokeKey(command.Context(), arguments[0]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Key %s revoked.\n", arguments[0])
-		return nil
+		return say(command, map[string]string{"action": "key.revoke", "id": arguments[0]}, "Key %s revoked.", arguments[0])
 	})
 }
 
@@ -100,6 +115,7 @@ func keyRotate() *cobra.Command {
 	var overlap string
 	command := onDatabase(&cobra.Command{
 		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(keys),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		overlapping, err := length("overlap", overlap)
 		if err != nil {

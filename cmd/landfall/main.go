@@ -4,28 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"landfall"
-)
-
-// version is set by the build.
-var version = "development"
-
-// The exit codes.
-const (
-	exitDone        = 0
-	exitRefused     = 1 // understood, but not done
-	exitUsage       = 2 // the command line or a setting is wrong
-	exitUnreachable = 3 // the database is away or not fit for use
 )
 
 func main() {
@@ -40,7 +24,7 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	root := newRoot()
+	root := newRoot(arguments)
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -48,24 +32,37 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintln(stderr, "landfall: "+explain(err))
+	report(stderr, err, wantsJSON(arguments))
 	return exitCode(err)
 }
 
-func newRoot() *cobra.Command {
+func newRoot(arguments []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "landfall",
-		Short:         "Account migration import service",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          usage(cobra.NoArgs),
-		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
+		Use:   "landfall",
+		Short: "Account migration import service",
+		Long: "Account migration import service: one program that serves the API, and the\n" +
+			"operator's hand on its database.\n\n" +
+			"Exit codes: 0 done, 1 refused or some accounts failed, 2 wrong usage, 3 server\n" +
+			"or database unreachable.",
+		Example: "  landfall serve --demo                        look around in a throw-away world\n" +
+			"  landfall supplier create NORTH               prepare a supplier\n" +
+			"  landfall account show NORTH 1001             see what became of an account",
+		Version:           version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              onlyCommands,
+		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetVersionTemplate(versionLine() + "\n")
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.PersistentFlags().Bool(jsonFlag, false, "print JSON for machines, errors too")
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return flagError(command, arguments, err)
+	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), vendorCommand(), schemaCommand(), rulesCommand(), openapiCommand(), versionCommand(),
+		accountCommand(), vendorCommand(), schemaCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }
@@ -73,53 +70,9 @@ func newRoot() *cobra.Command {
 // group makes a command that only holds others.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
-		Use: name, Short: short, Args: usage(cobra.NoArgs),
+		Use: name, Short: short, Args: onlyCommands,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(commands...)
 	return command
-}
-
-// usageError marks what the user typed wrongly.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// unreachable marks a database that cannot be used.
-type unreachable struct{ error }
-
-func (e unreachable) Unwrap() error { return e.error }
-
-// usage makes a check of arguments answer with the usage exit code.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(command *cobra.Command, arguments []string) error {
-		if err := check(command, arguments); err != nil {
-			return usageError{fmt.Errorf("%w; see %s --help", err, command.CommandPath())}
-		}
-		return nil
-	}
-}
-
-func exitCode(err error) int {
-	var known *landfall.Error
-	switch {
-	case errors.As(err, &usageError{}):
-		return exitUsage
-	case errors.As(err, &unreachable{}), errors.Is(err, landfall.ErrUnavailable), errors.Is(err, landfall.ErrUnknownOutcome):
-		return exitUnreachable
-	case errors.As(err, &known) && known.Kind == landfall.Unavailable:
-		return exitUnreachable
-	case errors.As(err, &known) && known.Code == landfall.CodeValidationFailed && len(known.Violations) > 0:
-		return exitUsage // a value that no database could accept
-	}
-	return exitRefused
-}
-
-// explain gives the one line a person needs.
-func explain(err error) string {
-	text := err.Error()
-	if known, ok := errors.AsType[*landfall.Error](err); ok {
-		text = known.Detail
-	}
-	return clean(strings.ReplaceAll(text, "\n", "; "))
 }

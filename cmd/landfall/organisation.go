@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -19,14 +18,17 @@ func organisationCommand() *cobra.Command {
 }
 
 func organisationChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
+	known := organisations
+	if verb == "create" {
+		known = nothing
+	}
 	return onDatabase(&cobra.Command{
-		Use: verb + " NAME", Short: short, Args: usage(cobra.ExactArgs(1)),
+		Use: verb + " NAME", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(known),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if err := change(operator, command.Context(), arguments[0]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Organisation %q %s.\n", arguments[0], done)
-		return nil
+		return say(command, map[string]string{"action": "organisation." + verb, "name": arguments[0]}, "Organisation %q %s.", arguments[0], done)
 	})
 }
 
@@ -36,9 +38,9 @@ func organisationList() *cobra.Command {
 		Disabled  bool   `json:"disabled"`
 		CreatedAt string `json:"created_at"`
 	}
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all organisations", Args: usage(cobra.NoArgs),
-	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		organisations, err := operator.Organisations(command.Context())
 		if err != nil {
 			return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -17,23 +20,42 @@ import (
 
 const jsonFlag = "json"
 
-// listing adds the flag every listing has.
-func listing(command *cobra.Command) *cobra.Command {
-	command.Flags().Bool(jsonFlag, false, "print JSON for machines")
-	return command
-}
-
-// show prints data as JSON when asked to, and else as people read it.
+// show prints data as JSON when asked to, and else as people read it. Output
+// that could not be written is an error: a full disk must not look like success.
 func show(command *cobra.Command, data any, people func(io.Writer)) error {
-	out := command.OutOrStdout()
-	if asked, _ := command.Flags().GetBool(jsonFlag); asked {
-		encoder := json.NewEncoder(out)
+	out := bufio.NewWriter(command.OutOrStdout())
+	if asJSON(command) {
+		var encoded bytes.Buffer
+		encoder := json.NewEncoder(&encoded)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(data)
+		if err := encoder.Encode(data); err != nil {
+			return err
+		}
+		_, _ = out.WriteString(harmlessJSON(encoded.String())) // Flush repeats the error
+	} else {
+		people(out)
 	}
-	people(out)
-	return nil
+	return out.Flush()
+}
+
+// say prints that something was done: a sentence, or data for machines.
+func say(command *cobra.Command, data any, sentence string, args ...any) error {
+	return show(command, data, func(out io.Writer) { fmt.Fprintln(out, clean(fmt.Sprintf(sentence, args...))) })
+}
+
+// warn says on standard error what is worth knowing and stops nothing.
+func warn(command *cobra.Command, sentence string) {
+	if asJSON(command) {
+		_ = json.NewEncoder(command.ErrOrStderr()).Encode(map[string]any{"warning": map[string]string{"detail": sentence}})
+		return
+	}
+	fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: "+sentence)
+}
+
+func asJSON(command *cobra.Command) bool {
+	asked, _ := command.Flags().GetBool(jsonFlag)
+	return asked
 }
 
 // table prints rows under a heading; an empty one says so in the heading alone.
@@ -68,20 +90,38 @@ func facts(out io.Writer, pairs ...string) {
 // clean escapes what could play tricks with a terminal: control characters and
 // marks that reverse or hide text. Data from elsewhere is printed through it.
 func clean(text string) string {
-	harmless := func(r rune) bool { return r == ' ' || unicode.IsPrint(r) }
+	return escape(text, func(r rune) bool { return r == ' ' || unicode.IsPrint(r) }, func(r rune) string {
+		quoted := strconv.QuoteRuneToASCII(r)
+		return quoted[1 : len(quoted)-1]
+	})
+}
+
+// harmlessJSON does the same for JSON, in JSON's own way: whoever reads it gets
+// the same text, and whoever only looks at it is safe.
+func harmlessJSON(text string) string {
+	return escape(text, func(r rune) bool { return r == ' ' || r == '\n' || unicode.IsPrint(r) }, func(r rune) string {
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	})
+}
+
+func escape(text string, harmless func(rune) bool, write func(rune) string) string {
+	text = strings.ToValidUTF8(text, "\ufffd") // stray bytes are control characters to some terminals
 	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
 		return text
 	}
-	var cleaned strings.Builder
+	var escaped strings.Builder
 	for _, r := range text {
 		if harmless(r) {
-			cleaned.WriteRune(r)
+			escaped.WriteRune(r)
 			continue
 		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		cleaned.WriteString(quoted[1 : len(quoted)-1])
+		escaped.WriteString(write(r))
 	}
-	return cleaned.String()
+	return escaped.String()
 }
 
 // instant writes a time as the API does, and nothing for no time.

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 // Data from elsewhere must not move the cursor, colour the screen, ring the
 // bell or turn text around.
@@ -12,9 +15,31 @@ func TestCleanEscapesTricks(t *testing.T) {
 		"a\nb\tc\a":      `a\nb\tc\a`,
 		"a\u202eb":       `a\u202eb`,
 		"a\u2066b\u200b": `a\u2066b\u200b`,
+		"a\x9b31mb":      "a\ufffd31mb",
 	} {
 		if got := clean(given); got != want {
 			t.Errorf("clean(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+// In JSON the same is written in JSON's way, and means what it meant.
+func TestHarmlessJSONMeansTheSame(t *testing.T) {
+	for given, want := range map[string]string{
+		`["a b", "Zoë"]`:        `["a b", "Zoë"]`,
+		"[\"a\u009bb\u202e\"]":  `["a\u009bb\u202e"]`,
+		"[\"\U000e0041 tags\"]": `["\udb40\udc41 tags"]`,
+	} {
+		got := harmlessJSON(given)
+		if got != want {
+			t.Errorf("harmlessJSON(%q) = %q, want %q", given, got, want)
+		}
+		var before, after []string
+		if err := json.Unmarshal([]byte(given), &before); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(got), &after); err != nil || before[0] != after[0] {
+			t.Errorf("%q became %q, %v", before, after, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func rulesCommand() *cobra.Command {
 		Where    string `json:"where"`
 		Meaning  string `json:"meaning"`
 	}
-	return listing(&cobra.Command{
+	return &cobra.Command{
 		Use: "rules", Short: "Print the rule book: every cross-field rule and its default severity", Args: usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			entries, rows := []entry{}, [][]string{}
@@ -27,5 +27,5 @@ func rulesCommand() *cobra.Command {
 				table(out, []string{"CODE", "DEFAULT", "WHERE", "MEANING"}, rows)
 			})
 		},
-	})
+	}
 }

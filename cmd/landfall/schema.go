@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-
 	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/app"
 	"landfall/internal/sqlstore"
 )
 
@@ -25,8 +23,8 @@ type schemaEntry struct {
 }
 
 func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.Options) ([]sqlstore.SchemaStep, error)) *cobra.Command {
-	command := listing(&cobra.Command{Use: verb, Short: short, Args: usage(cobra.NoArgs)})
-	app.AddFlags(command.Flags(), databaseSettings...)
+	command := &cobra.Command{Use: verb, Short: short, Args: usage(cobra.NoArgs)}
+	addSettings(command, databaseSettings...)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {

@@ -41,7 +41,7 @@ func serveCommand() *cobra.Command {
 			return errors.Join(application.Run(ctx), application.Close())
 		},
 	}
-	app.AddFlags(command.Flags())
+	addSettings(command)
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&demo, "demo", false, "serve a throw-away database with everything in it, and print what to type next")
 	return command

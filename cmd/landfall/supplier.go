@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -29,8 +28,12 @@ type supplierVerb func(*operate.Operator, context.Context, string, operate.Suppl
 
 func supplierChange(verb, short, done string, change supplierVerb) *cobra.Command {
 	var rules []string
+	known := suppliers
+	if verb == "create" {
+		known = nothing
+	}
 	command := onDatabase(&cobra.Command{
-		Use: verb + " CODE", Short: short, Args: usage(cobra.ExactArgs(1)),
+		Use: verb + " CODE", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(known),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		wanted, err := readChange(command, rules)
 		if err != nil {
@@ -40,11 +43,10 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Supplier %s %s; it is %s.\n", supplier.Code, done, supplier.Status)
 		if wanted.VerifyDocuments != nil && supplier.VerifyDocuments {
 			warnOfNoStore(command)
 		}
-		return nil
+		return say(command, newSupplierEntry(supplier), "Supplier %s %s; it is %s.", supplier.Code, done, supplier.Status)
 	})
 	flags := command.Flags()
 	flags.String("name", "", "name for people")
@@ -57,6 +59,11 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
+	completes(command, "status", fixed(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
+	completes(command, "rule", severities)
+	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit"} {
+		completes(command, plain, nothing)
+	}
 	return command
 }
 
@@ -64,7 +71,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 // where they are. The server may know better: it has its own settings.
 func warnOfNoStore(command *cobra.Command) {
 	if settings, err := loadSettings(command); err == nil && settings.Documents == "" {
-		fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: no document store is configured here (setting documents); "+
+		warn(command, "no document store is configured here (setting documents); "+
 			"a server without one answers 503 to every request with documents of this supplier")
 	}
 }
@@ -115,12 +122,13 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 func supplierGrant(verb, short, done string, change func(*operate.Operator, context.Context, string, string) error) *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: verb + " CODE ORGANISATION", Short: short, Args: usage(cobra.ExactArgs(2)),
+		ValidArgsFunction: words(suppliers, organisations),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if err := change(operator, command.Context(), arguments[0], arguments[1]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Supplier %s %s %q.\n", arguments[0], done, arguments[1])
-		return nil
+		return say(command, map[string]string{"action": "supplier." + verb, "code": arguments[0], "organisation": arguments[1]},
+			"Supplier %s %s %q.", arguments[0], done, arguments[1])
 	})
 }
 
@@ -137,7 +145,7 @@ type supplierEntry struct {
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Rules              map[string]landfall.Severity `json:"rules"`
-	CreatedAt          string                       `json:"created_at"`
+	CreatedAt          *string                      `json:"created_at,omitempty"`
 	Grantees           []string                     `json:"organisations,omitempty"`
 }
 
@@ -146,14 +154,14 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, VerifyDocuments: supplier.VerifyDocuments,
-		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: instant(supplier.CreatedAt),
+		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: nullable(supplier.CreatedAt),
 	}
 }
 
 func supplierShow() *cobra.Command {
-	return onDatabase(listing(&cobra.Command{
-		Use: "show CODE", Short: "Show an import supplier", Args: usage(cobra.ExactArgs(1)),
-	}), func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	return onDatabase(&cobra.Command{
+		Use: "show CODE", Short: "Show an import supplier", Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		found, err := operator.ShowSupplier(command.Context(), arguments[0])
 		if err != nil {
 			return err
@@ -165,7 +173,10 @@ func supplierShow() *cobra.Command {
 }
 
 func printSupplier(out io.Writer, entry supplierEntry) {
-	limit := "none"
+	limit, created := "none", ""
+	if entry.CreatedAt != nil {
+		created = *entry.CreatedAt
+	}
 	if entry.ConcurrencyLimit > 0 {
 		limit = strconv.Itoa(entry.ConcurrencyLimit)
 	}
@@ -174,16 +185,16 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
-		"created", entry.CreatedAt, "organisations", strings.Join(entry.Grantees, ", "))
+		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
 	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
 		facts(out, "rule "+code, string(entry.Rules[code]))
 	}
 }
 
 func supplierList() *cobra.Command {
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all import suppliers", Args: usage(cobra.NoArgs),
-	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		suppliers, err := operator.Suppliers(command.Context())
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -20,8 +19,7 @@ func teamCreate() *cobra.Command {
 		if err := operator.CreateTeam(command.Context(), arguments[0]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Team %q made.\n", arguments[0])
-		return nil
+		return say(command, map[string]string{"action": "team.create", "name": arguments[0]}, "Team %q made.", arguments[0])
 	})
 }
 
@@ -30,9 +28,9 @@ func teamList() *cobra.Command {
 		Name      string `json:"name"`
 		CreatedAt string `json:"created_at"`
 	}
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all teams", Args: usage(cobra.NoArgs),
-	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		teams, err := operator.Teams(command.Context())
 		if err != nil {
 			return err

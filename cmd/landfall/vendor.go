@@ -25,6 +25,7 @@ func vendorSet() *cobra.Command {
 	var settings []string
 	command := onDatabase(&cobra.Command{
 		Use: "set CODE", Short: "Configure a payment vendor, or replace its whole configuration", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(vendors),
 		Example: "  landfall vendor set STRIPE --adapter stripe --secret-env VENDOR_STRIPE_KEY\n" +
 			"  landfall vendor set SANDBOX --adapter sandbox",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
@@ -39,18 +40,20 @@ func vendorSet() *cobra.Command {
 		if err := operator.SetVendor(command.Context(), vendor); err != nil {
 			return err
 		}
-		out := command.OutOrStdout()
-		fmt.Fprintf(out, "Vendor %s set.\n", vendor.Code)
-		if vendor.SecretEnv != "" {
-			fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is kept nowhere.\n", vendor.SecretEnv)
-		}
-		return nil
+		done := map[string]string{"action": "vendor.set", "code": vendor.Code, "adapter": vendor.Adapter, "secret_env": vendor.SecretEnv}
+		return show(command, done, func(out io.Writer) {
+			fmt.Fprintf(out, "Vendor %s set.\n", clean(vendor.Code))
+			if vendor.SecretEnv != "" {
+				fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is kept nowhere.\n", clean(vendor.SecretEnv))
+			}
+		})
 	})
 	flags := command.Flags()
 	flags.StringVar(&vendor.Adapter, "adapter", "", "stripe, gocardless, json or sandbox")
 	flags.StringVar(&vendor.BaseURL, "base-url", "", "where the vendor is (default the adapter's own)")
 	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable, VENDOR_…, that holds the vendor's key")
 	flags.StringArrayVar(&vendor.Networks, "allow-network", nil, "private network the vendor may be reached in, as CIDR; may be given several times")
+	completes(command, "adapter", fixed("stripe", "gocardless", "json", "sandbox"))
 	flags.StringArrayVar(&settings, "setting", nil, "NAME=VALUE for the adapter, no secrets; may be given several times")
 	return command
 }
@@ -67,23 +70,29 @@ type vendorEntry struct {
 	CreatedAt string            `json:"created_at"`
 }
 
+func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
+	entry := vendorEntry{
+		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
+		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
+	}
+	if !vendor.Grants.Everybody {
+		entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
+	}
+	return entry
+}
+
 func vendorList() *cobra.Command {
-	return onDatabase(listing(&cobra.Command{
+	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all payment vendors", Args: usage(cobra.NoArgs),
-	}), func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		vendors, err := operator.Vendors(command.Context())
 		if err != nil {
 			return err
 		}
 		entries, rows := []vendorEntry{}, [][]string{}
 		for _, vendor := range vendors {
-			entry := vendorEntry{
-				Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
-				Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
-			}
-			suppliers := "all"
+			entry, suppliers := newVendorEntry(vendor), "all"
 			if !vendor.Grants.Everybody {
-				entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
 				suppliers = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
 			}
 			settings := []string{}
@@ -104,7 +113,7 @@ func vendorGrant() *cobra.Command {
 	var everybody bool
 	command := onDatabase(&cobra.Command{
 		Use: "grant CODE SUPPLIER", Short: "Let a supplier use a payment vendor, and close it to those without a grant",
-		Args: usage(cobra.RangeArgs(1, 2)),
+		Args: usage(cobra.RangeArgs(1, 2)), ValidArgsFunction: words(vendors, suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if everybody != (len(arguments) == 1) {
 			return usageError{errors.New("name one SUPPLIER, or say --all")}
@@ -113,15 +122,14 @@ func vendorGrant() *cobra.Command {
 			if err := operator.OpenVendor(command.Context(), arguments[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "Vendor %s is open to every supplier.\n", clean(arguments[0]))
-			return nil
+			return say(command, map[string]string{"action": "vendor.grant", "code": arguments[0], "supplier": "*"},
+				"Vendor %s is open to every supplier.", arguments[0])
 		}
 		if err := operator.GrantVendor(command.Context(), arguments[0], arguments[1]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Vendor %s granted to supplier %s; suppliers without a grant cannot use it.\n",
-			clean(arguments[0]), clean(arguments[1]))
-		return nil
+		return say(command, map[string]string{"action": "vendor.grant", "code": arguments[0], "supplier": arguments[1]},
+			"Vendor %s granted to supplier %s; suppliers without a grant cannot use it.", arguments[0], arguments[1])
 	})
 	command.Flags().BoolVar(&everybody, "all", false, "open it to every supplier, also those to come")
 	return command
@@ -130,23 +138,25 @@ func vendorGrant() *cobra.Command {
 func vendorRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: usage(cobra.ExactArgs(2)),
+		ValidArgsFunction: words(vendors, suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if err := operator.RevokeVendor(command.Context(), arguments[0], arguments[1]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Vendor %s revoked from supplier %s.\n", clean(arguments[0]), clean(arguments[1]))
-		return nil
+		return say(command, map[string]string{"action": "vendor.revoke", "code": arguments[0], "supplier": arguments[1]},
+			"Vendor %s revoked from supplier %s.", arguments[0], arguments[1])
 	})
 }
 
 func vendorRemove() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "remove CODE", Short: "Forget a payment vendor; instructions on accounts stay", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(vendors),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		if err := operator.RemoveVendor(command.Context(), arguments[0]); err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Vendor %s removed; payment instructions it confirmed stay on their accounts.\n", clean(arguments[0]))
-		return nil
+		return say(command, map[string]string{"action": "vendor.remove", "code": arguments[0]},
+			"Vendor %s removed; payment instructions it confirmed stay on their accounts.", arguments[0])
 	})
 }

@@ -8,17 +8,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// version is set by the build.
+var version = "development"
+
 func versionCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return &cobra.Command{
 		Use: "version", Short: "Print which build this is", Args: usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			build := struct {
-				Version string `json:"version"`
-				Go      string `json:"go"`
-			}{version, runtime.Version()}
-			return show(command, build, func(out io.Writer) {
-				fmt.Fprintf(out, "landfall %s (%s, %s/%s)\n", version, build.Go, runtime.GOOS, runtime.GOARCH)
-			})
+				Version  string `json:"version"`
+				Go       string `json:"go"`
+				Platform string `json:"platform"`
+			}{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return show(command, build, func(out io.Writer) { fmt.Fprintln(out, versionLine()) })
 		},
-	})
+	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("landfall %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"landfall"
+)
+
+// The exit codes, as scripts rely on them.
+const (
+	exitDone        = 0
+	exitRefused     = 1 // understood, but not done, or some accounts failed
+	exitUsage       = 2 // the command line or a setting is wrong
+	exitUnreachable = 3 // the server or the database is away or not fit for use
+)
+
+// usageError marks what the user typed wrongly.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// unreachable marks a database that cannot be used.
+type unreachable struct{ error }
+
+func (e unreachable) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	known, isOurs := errors.AsType[*landfall.Error](err)
+	switch {
+	case errors.As(err, &usageError{}):
+		return exitUsage
+	case errors.As(err, &unreachable{}), errors.Is(err, landfall.ErrUnavailable), errors.Is(err, landfall.ErrUnknownOutcome):
+		return exitUnreachable
+	case isOurs && known.Kind == landfall.Unavailable:
+		return exitUnreachable
+	case isOurs && known.Code == landfall.CodeValidationFailed && len(known.Violations) > 0:
+		return exitUsage // a value that no database could accept
+	}
+	return exitRefused
+}
+
+// wantsJSON looks at the arguments themselves: the flag may stand behind the
+// one that could not be read.
+func wantsJSON(arguments []string) bool {
+	if end := slices.Index(arguments, "--"); end >= 0 {
+		arguments = arguments[:end]
+	}
+	return slices.Contains(arguments, "--"+jsonFlag) || slices.Contains(arguments, "--"+jsonFlag+"=true")
+}
+
+// report says on standard error what went wrong: in one line a person needs, or
+// as an object with the code a program can act on.
+func report(stderr io.Writer, err error, machine bool) {
+	if !machine {
+		fmt.Fprintln(stderr, "landfall: "+explain(err))
+		return
+	}
+	type violation struct {
+		Detail string `json:"detail"`
+		Code   string `json:"code"`
+		Attr   string `json:"attr"`
+	}
+	failure := struct {
+		Code     string      `json:"code"`
+		Detail   string      `json:"detail"`
+		ExitCode int         `json:"exit_code"`
+		Errors   []violation `json:"errors"`
+	}{stableCode(err), explain(err), exitCode(err), []violation{}}
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
+		for _, one := range known.Violations {
+			failure.Errors = append(failure.Errors, violation{one.Detail, one.Code, one.Attr})
+		}
+	}
+	encoder := json.NewEncoder(stderr)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(map[string]any{"error": failure}) // there is nowhere left to complain
+}
+
+// stableCode is the code of the catalogue where the error has one. What only
+// the command line can get wrong has codes of its own.
+func stableCode(err error) string {
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
+		return known.Code
+	}
+	switch exitCode(err) {
+	case exitUsage:
+		return "usage"
+	case exitUnreachable:
+		return landfall.CodeServiceUnavailable
+	}
+	return landfall.CodeInternalError
+}
+
+// explain gives the one line a person needs.
+func explain(err error) string {
+	text := err.Error()
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
+		text = known.Detail
+	}
+	return clean(strings.ReplaceAll(text, "\n", "; "))
+}

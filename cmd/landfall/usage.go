@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/app"
+	"landfall/internal/spelling"
+)
+
+// usage makes a check of arguments answer with the usage exit code, and with
+// what would have been right.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if check(command, arguments) == nil {
+			return nil
+		}
+		wanted := strings.TrimSuffix(command.UseLine(), " [flags]")
+		return usageError{fmt.Errorf("want: %s (%s); see %s --help", wanted, counted(len(arguments)), command.CommandPath())}
+	}
+}
+
+func counted(arguments int) string {
+	switch arguments {
+	case 0:
+		return "got no argument"
+	case 1:
+		return "got 1 argument"
+	}
+	return fmt.Sprintf("got %d arguments", arguments)
+}
+
+// onlyCommands refuses a word that is none of a group's commands.
+func onlyCommands(command *cobra.Command, arguments []string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	return unknownCommand(command, arguments[0])
+}
+
+func unknownCommand(command *cobra.Command, word string) error {
+	var known []string
+	for _, one := range command.Commands() {
+		if one.IsAvailableCommand() {
+			known = append(known, one.Name())
+		}
+	}
+	return mistyped(fmt.Sprintf("unknown command %q", word), word, known, command)
+}
+
+// flagError blames the command when that is what was mistyped: its flags are
+// then unknown too, but through no fault of theirs.
+func flagError(command *cobra.Command, arguments []string, err error) error {
+	if command.HasAvailableSubCommands() {
+		_, rest, _ := command.Root().Find(arguments) // the error is the one we are explaining
+		for _, word := range rest {
+			if !strings.HasPrefix(word, "-") {
+				return unknownCommand(command, word)
+			}
+		}
+	}
+	var named interface {
+		error
+		GetSpecifiedName() string
+	}
+	if !errors.As(err, &named) {
+		return usageError{err}
+	}
+	known := app.FlagNames(command.Flags())
+	for i, name := range known {
+		known[i] = "--" + name
+	}
+	return mistyped(err.Error(), "--"+named.GetSpecifiedName(), known, command)
+}
+
+// mistyped adds to a complaint what may have been meant, and where to look.
+func mistyped(complaint, word string, known []string, command *cobra.Command) error {
+	if hint := spelling.Hint(word, known); hint != "" {
+		return usageError{fmt.Errorf("%s. %s See %s --help", complaint, hint, command.CommandPath())}
+	}
+	return usageError{fmt.Errorf("%s; see %s --help", complaint, command.CommandPath())}
+}
