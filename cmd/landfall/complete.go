@@ -107,7 +107,7 @@ func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), d
 		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
 		defer cancel()
 		settings, err := app.Load(command.Flags())
-		if err != nil || mustExist(settings.Database) != nil {
+		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		store, err := openStore(ctx, settings)

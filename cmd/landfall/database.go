@@ -3,11 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"os/user"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +43,6 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
-		if err := mustExist(settings.Database); err != nil {
-			return err
-		}
 		store, err := openStore(command.Context(), settings)
 		if err != nil {
 			return err
@@ -77,18 +70,6 @@ func addSettings(command *cobra.Command, names ...string) {
 			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
 		}
 	}
-}
-
-// mustExist keeps a mistyped file name from becoming a new, empty database.
-func mustExist(database string) error {
-	file, ok := strings.CutPrefix(database, "sqlite:")
-	if !ok {
-		return nil
-	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return unreachable{fmt.Errorf("there is no database %s; make one with 'landfall schema apply'", file)}
-	}
-	return nil
 }
 
 func loadSettings(command *cobra.Command) (app.Settings, error) {

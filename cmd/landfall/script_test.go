@@ -35,6 +35,9 @@ func TestScripts(t *testing.T) {
 					env.Setenv("HOME", env.WorkDir)
 					return nil
 				},
+				Condition: func(condition string) (bool, error) {
+					return condition == name, nil // [sqlite] and [postgres] tell where a line runs
+				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "capture": capture,
 				},
