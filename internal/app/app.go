@@ -86,6 +86,22 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 func (a *App) readings() []httpapi.Reading {
 	return []httpapi.Reading{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
+		{Name: "landfall_connections", Help: "Connections of callers that are open now.",
+			Read: a.ofDoor(func(d *door) int64 { return int64(d.count()) })},
+		{Name: "landfall_connections_refused_total", Help: "Callers turned away because too many connections were open.", Counts: true,
+			Read: a.ofDoor(func(d *door) int64 { return d.turned.Load() })},
+		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
+			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
+	}
+}
+
+// ofDoor reads a figure of the main listener, once there is one.
+func (a *App) ofDoor(read func(*door) int64) func() float64 {
+	return func() float64 {
+		if a.main == nil {
+			return 0
+		}
+		return float64(read(a.main.door))
 	}
 }
 
@@ -129,20 +145,25 @@ func (a *App) Handler() http.Handler { return a.api }
 // Store is where everything is kept.
 func (a *App) Store() landfall.Store { return a.store }
 
+// opsConnections is plenty for whoever reads metrics.
+const opsConnections = 64
+
 // Listen opens the listeners and gives the address of the main one. Callers
 // that come before Run wait in line.
 func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	var err error
-	if a.main, err = newServer(ctx, a.settings.Listen, a.api, a.settings, a.log.Logger); err != nil {
+	settings := a.settings
+	settings.MaxConnections = fitting(settings.MaxConnections, settings.Connections)
+	if a.main, err = newServer(ctx, settings.Listen, a.api, settings, a.log.Logger); err != nil {
 		return nil, err
 	}
-	if a.settings.OpsListen == "" {
+	if settings.OpsListen == "" {
 		return a.main.address(), nil
 	}
-	settings := a.settings
 	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
+	settings.MaxConnections, settings.MaxPerSource = opsConnections, 0
 	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log.Logger); err != nil {
-		return nil, errors.Join(err, a.main.listener.Close())
+		return nil, errors.Join(err, a.main.door.Close())
 	}
 	return a.main.address(), nil
 }

@@ -17,6 +17,9 @@ func (a *App) introduce() {
 		a.log.Info("variables that Kubernetes sets for a Service are not taken for settings",
 			"variables", strings.Join(a.settings.ignored, " "))
 	}
+	if most := a.main.door.most; most < a.settings.MaxConnections {
+		a.log.Info("file descriptors allow fewer connections than the setting", "max_connections", most)
+	}
 	fields := []any{slog.String("version", a.version), slog.String("database", Mask(a.settings.Database))}
 	if a.ops != nil {
 		a.warnOfPlainText("ops-listen", a.ops.address(), "metrics and profiles are open to everybody who reaches it")

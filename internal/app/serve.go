@@ -17,10 +17,12 @@ const (
 
 // server is one listener with its handler.
 type server struct {
-	http     *http.Server
-	listener net.Listener
+	http *http.Server
+	door *door
 }
 
+// newServer listens. The most callers it lets in, in all and from one source,
+// are the server's own; how long each may take is in the settings.
 func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
 	config.SetMultipathTCP(false) // its sockets take no filter; see shut
@@ -28,35 +30,27 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 	if err != nil {
 		return nil, err
 	}
-	return &server{listener: listener, http: &http.Server{
-		Handler:           patient(handler),
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       settings.ReadTimeout,
-		WriteTimeout:      settings.WriteTimeout,
-		IdleTimeout:       settings.IdleTimeout,
-		MaxHeaderBytes:    headerLimit,
-		// OPTIONS * is a path like any other that does not exist.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}, nil
+	pace := pace{start: settings.ReadTimeout, rate: settings.BodyRate, answer: settings.WriteTimeout}
+	return &server{
+		door: newDoor(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log),
+		http: &http.Server{
+			Handler:           patient(handler, pace),
+			ReadHeaderTimeout: headerTimeout,
+			ReadTimeout:       settings.ReadTimeout,
+			WriteTimeout:      settings.WriteTimeout,
+			IdleTimeout:       settings.IdleTimeout,
+			MaxHeaderBytes:    headerLimit,
+			// OPTIONS * is a path like any other that does not exist.
+			DisableGeneralOptionsHandler: true,
+			ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		},
+	}, nil
 }
 
-// patient lifts the time limit for sending a request once there is nothing
-// left to send. Left in place it would end a long answer half-way, because
-// the server takes the limit's end for a caller that left.
-func patient(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body == http.NoBody {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (s *server) address() net.Addr { return s.listener.Addr() }
+func (s *server) address() net.Addr { return s.door.Addr() }
 
 func (s *server) serve() error {
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.door); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -69,7 +63,7 @@ const queueTime = 100 * time.Millisecond
 // running requests until the context ends; those that are still running then
 // are cut off.
 func (s *server) drain(ctx context.Context) error {
-	shut(s.listener)
+	shut(s.door.TCPListener)
 	time.Sleep(queueTime)
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())

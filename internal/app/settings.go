@@ -29,13 +29,16 @@ type Settings struct {
 	Connections          int
 	WeakDatabase         bool // accept one that may forget answered writes
 
-	MaxBody       int64
-	ReadTimeout   time.Duration
-	IdleTimeout   time.Duration
-	WriteTimeout  time.Duration
-	ShutdownDelay time.Duration
-	ShutdownGrace time.Duration
-	MemoryLimit   int64 // autoMemory fits the container, 0 is none
+	MaxBody        int64
+	MaxConnections int
+	MaxPerSource   int   // connections of one source; 0 is no limit
+	BodyRate       int64 // bytes a second
+	ReadTimeout    time.Duration
+	IdleTimeout    time.Duration
+	WriteTimeout   time.Duration
+	ShutdownDelay  time.Duration
+	ShutdownGrace  time.Duration
+	MemoryLimit    int64 // autoMemory fits the container, 0 is none
 
 	ClaimLease       time.Duration
 	ConcurrencyLimit int    // accounts created at once by all replicas; 0 means no limit
@@ -108,7 +111,16 @@ var declared = []setting{
 	{"memory-limit", "memory to stay within: auto is 80 % of the container's, off none", func(s *Settings) value {
 		return memory(&s.MemoryLimit)
 	}},
-	{"read-timeout", "time to send a whole request", func(s *Settings) value {
+	{"max-connections", "most connections open at once; fewer where file descriptors are", func(s *Settings) value {
+		return count(&s.MaxConnections, 16384, 1, 1_000_000)
+	}},
+	{"max-connections-per-source", "most of them from one IPv4 address or IPv6 /64 network, trusted proxies excepted; 0 means no limit", func(s *Settings) value {
+		return count(&s.MaxPerSource, 8192, 0, 1_000_000)
+	}},
+	{"body-rate", "bytes a second of a large body that buy it more time than read-timeout", func(s *Settings) value {
+		return size(&s.BodyRate, 32<<10, 1<<10, 1<<30)
+	}},
+	{"read-timeout", "time to send a request; a large body gets more while it keeps coming", func(s *Settings) value {
 		return duration(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
 	}},
 	{"idle-timeout", "time a quiet connection stays open", func(s *Settings) value {

@@ -1,0 +1,65 @@
+package app_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall/internal/app"
+)
+
+// sendSlowly stages an account whose body has white space behind it, a piece
+// at a time, and gives the answer and how long it took to come.
+func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration) (*http.Response, time.Duration) {
+	t.Helper()
+	began := time.Now()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	body := stageBody(fmt.Sprint("slow-", length))
+	body += strings.Repeat(" ", length-len(body))
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: here\r\nAuthorization: Token %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		stagePath, r.words["token"], length)
+	go func() {
+		for ; body != ""; body = body[min(piece, len(body)):] {
+			if _, err := connection.Write([]byte(body[:min(piece, len(body))])); err != nil {
+				return
+			}
+			time.Sleep(pause)
+		}
+	}()
+	connection.SetReadDeadline(time.Now().Add(20 * time.Second))
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatalf("no answer after %s: %v", time.Since(began), err)
+	}
+	return answer, time.Since(began)
+}
+
+// A flat limit on the time to send used to cut off large bodies on thin lines.
+func TestALargeBodyMayTakeItsTimeWhileItKeepsComing(t *testing.T) {
+	r := start(t, databases["sqlite"](t), func(settings *app.Settings) {
+		settings.ReadTimeout, settings.WriteTimeout, settings.BodyRate = time.Second, 2*time.Second, 64<<10
+	})
+	// 300 KiB at 100 KiB a second: three times as long as a flat limit allows,
+	// and longer than there would be left to write the answer in.
+	answer, took := sendSlowly(t, r, 300<<10, 10<<10, 100*time.Millisecond)
+	if answer.StatusCode != http.StatusCreated || took < 2*time.Second {
+		t.Errorf("status %d after %s", answer.StatusCode, took)
+	}
+	// Ten bytes a second are no pace.
+	if answer, took := sendSlowly(t, r, 100<<10, 1, 100*time.Millisecond); answer.StatusCode != http.StatusBadRequest || took > 3*time.Second {
+		t.Errorf("status %d after %s", answer.StatusCode, took)
+	}
+	// Nor is a good start that dries up.
+	answer, took = sendSlowly(t, r, 300<<10, 100<<10, 10*time.Second)
+	if answer.StatusCode != http.StatusBadRequest || took > 5*time.Second {
+		t.Errorf("status %d after %s", answer.StatusCode, took)
+	}
+}
