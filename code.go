@@ -13,6 +13,7 @@ const (
 	CodePayloadTooLarge         = "payload_too_large"
 	CodeUnsupportedMedia        = "unsupported_media_type"
 	CodeTooManyRequests         = "too_many_requests"
+	CodeHeaderTooLarge          = "request_header_fields_too_large"
 	CodeValidationFailed        = "validation_failed"
 	CodeAccountFailedValidation = "account_failed_validation"
 

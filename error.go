@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -23,6 +24,7 @@ const (
 	UnsupportedMedia             // the body is not what we read
 	TooMany                      // over a limit now; come back after RetryAfter
 	Unavailable                  // the database is away or we are shutting down
+	TooManyFields                // the header is more than we read
 )
 
 // Violation is one thing wrong with a request: a stable code, the dotted path
@@ -88,3 +90,30 @@ var (
 	// the process now, and nothing may be written on its behalf.
 	ErrFenced = errors.New("claim lost")
 )
+
+// retryAfter is what a caller is told to wait when the database is away or too
+// busy: long enough to spare it, short enough that a migration hardly notices.
+const retryAfter = 2 * time.Second
+
+// Told turns what somebody below could not do into what a caller is told; doing
+// is for the log. Errors that are meant to be seen stay as they are. An unknown
+// outcome is told like an absent database, never as a refusal: sending the same
+// request again is safe and right in both cases.
+func Told(doing string, err error) *Error {
+	var known *Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrUnknownOutcome),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{
+			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: retryAfter,
+			Detail: "The service cannot do this right now. Send the same request again later.",
+			Cause:  fmt.Errorf("%s: %w", doing, err),
+		}
+	}
+	return &Error{
+		Kind: Internal, Code: CodeInternalError,
+		Detail: "Something went wrong on our side.", Cause: fmt.Errorf("%s: %w", doing, err),
+	}
+}

@@ -35,8 +35,9 @@ type Answer struct {
 	Next       string        // query of the next page; "" when there is none
 	RetryAfter time.Duration // 0: not said
 
-	Code  string // of a refusal, "" else
-	Cause error  // of a refusal, for the log alone
+	Supplier string // whom the call was about, once that is known; for the log
+	Code     string // of a refusal, "" else
+	Cause    error  // of a refusal, for the log alone
 }
 
 // Send takes a piece of a body; the last one is said to be.
@@ -81,11 +82,14 @@ const (
 
 // Do answers one call. It always answers: what went wrong is an answer too.
 func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
+	ctx, about := intake.Noted(ctx)
 	answer, err := verb.run(a, ctx, call)
 	if err != nil {
-		return a.Refuse(verb, err)
+		answer = a.Refuse(verb, err)
+	} else {
+		a.count(verb, outcome(verb, answer))
 	}
-	a.count(verb, outcome(verb, answer))
+	answer.Supplier = about.Supplier
 	return answer
 }
 

@@ -25,6 +25,7 @@ var statuses = [...]int{
 	landfall.UnsupportedMedia: http.StatusUnsupportedMediaType,
 	landfall.TooMany:          http.StatusTooManyRequests,
 	landfall.Unavailable:      http.StatusServiceUnavailable,
+	landfall.TooManyFields:    http.StatusRequestHeaderFieldsTooLarge,
 }
 
 var errInternal = &landfall.Error{

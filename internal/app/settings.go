@@ -29,7 +29,9 @@ type Settings struct {
 	Connections          int
 	WeakDatabase         bool // accept one that may forget answered writes
 
+	BaseURL        string // where clients find the service; "" when they know best
 	MaxBody        int64
+	BodyMemory     int64 // of all bodies at once
 	MaxConnections int
 	MaxPerSource   int   // connections of one source; 0 is no limit
 	BodyRate       int64 // bytes a second
@@ -81,6 +83,9 @@ var declared = []setting{
 	{"listen", "address the API answers on", func(s *Settings) value {
 		return text(&s.Listen, "127.0.0.1:8080", checkAddress)
 	}},
+	{"base-url", "where clients find the service, for links in answers; what they asked for when empty", func(s *Settings) value {
+		return text(&s.BaseURL, "", optional(checkBaseURL))
+	}},
 	{"ops-listen", "address for /metrics and profiling; off when empty", func(s *Settings) value {
 		return text(&s.OpsListen, "", optional(checkAddress))
 	}},
@@ -108,6 +113,9 @@ var declared = []setting{
 	{"max-body", "largest request body", func(s *Settings) value {
 		return size(&s.MaxBody, 10<<20, 1<<10, 1<<30)
 	}},
+	{"body-memory", "bytes of request bodies held at once; over it callers wait a moment and are then asked to come back", func(s *Settings) value {
+		return size(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
+	}},
 	{"memory-limit", "memory to stay within: auto is 80 % of the container's, off none", func(s *Settings) value {
 		return memory(&s.MemoryLimit)
 	}},
@@ -126,7 +134,7 @@ var declared = []setting{
 	{"idle-timeout", "time a quiet connection stays open", func(s *Settings) value {
 		return duration(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
 	}},
-	{"write-timeout", "time to take a whole answer; a list has it for every piece", func(s *Settings) value {
+	{"write-timeout", "time to take a whole answer; a list has five seconds for every piece instead", func(s *Settings) value {
 		return duration(&s.WriteTimeout, time.Minute, time.Second, time.Hour)
 	}},
 	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
@@ -230,4 +238,13 @@ func checkDatabase(text string) error {
 		}
 	}
 	return errors.New("want sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME")
+}
+
+func checkBaseURL(text string) error {
+	base, err := url.Parse(text)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||
+		base.RawQuery != "" || base.Fragment != "" || base.User != nil || strings.HasSuffix(text, "/") {
+		return errors.New("want an address such as https://landfall.example.com, without a slash at the end")
+	}
+	return nil
 }

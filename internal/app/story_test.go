@@ -192,6 +192,9 @@ func (w *world) send(t *testing.T, text string) *response {
 		switch {
 		case name == "@template":
 			body = expand(t, body)
+		case name == "@fields": // so many header fields
+			count, _ := strconv.Atoi(strings.TrimSpace(value))
+			headers += strings.Repeat("X-Field: 1\r\n", count)
 		case strings.TrimSpace(value) != "none":
 			headers += line + "\r\n"
 		}

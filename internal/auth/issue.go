@@ -60,7 +60,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error
 	}
 	ok, err := i.verify(ctx, id, apiKey, now)
 	if err != nil {
-		return Grant{}, storeFault("looking up an API key", err)
+		return Grant{}, landfall.Told("looking up an API key", err)
 	}
 	if !ok {
 		return Grant{}, i.refuse(source, id, now)
@@ -76,7 +76,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error
 		return Grant{}, i.refuse(source, id, now)
 	}
 	if err != nil {
-		return Grant{}, storeFault("keeping service tokens", err)
+		return Grant{}, landfall.Told("keeping service tokens", err)
 	}
 	return grant, nil
 }
@@ -126,7 +126,7 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (Gran
 		return Grant{}, i.refuse(source, "", now)
 	}
 	if err != nil {
-		return Grant{}, storeFault("looking up a refresh token", err)
+		return Grant{}, landfall.Told("looking up a refresh token", err)
 	}
 	grant, tokens := i.mint(keyID, now)
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
@@ -139,7 +139,7 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (Gran
 		return Grant{}, i.refuse(source, "", now)
 	}
 	if err != nil {
-		return Grant{}, storeFault("spending a refresh token", err)
+		return Grant{}, landfall.Told("spending a refresh token", err)
 	}
 	return grant, nil
 }

@@ -1,16 +1,10 @@
 package auth
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"landfall"
 )
-
-// retryAfter is how long a caller should wait when the database is away.
-const retryAfter = time.Second
 
 // missing is the answer to a request that shows no token at all.
 func missing() *landfall.Error {
@@ -29,28 +23,19 @@ func refused() *landfall.Error {
 	}
 }
 
+// keyShown is the answer to an API key in the place of a token: the mistake
+// that everybody makes once. It says nothing about the key itself.
+func keyShown() *landfall.Error {
+	return &landfall.Error{
+		Kind: landfall.Unauthenticated, Code: landfall.CodeAuthenticationFailed,
+		Detail: "This is an API key. Swap it for a token first, with obtainServiceToken at /v1/graphql/.",
+	}
+}
+
 // throttled is the answer to somebody who failed too often.
 func throttled(wait time.Duration) *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests,
 		Detail: "Too many failed attempts. Wait before trying again.", RetryAfter: wait,
 	}
-}
-
-// storeFault turns a store's failure into what the edge shows. An unknown
-// outcome counts as unavailable: asking again with the key is always safe.
-func storeFault(doing string, err error) error {
-	var known *landfall.Error
-	switch {
-	case errors.As(err, &known):
-		return err
-	case errors.Is(err, landfall.ErrUnavailable), errors.Is(err, landfall.ErrUnknownOutcome),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail:     "The service is temporarily unavailable. Try again shortly.",
-			RetryAfter: retryAfter, Cause: fmt.Errorf("%s: %w", doing, err),
-		}
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }

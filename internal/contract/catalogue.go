@@ -60,6 +60,7 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodePayloadTooLarge, "The body is larger than the service reads.", 413),
 	answers(landfall.CodeUnsupportedMedia, "The body is not announced as application/json in UTF-8.", 415),
 	answers(landfall.CodeTooManyRequests, "Too many attempts. Wait as long as the Retry-After header says.", 429),
+	answers(landfall.CodeHeaderTooLarge, "The request has more header fields than the service reads.", 431),
 	answers(rules.CodeMalformedJSON, "The body is not one strict JSON object: broken, followed by something, with a field given twice, nested too deeply or not in UTF-8.", 400),
 	answers(landfall.CodeValidationFailed, "The request breaks a rule; errors says which and where.", 400),
 	answers(landfall.CodeAccountFailedValidation, "The account object breaks a rule; errors says which and where.", 400),

@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/rules"
+	"landfall/internal/spelling"
 )
 
 // The codes of query parameters.
@@ -25,6 +26,7 @@ const maxPage = 10_000
 // that was ignored in silence would do the opposite of what was meant.
 type Query struct {
 	values     url.Values
+	asked      []string // the parameters there are
 	violations []landfall.Violation
 }
 
@@ -85,7 +87,7 @@ func (q *Query) Cursor(name string) *landfall.ProcessCursor {
 // for included, or nil.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		q.refuse(shortened(name), CodeUnknownParameter, "This parameter is not known here.")
+		q.refuse(shortened(name), CodeUnknownParameter, "This parameter is not known here."+meant(name, q.asked))
 	}
 	if len(q.violations) == 0 {
 		return nil
@@ -99,6 +101,7 @@ func (q *Query) Err() error {
 // take gives a parameter's value and strikes it off the list. One given twice
 // has no value.
 func (q *Query) take(name string) (text string, given bool) {
+	q.asked = append(q.asked, name)
 	values, given := q.values[name]
 	delete(q.values, name)
 	if len(values) > 1 {
@@ -138,6 +141,14 @@ func ReadPage(raw string) (Page, error) {
 	query := ReadQuery(raw)
 	page := Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
 	return page, query.Err()
+}
+
+// meant asks whether a parameter was meant that there is.
+func meant(name string, known []string) string {
+	if near := spelling.Near(name, known); len(near) > 0 {
+		return " Did you mean " + near[0] + "?"
+	}
+	return ""
 }
 
 // shortened cuts a sender's own name before it is repeated.

@@ -34,15 +34,24 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if !a.Logger.Enabled(ctx, level) {
 		return
 	}
-	fields := [10]slog.Attr{
+	fields := [13]slog.Attr{
 		slog.String("request_id", x.id),
 		slog.String("method", x.method()),
 		slog.String("route", x.template()),
 		slog.Int("status", x.status),
 		slog.Int64("bytes", x.bytes),
-		slog.Duration("duration", took),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.String("client", a.ClientAddress(x.request).String()),
 	}
-	count := 6
+	count := 7
+	if x.code != "" {
+		fields[count] = slog.String("code", x.code)
+		count++
+	}
+	if x.supplier != "" {
+		fields[count] = slog.String("supplier", x.supplier)
+		count++
+	}
 	if x.who.KeyID != "" {
 		fields[count] = slog.String("key", x.who.KeyID)
 		fields[count+1] = slog.String("organisation", x.who.Organisation)
@@ -68,6 +77,9 @@ func (x *exchange) template() string {
 func (x *exchange) method() string {
 	if x.route == nil {
 		return "other"
+	}
+	if x.request.Method == http.MethodHead {
+		return http.MethodHead
 	}
 	return x.route.method
 }

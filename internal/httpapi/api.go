@@ -19,6 +19,7 @@ import (
 // The limits that hold unless Options says otherwise.
 const (
 	DefaultBodyLimit      = 10 << 20
+	DefaultBodyMemory     = 48 << 20
 	DefaultRequestTimeout = 30 * time.Second
 )
 
@@ -35,7 +36,10 @@ type Options struct {
 	Logger         *slog.Logger
 	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
 	BodyLimit      int64
+	BodyMemory     int64 // bytes of bodies in memory at once
 	RequestTimeout time.Duration
+	PieceTime      time.Duration                   // to take a piece of a list; 0: five seconds
+	BaseURL        string                          // where clients find us, without a slash; "": where they asked
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
 	Metrics        *Metrics                        // nil: of its own
@@ -45,6 +49,8 @@ type Options struct {
 type API struct {
 	Options
 	tree        node
+	budget      *budget
+	slots       *slots
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -56,6 +62,12 @@ func New(options Options) *API {
 	}
 	if options.RequestTimeout == 0 {
 		options.RequestTimeout = DefaultRequestTimeout
+	}
+	if options.BodyMemory == 0 {
+		options.BodyMemory = DefaultBodyMemory
+	}
+	if options.PieceTime == 0 {
+		options.PieceTime = pieceTime
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -69,7 +81,10 @@ func New(options Options) *API {
 	if options.Metrics == nil {
 		options.Metrics = NewMetrics("")
 	}
-	api := &API{Options: options, description: sync.OnceValue(OpenAPI)}
+	api := &API{
+		Options: options, description: sync.OnceValue(OpenAPI),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(),
+	}
 	api.ready.check = options.Ready
 	for _, r := range routes() {
 		api.tree.grow(r.path, r)
@@ -120,6 +135,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // them: who has no token learns nothing but whether the path exists.
 func (a *API) serve(ctx context.Context, x *exchange) error {
 	x.path, x.query = target(x.request)
+	if fields(x.request.Header) > mostFields {
+		return errFields
+	}
 	found := a.tree.find(x.path)
 	if len(found.routes) == 0 {
 		return errNoRoute
@@ -153,6 +171,7 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 	if x.route.access == open {
 		return nil
 	}
+	x.admitted = time.Now()
 	who, err := a.Gate.Identify(ctx, x.request.Header["Authorization"])
 	if err != nil {
 		return err
@@ -179,17 +198,20 @@ func (x *exchange) addSlash() error {
 // remembers, so that the access log needs no second wrapper.
 type exchange struct {
 	http.ResponseWriter
-	request *http.Request
-	started time.Time
-	id      string
-	route   *route // nil until found
-	path    string // as sent, without the query
-	query   string
-	params  [mostParams]string
-	who     landfall.Principal
-	status  int // 0 until answered
-	bytes   int64
-	aborted bool // the connection must not look well-ended
+	request  *http.Request
+	started  time.Time
+	id       string
+	route    *route // nil until found
+	path     string // as sent, without the query
+	query    string
+	params   [mostParams]string
+	who      landfall.Principal
+	admitted time.Time // when who was last asked for
+	supplier string    // whom it was about, once that is known
+	code     string    // of a refusal
+	status   int       // 0 until answered
+	bytes    int64
+	aborted  bool // the connection must not look well-ended
 }
 
 // WriteHeader remembers the status.

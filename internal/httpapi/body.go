@@ -18,7 +18,8 @@ import (
 const firstRead = 64 << 10
 
 // buffers holds byte slices for bodies and answers that are done with when
-// their request is. Large ones are left to the garbage collector.
+// their request is. Large ones are left to the garbage collector, so that
+// thousands of quiet connections do not keep what a few busy ones needed.
 var buffers sync.Pool
 
 func borrow() *[]byte {
@@ -29,7 +30,7 @@ func borrow() *[]byte {
 }
 
 func giveBack(buffer *[]byte) {
-	if cap(*buffer) <= 4*firstRead {
+	if cap(*buffer) <= firstRead {
 		*buffer = (*buffer)[:0]
 		buffers.Put(buffer)
 	}

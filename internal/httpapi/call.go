@@ -3,37 +3,49 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
 
+	"landfall"
 	"landfall/internal/answer"
+)
+
+const (
+	// pieceTime is how long a reader may take for a piece of a list: whoever is
+	// slower than that holds up others for nothing.
+	pieceTime = 5 * time.Second
+	// listTime is how long a whole list may take.
+	listTime = 15 * time.Minute
+	// trust is how long who is asking is believed while a request is under way.
+	// Together with pieceTime it is less than the ten seconds in which a
+	// revocation must be felt.
+	trust = 3 * time.Second
 )
 
 // call reads a request of a verb, has it answered, and sends the answer.
 func (a *API) call(ctx context.Context, x *exchange) error {
 	verb := x.route.verb
-	if !verb.Listed {
-		limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
-		defer cancel()
-		ctx = limited
+	limit := a.RequestTimeout
+	if verb.Listed {
+		limit = listTime
+		free, err := a.slots.take(ctx, x.who.Organisation)
+		if err != nil {
+			return err
+		}
+		defer free()
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
-		body := borrow()
-		defer giveBack(body)
-		if verb.Keeps {
-			// Somebody may still hold the body when the request is over, so it
-			// gets memory of its own.
-			body = new([]byte)
-		}
-		var err error
-		if *body, err = x.readBody(a.BodyLimit, (*body)[:0]); err != nil {
+		body, done, err := a.receive(ctx, x)
+		if err != nil {
 			return a.send(ctx, x, a.Answers.Refuse(verb, err))
 		}
-		call.Body = *body
+		defer done()
+		call.Body = body
 	}
 	scratch := borrow()
 	defer giveBack(scratch)
@@ -41,49 +53,125 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	return a.send(ctx, x, a.Answers.Do(ctx, verb, call))
 }
 
+// receive pays for the body and reads it. The memory is the caller's until done
+// is called. Who sent slowly is asked again who he is: his key may have been
+// revoked meanwhile.
+func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(), err error) {
+	size := x.request.ContentLength
+	if size > a.BodyLimit {
+		return nil, nil, tooLarge(a.BodyLimit)
+	}
+	if size < 0 {
+		size = a.BodyLimit
+	}
+	repay, err := a.budget.take(ctx, x.who.Organisation, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Who keeps the body may still hold it when the request is over, so it gets
+	// memory of its own.
+	buffer, done := new([]byte), repay
+	if !x.route.verb.Keeps {
+		buffer = borrow()
+		done = func() {
+			giveBack(buffer)
+			repay()
+		}
+	}
+	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0]); err == nil {
+		err = a.stillAdmitted(ctx, x)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return *buffer, done, nil
+}
+
+// stillAdmitted asks who is asking again, when the last time is too long ago.
+func (a *API) stillAdmitted(ctx context.Context, x *exchange) error {
+	if x.route.access == open || time.Since(x.admitted) < trust {
+		return nil
+	}
+	return a.admit(ctx, x)
+}
+
 // send writes an answer. Whatever goes wrong before its first byte can still
 // be told; afterwards the connection is cut, so that no client takes half an
 // answer for a whole one.
 func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error {
+	x.supplier = answer.Supplier
 	if answer.Code != "" {
 		a.refuse(ctx, x, answer)
 		return nil
 	}
 	if answer.Next != "" {
-		x.Header().Set("Link", x.nextPage(answer.Next))
+		x.Header().Set("Link", a.nextPage(x, answer.Next))
 	}
 	if answer.Pieces == nil {
 		return x.json(answer.Status, answer.Body)
 	}
-	return answer.Pieces(func(piece []byte, last bool) error {
-		if last && x.status == 0 {
+	err := answer.Pieces(func(piece []byte, last bool) error {
+		switch {
+		case last && x.status == 0:
 			return x.json(answer.Status, piece)
+		case x.request.Method == http.MethodHead:
+			// The header is all there is to send, and it is known now.
+			x.startJSON(answer.Status)
+			return errHeaderSent
 		}
-		return a.sendPiece(x, answer.Status, piece)
+		return a.sendPiece(ctx, x, answer.Status, piece)
 	})
-}
-
-// sendPiece sends part of a body and pushes the deadline of the connection
-// back by the time limit of a request: a slow reader is cut off, a long list
-// is not.
-func (a *API) sendPiece(x *exchange, status int, piece []byte) error {
-	if x.status == 0 {
-		x.Header()["Content-Type"] = typeJSON
-		x.WriteHeader(status)
+	if errors.Is(err, errHeaderSent) {
+		return nil
 	}
-	deadline := time.Now().Add(a.RequestTimeout)
-	if err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(deadline); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	_, err := x.Write(piece)
 	return err
 }
 
-// nextPage links to the page behind this one. It is relative to the host the
-// client used, which we neither know nor believe.
-func (x *exchange) nextPage(query string) string {
-	return fmt.Sprintf(`<%s?%s>; rel="next"`, printable(x.path), query)
+// errSlowList ends a list that was read too slowly as a whole.
+var errSlowList = &landfall.Error{
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+	Detail: "The list took too long to be read. Ask for it in pages.",
+}
+
+var errHeaderSent = errors.New("the header is sent")
+
+// sendPiece sends part of a body. The deadline of the connection moves on with
+// every piece: a slow reader is cut off, a long list is not.
+func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []byte) error {
+	if err := a.stillAdmitted(ctx, x); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errSlowList
+	}
+	if x.status == 0 {
+		x.startJSON(status)
+	}
+	err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(a.PieceTime))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	_, err = x.Write(piece)
+	return err
+}
+
+func (x *exchange) startJSON(status int) {
+	x.Header()["Content-Type"] = typeJSON
+	x.WriteHeader(status)
+}
+
+// nextPage links to the page behind this one, with the address under which the
+// operator says the service is found, or else the one the client used.
+func (a *API) nextPage(x *exchange, query string) string {
+	base := a.BaseURL
+	if base == "" && x.request.Host != "" {
+		base = "http://" + printable(x.request.Host)
+		if x.request.TLS != nil {
+			base = "https://" + printable(x.request.Host)
+		}
+	}
+	return "<" + base + printable(x.path) + "?" + query + `>; rel="next"`
 }
 
 // retryAfter says how long to wait, in whole seconds.

@@ -18,6 +18,10 @@ var (
 	errNoRoute = &landfall.Error{
 		Kind: landfall.NotFound, Code: landfall.CodeNotFound, Detail: "There is nothing at this path.",
 	}
+	errFields = &landfall.Error{
+		Kind: landfall.TooManyFields, Code: landfall.CodeHeaderTooLarge,
+		Detail: "The request has more header fields than this service reads.",
+	}
 	errMethod = &landfall.Error{
 		Kind: landfall.MethodNotAllowed, Code: landfall.CodeMethodNotAllowed,
 		Detail: "This path does not answer to this method.",
@@ -39,15 +43,18 @@ func (a *API) fail(ctx context.Context, x *exchange, err error) {
 
 // refuse sends a refusal, and logs those that are faults of ours.
 func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
+	x.code = refusal.Code
 	if refusal.Status >= http.StatusInternalServerError {
 		if ctx.Err() != nil {
 			x.status, x.aborted = cmp.Or(x.status, statusLeft), true
 			return
 		}
 		a.Metrics.faults.WithLabelValues(refusal.Code).Inc()
-		a.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
-			slog.String("request_id", x.id), slog.String("route", x.template()),
-			slog.String("code", refusal.Code), slog.Any("error", refusal.Cause))
+		if !intended(refusal.Cause) {
+			a.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
+				slog.String("request_id", x.id), slog.String("route", x.template()),
+				slog.String("code", refusal.Code), slog.Any("error", refusal.Cause))
+		}
 	}
 	if x.status != 0 {
 		x.aborted = true
@@ -61,6 +68,13 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 		header.Set("Retry-After", retryAfter(refusal.RetryAfter))
 	}
 	_ = x.json(refusal.Status, refusal.Body)
+}
+
+// intended says whether a failure is one we decided on, such as telling a crowd
+// to come back: nothing is broken, and the access log has its code.
+func intended(err error) bool {
+	known, ours := errors.AsType[*landfall.Error](err)
+	return ours && known.Kind == landfall.Unavailable && known.Cause == nil
 }
 
 // errPanic stands for a fault that has no error.

@@ -65,8 +65,10 @@ func TestListsAndPages(t *testing.T) {
 		pages++
 		link := got.header.Get("Link")
 		path, _, _ = strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="next"`)
-		if link != "" && !strings.HasPrefix(path, "/") {
-			t.Fatalf("the link names a host: %s", link)
+		if rest, absolute := strings.CutPrefix(path, h.server.URL); link != "" && !absolute {
+			t.Fatalf("the link is not absolute: %s", link)
+		} else {
+			path = rest
 		}
 	}
 	if pages != 3 || strings.Join(seen, " ") != "E-0000 E-0001 E-0002 E-0003 E-0004 E-0005 E-0006" {

@@ -249,7 +249,7 @@ func components() object {
 		{"schemas", slices.Concat(tokenSchemas(), bodySchemas())},
 		{"headers", object{
 			{"Allow", header("The methods of this path.", text)},
-			{"Link", header("The next page, relative to this host: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
+			{"Link", header("The address of the next page: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
 			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
 			{"WWW-Authenticate", header("Always `Token`.", text)},
 		}},

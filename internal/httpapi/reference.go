@@ -67,6 +67,10 @@ func (a *API) welcome(_ context.Context, x *exchange) error {
 // token hands a request to the token mutation, which speaks GraphQL and has
 // its own limits and its own manner of refusing.
 func (a *API) token(ctx context.Context, x *exchange) error {
-	a.Token.ServeHTTP(x, x.request.WithContext(ctx))
+	request := x.request.WithContext(ctx)
+	if request.Method == http.MethodHead {
+		request.Method = http.MethodGet
+	}
+	a.Token.ServeHTTP(x, request)
 	return nil
 }

@@ -86,8 +86,12 @@ func get(verb *answer.Verb, values string, doc *operation) *route {
 // reads says whether the route takes a JSON body.
 func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost }
 
-// choose gives the route of a method, or nil.
+// choose gives the route of a method, or nil. Where GET is answered HEAD is, by
+// the same route; the server leaves the body out.
 func choose(routes []*route, method string) *route {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
 	for _, r := range routes {
 		if r.method == method {
 			return r
@@ -98,9 +102,12 @@ func choose(routes []*route, method string) *route {
 
 // allowed lists the methods of a path for the Allow header.
 func allowed(routes []*route) string {
-	methods := make([]string, len(routes))
-	for i, r := range routes {
-		methods[i] = r.method
+	var methods []string
+	for _, r := range routes {
+		methods = append(methods, r.method)
+		if r.method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
 	}
 	slices.Sort(methods)
 	return strings.Join(methods, ", ")

@@ -4,17 +4,11 @@
 package intake
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"landfall"
 	"landfall/internal/memo"
 )
-
-// retryAfter is what a caller is told to wait when the database is away: long
-// enough to spare it, short enough that a migration run hardly notices.
-const retryAfter = 2 * time.Second
 
 // defaultLease is how long a killed attempt keeps others away.
 const defaultLease = time.Minute
@@ -62,26 +56,5 @@ func New(store landfall.Store, options Options) *Desk {
 	}
 }
 
-// trouble turns what a store could not do into what a caller is told. An
-// unknown outcome is reported like an absent database, never as a refusal:
-// sending the same request again is safe and right in both cases.
-func trouble(err error) *landfall.Error {
-	var known *landfall.Error
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.Is(err, landfall.ErrUnavailable),
-		errors.Is(err, landfall.ErrUnknownOutcome),
-		errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, context.Canceled):
-		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail:     "The service cannot do this right now. Send the same request again later.",
-			RetryAfter: retryAfter, Cause: err,
-		}
-	}
-	return &landfall.Error{
-		Kind: landfall.Internal, Code: landfall.CodeInternalError,
-		Detail: "Something went wrong on our side.", Cause: err,
-	}
-}
+// trouble is what a caller is told of an error from below.
+func trouble(err error) *landfall.Error { return landfall.Told("intake", err) }

@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"time"
 
 	"landfall"
 	"landfall/internal/rules"
@@ -17,7 +18,7 @@ const mostMissing = 100
 // errNoFileStore is for a supplier whose documents must be verified on a
 // service that was given no file store: not looking would be a lie.
 var errNoFileStore = &landfall.Error{
-	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: retryAfter,
+	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 2 * time.Second,
 	Detail: "The documents cannot be verified now. Send the same request again later.",
 	Cause:  errors.New("no file store is configured"),
 }

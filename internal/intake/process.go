@@ -129,7 +129,7 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 		return importInProgress(a.desk.lease)
 	}
 	return &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: retryAfter,
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitRetryAfter,
 		Detail: "The attempt took too long and was given up. Send the same request again.",
 	}
 }

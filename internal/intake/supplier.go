@@ -23,7 +23,7 @@ type grant struct{ organisation, code string }
 func (d *Desk) supplier(ctx context.Context, who landfall.Principal, code string) (*landfall.Supplier, error) {
 	// The code is a cut out of a whole request, which must not be kept for it.
 	question := grant{who.Organisation, strings.Clone(code)}
-	return d.suppliers.Get(ctx, question, d.now(), func(ctx context.Context) (*landfall.Supplier, error) {
+	supplier, err := d.suppliers.Get(ctx, question, d.now(), func(ctx context.Context) (*landfall.Supplier, error) {
 		var found landfall.Supplier
 		err := d.store.View(ctx, func(view landfall.View) (err error) {
 			found, err = view.GrantedSupplier(ctx, question.organisation, question.code)
@@ -37,4 +37,21 @@ func (d *Desk) supplier(ctx context.Context, who landfall.Principal, code string
 		}
 		return &found, nil
 	})
+	if about, is := ctx.Value(aboutKey{}).(*About); is && supplier != nil {
+		about.Supplier = supplier.Code
+	}
+	return supplier, err
+}
+
+// About is what a call turned out to be about, for whoever logs it. A supplier
+// stands in it only when the caller was granted it: what a caller merely typed
+// belongs into no log.
+type About struct{ Supplier string }
+
+type aboutKey struct{}
+
+// Noted gives a context whose call writes down what it is about.
+func Noted(ctx context.Context) (context.Context, *About) {
+	about := new(About)
+	return context.WithValue(ctx, aboutKey{}, about), about
 }

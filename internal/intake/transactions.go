@@ -57,14 +57,14 @@ func (d *Desk) PostTransactions(
 			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
 			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
 		})
+		if refusal, is := errors.AsType[*books.RefusedError](err); is {
+			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail)
+		}
 		receipt.Results = results
 		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
 		return additions, err
 	}
 	if _, err := d.post(ctx, posting, errNoAccount); err != nil {
-		if refusal, is := errors.AsType[*books.RefusedError](err); is {
-			return TransactionsReceipt{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail)
-		}
 		return TransactionsReceipt{}, err
 	}
 	return receipt, nil

@@ -58,29 +58,23 @@ func (o *Operator) view(ctx context.Context, doing string, fn func(landfall.View
 	return storeFault(doing, o.store.View(ctx, fn))
 }
 
-// storeFault turns the store's own failures into errors a person can read and
-// leaves refusals as they are.
+// storeFault tells the operator of the store's own failures and leaves refusals
+// as they are. Unlike a request, what an operator does is not always safe to do
+// again, so an unknown outcome gets a sentence of its own.
 func storeFault(doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, landfall.ErrUnavailable):
-		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail:     "The database cannot be reached or is too busy. Nothing was changed; try again.",
-			RetryAfter: time.Second, Cause: fmt.Errorf("%s: %w", doing, err),
-		}
-	case errors.Is(err, landfall.ErrUnknownOutcome):
-		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail:     "The database went away during the change. Look whether it took effect before trying again.",
-			RetryAfter: time.Second, Cause: fmt.Errorf("%s: %w", doing, err),
-		}
-	}
-	if _, known := errors.AsType[*landfall.Error](err); known {
+	if _, known := errors.AsType[*landfall.Error](err); known || err == nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	told := landfall.Told(doing, err)
+	switch {
+	case errors.Is(err, landfall.ErrUnknownOutcome):
+		told.Detail = "The database went away during the change. Look whether it took effect before trying again."
+	case errors.Is(err, landfall.ErrUnavailable):
+		told.Detail = "The database cannot be reached or is too busy. Nothing was changed; try again."
+	case told.Kind == landfall.Internal:
+		return fmt.Errorf("%s: %w", doing, err) // for a person at a terminal, who may know what it means
+	}
+	return told
 }
 
 // invalid refuses an input of the operator's. The attr names the argument.

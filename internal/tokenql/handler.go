@@ -93,6 +93,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	switch kind := found.chosen(asked.operation); {
 	case broken != "":
 		refusal = badRequest(broken)
+	case found.described && r.Method == http.MethodGet:
+		refusal = badRequest("A request by GET begins with its operation, not with a string.")
 	case kind == "mutation" && r.Method == http.MethodGet:
 		w.Header().Set("Allow", "POST")
 		refusal = &problem{http.StatusMethodNotAllowed, codeBadRequest, "Mutations are served by POST alone."}

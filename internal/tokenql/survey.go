@@ -20,7 +20,8 @@ var (
 // building a tree of something hostile.
 type outline struct {
 	operations []operation
-	mints      int // how often the mutation is named
+	mints      int  // how often the mutation is named
+	described  bool // a definition begins with a string, which hides what it is
 }
 
 // operation is one operation of a document.
@@ -74,6 +75,7 @@ func survey(text string, limit bounds) (outline, string) {
 			depth--
 		case depth == 0 && !header:
 			header = true
+			found.described = found.described || token == `"`
 			if token == "query" || token == "mutation" || token == "subscription" {
 				found.operations = append(found.operations, operation{kind: token})
 			}

@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// lastRequest gives the fields of the newest line about a request.
+func (h *house) lastRequest() map[string]any {
+	h.t.Helper()
+	var last map[string]any
+	for line := range strings.Lines(h.log.String()) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			h.t.Fatalf("%v in %s", err, line)
+		}
+		if fields["msg"] == "request" {
+			last = fields
+		}
+	}
+	return last
+}
+
+// A request line lacked what one searches for: the code of the refusal, the
+// supplier, who called; and its duration did not say in what.
+func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
+	h := openHouse(t)
+	expect := func(wants map[string]any) {
+		t.Helper()
+		line := h.lastRequest()
+		for name, want := range wants {
+			if line[name] != want {
+				t.Errorf("%s is %v, want %v, in %v", name, line[name], want, line)
+			}
+		}
+		if _, is := line["duration_ms"].(float64); !is || line["duration"] != nil {
+			t.Errorf("the duration does not say its unit: %v", line)
+		}
+	}
+	h.call("importer", "POST", stagePath, account("OURS", "1"))
+	expect(map[string]any{"status": 201.0, "supplier": "OURS", "client": "127.0.0.1", "code": nil})
+	h.call("importer", "POST", processPath, creation("OURS", "unknown"))
+	expect(map[string]any{"status": 400.0, "supplier": "OURS", "code": "import_process_does_not_exist"})
+	h.call("viewer", "GET", allPath, "")
+	expect(map[string]any{"status": 200.0, "supplier": "OURS"})
+	// What was not granted is what somebody typed, and belongs into no log.
+	h.call("importer", "POST", stagePath, account("THEIRS", "1"))
+	expect(map[string]any{"status": 400.0, "supplier": nil, "code": "account_failed_validation"})
+	h.call("", "GET", allPath, "")
+	expect(map[string]any{"status": 401.0, "supplier": nil, "code": "not_authenticated"})
+}
+
+// A dry run that succeeded counted as a failure.
+func TestDryRunThatPassedIsNoFailure(t *testing.T) {
+	h := openHouse(t)
+	h.call("importer", "POST", stagePath, account("OURS", "1"))
+	dryRun := strings.Replace(creation("OURS", "1"), "{", `{"dry_run":true,`, 1)
+	if got := h.call("importer", "POST", processPath, dryRun); got.code() != "dry_run_rolled_back" {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	recorder := httptest.NewRecorder()
+	h.api.Ops().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	figures := recorder.Body.String()
+	if !strings.Contains(figures, `landfall_account_attempts_total{outcome="dry_run_passed"} 1`) {
+		t.Error("the dry run is not counted as passed")
+	}
+	if strings.Contains(figures, "landfall_account_attempts_failed_total{") {
+		t.Error("the dry run is counted as failed")
+	}
+}
+
+func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.BaseURL = "https://api.example.com/landfall" })
+	h.stageMany(2)
+	got := h.call("viewer", "GET", allPath+"?limit=1", "")
+	if link := got.header.Get("Link"); !strings.HasPrefix(link, "<https://api.example.com/landfall"+allPath+"?limit=1&after=") {
+		t.Errorf("got %s", link)
+	}
+}
+
+func TestHeadIsAnsweredWhereGetIs(t *testing.T) {
+	h := openHouse(t)
+	h.stageMany(3)
+	for _, path := range []string{allPath, allPath + "?limit=1", imports + "/rules/", "/healthz", "/docs/", "/openapi.json", "/v1/graphql/?query=%7B__typename%7D"} {
+		get, head := h.call("viewer", "GET", path, ""), h.call("viewer", "HEAD", path, "")
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != get.header.Get("Content-Length") ||
+			head.header.Get("Link") != get.header.Get("Link") {
+			t.Errorf("%s: %d %v", path, head.status, head.header)
+		}
+	}
+	if got := h.call("importer", "HEAD", stagePath, ""); got.status != 405 || got.header.Get("Allow") != "POST" {
+		t.Errorf("where GET is not: %d %v", got.status, got.header)
+	}
+}

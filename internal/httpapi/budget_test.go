@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mustTake takes bytes that must be there.
+func mustTake(t *testing.T, b *budget, who string, size int64) func() {
+	t.Helper()
+	free, err := b.take(t.Context(), who, size)
+	if err != nil {
+		t.Fatalf("%d bytes for %s: %v", size, who, err)
+	}
+	return free
+}
+
+func TestBodiesAreBoundedInAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(40<<20, 10<<20) // 10 MiB for small bodies, 30 for large ones
+		first := mustTake(t, b, "a", 10<<20)
+		mustTake(t, b, "b", 10<<20)
+		mustTake(t, b, "c", 10<<20)
+		began := time.Now()
+		if _, err := b.take(t.Context(), "d", 10<<20); !errors.Is(err, errCrowded) || time.Since(began) != bodyPatience {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		// Large ones do not keep small ones waiting.
+		mustTake(t, b, "d", smallBody)()
+		go func() {
+			time.Sleep(time.Second)
+			first()
+		}()
+		mustTake(t, b, "d", 10<<20)
+		if len(b.large.queue) != 0 || b.large.spent != 30<<20 {
+			t.Errorf("left behind: %+v", &b.large)
+		}
+	})
+}
+
+// One organisation that fills the budget does not keep another one away.
+func TestBodiesAreSharedFairly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(80<<20, 10<<20) // 60 MiB for large bodies
+		var frees []func()
+		for range 3 {
+			frees = append(frees, mustTake(t, b, "greedy", 10<<20))
+		}
+		if _, err := b.take(t.Context(), "greedy", 10<<20); err == nil {
+			t.Error("one organisation holds more than half")
+		}
+		for range 3 {
+			frees = append(frees, mustTake(t, b, "modest", 10<<20))
+		}
+		served := make(chan string, 2)
+		for _, who := range []string{"greedy", "newcomer"} {
+			go func() {
+				if _, err := b.take(t.Context(), who, 10<<20); err == nil {
+					served <- who
+				}
+			}()
+			synctest.Wait()
+		}
+		frees[0]()
+		if first := <-served; first != "newcomer" {
+			t.Errorf("%s was served before somebody who holds nothing", first)
+		}
+		frees[1]()
+		<-served
+	})
+}
+
+// Who leaves while waiting takes nothing with him.
+func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(1, 100<<10)
+		free := mustTake(t, b, "a", 100<<10)
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		if _, err := b.take(ctx, "b", 100<<10); err == nil {
+			t.Error("somebody who left was served")
+		}
+		free()
+		mustTake(t, b, "c", 100<<10)()
+		if b.large.spent != 0 || len(b.large.held) != 0 || len(b.large.queue) != 0 {
+			t.Errorf("left behind: %+v", &b.large)
+		}
+	})
+}
+
+func TestQueueForBytesIsBounded(t *testing.T) {
+	p := newPurse(1)
+	for range longestQueue + 1 {
+		p.enter(&claim{who: "a", size: 1, paid: make(chan struct{})})
+	}
+	if p.enter(&claim{who: "b", size: 1, paid: make(chan struct{})}) {
+		t.Error("the queue grows without end")
+	}
+}
+
+// Bodies that are announced and not sent fill the memory that was set aside for
+// bodies and no more; the next caller is told when to come back.
+func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
+	h.api.budget.patience = 50 * time.Millisecond
+	for _, who := range []string{"importer", "other", "importer"} {
+		conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nContent-Length: %d\r\n\r\n{",
+			validatePath, h.tokens[who], 1<<20)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for h.api.budget.spent() < 2<<20 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	large := strings.Repeat(" ", 900<<10)
+	if got := h.callJSON("importer", validatePath, large); got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
+		t.Errorf("got %d %s %v", got.status, got.body, got.header)
+	}
+	if got := h.callJSON("importer", validatePath, account("OURS", "1")); got.status != 200 {
+		t.Errorf("a small body: %d %s", got.status, got.body)
+	}
+	if strings.Contains(h.log.String(), `"level":"ERROR"`) {
+		t.Error("telling a crowd to come back is logged as a fault")
+	}
+}
+
+func (b *budget) spent() int64 {
+	b.large.mu.Lock()
+	defer b.large.mu.Unlock()
+	return b.large.spent
+}

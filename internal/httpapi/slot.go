@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"landfall"
+)
+
+// slots bounds how many lists are being sent: of one organisation, so that it
+// cannot keep the others away with sockets it hardly reads from, and in all.
+type slots struct {
+	mu       sync.Mutex
+	taken    int
+	by       map[string]int
+	changed  chan struct{} // closed when one is given back
+	patience time.Duration
+}
+
+const (
+	slotsEach = 8
+	slotsAll  = 64
+	// slotPatience is how long a caller waits for a list of his to end.
+	slotPatience = 2 * time.Second
+)
+
+func newSlots() *slots {
+	return &slots{by: map[string]int{}, changed: make(chan struct{}), patience: slotPatience}
+}
+
+// The refusals of who would have waited too long.
+var (
+	errOwnSlots = &landfall.Error{
+		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: slotPatience,
+		Detail: "Your organisation is reading too many lists at once. Finish one, or try again shortly.",
+	}
+	errAllSlots = &landfall.Error{
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+		Detail: "Too many lists are being read at once. Send the same request again shortly.",
+	}
+)
+
+// take waits for a slot and gives back the function that frees it.
+func (s *slots) take(ctx context.Context, organisation string) (func(), error) {
+	waiting := time.NewTimer(s.patience)
+	defer waiting.Stop()
+	for {
+		changed, refusal := s.try(organisation)
+		if refusal == nil {
+			return func() { s.free(organisation) }, nil
+		}
+		select {
+		case <-changed:
+		case <-waiting.C:
+			return nil, refusal
+		case <-ctx.Done():
+			return nil, refusal
+		}
+	}
+}
+
+// try takes a slot, or says why not and when to try again.
+func (s *slots) try(organisation string) (<-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.by[organisation] >= slotsEach:
+		return s.changed, errOwnSlots
+	case s.taken >= slotsAll:
+		return s.changed, errAllSlots
+	}
+	s.taken++
+	s.by[organisation]++
+	return nil, nil
+}
+
+func (s *slots) free(organisation string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
+	if s.by[organisation]--; s.by[organisation] == 0 {
+		delete(s.by, organisation)
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall"
+)
+
+func TestListsAreBoundedForEachAndInAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots()
+		var frees []func()
+		for range slotsEach {
+			free, err := s.take(t.Context(), "ours")
+			if err != nil {
+				t.Fatal(err)
+			}
+			frees = append(frees, free)
+		}
+		began := time.Now()
+		if _, err := s.take(t.Context(), "ours"); !errors.Is(err, errOwnSlots) || time.Since(began) != slotPatience {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		if free, err := s.take(t.Context(), "theirs"); err != nil {
+			t.Errorf("somebody else is kept away: %v", err)
+		} else {
+			free()
+		}
+		go func() { time.Sleep(time.Second); frees[0]() }()
+		if _, err := s.take(t.Context(), "ours"); err != nil {
+			t.Errorf("after one was given back: %v", err)
+		}
+		for i := 0; s.taken < slotsAll; i++ {
+			if _, err := s.take(t.Context(), fmt.Sprint("organisation ", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.take(t.Context(), "one too many"); !errors.Is(err, errAllSlots) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A list whose reader does not read ends, and a list whose reader's key was
+// revoked does too.
+func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.PieceTime = 200 * time.Millisecond })
+	left := make(chan error, 1)
+	h.withRoute("/endless/", func(a *API, ctx context.Context, x *exchange) error {
+		dropped := false
+		err := a.streamed(x, rows(1<<40, nil, &dropped))
+		left <- err
+		return err
+	})
+	response, err := http.Get(h.server.URL + "/endless/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	select {
+	case err := <-left:
+		if err == nil {
+			t.Error("it ended well")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a reader who does not read is waited for")
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err == nil {
+		t.Error("the list looks complete")
+	}
+}
+
+func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
+	h := openHouse(t)
+	id := h.addKey("leaver", "ours", landfall.Importer)
+	request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)
+	request.Header.Set("Authorization", "Token "+h.tokens["leaver"])
+	x := &exchange{request: request, route: h.api.tree.find(stagePath).routes[0]}
+	if err := h.api.admit(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, id) }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(60 * time.Millisecond)
+	x.admitted = x.admitted.Add(-trust)
+	if err := h.api.stillAdmitted(ctx, x); err == nil {
+		t.Error("a revoked key goes on")
+	}
+	if trust+pieceTime >= 10*time.Second {
+		t.Error("a list goes on for longer than ten seconds after the revocation")
+	}
+}
