@@ -34,6 +34,7 @@ type Claim struct {
 	Team     string
 	Revision int
 	Document []byte // the staged document of that revision
+	Hash     [32]byte
 	Lease    time.Duration
 }
 

@@ -49,7 +49,8 @@ type Pipeline interface {
 	// Claim gives the sole right to create one account, with the staged
 	// document to make it from. Of many claims at once at most one is granted,
 	// and the next one only when its lease has ended by the database's clock or
-	// it was released. Never more claims are alive than the supplier's limit and
+	// it was released. A document that is not the one that was staged is an
+	// error and no claim. Never more claims are alive than the supplier's limit and
 	// the request's allow, counted over all replicas. A granted claim may be
 	// forgotten in a crash of the database, and then nobody holds it. An account
 	// that exists is told whatever the supplier's status.
@@ -159,6 +160,7 @@ type ProcessReader interface {
 	// ended by the database's clock reads as Staged.
 	Process(ctx context.Context, key Key) (Process, error)
 	// Revisions gives the staging history, oldest first, documents included.
+	// A document that is not the one that was staged is an error.
 	Revisions(ctx context.Context, key Key) ([]StagedRevision, error)
 }
 

@@ -129,7 +129,6 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 	}
 	pragmas := []string{
 		"busy_timeout(" + strconv.FormatInt(options.Limits.Lock.Milliseconds(), 10) + ")",
-		"page_size(8192)", // documents of two kilobytes waste half of a smaller page
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
 		"trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
 	}

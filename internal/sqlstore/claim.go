@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 
 	"landfall"
 )
@@ -20,6 +21,19 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 			return landfall.ClaimOutcome{}, errUnstorable
 		}
 	}
+	outcome, err := s.grantedOrCounted(ctx, request)
+	if err != nil || outcome.Verdict != landfall.ClaimGranted {
+		return outcome, err
+	}
+	claim := &outcome.Claim
+	if claim.Document, err = unpacked(claim.Document, claim.Hash); err != nil {
+		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
+	}
+	return outcome, nil
+}
+
+// grantedOrCounted asks those who count only where there is a limit.
+func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
 	if request.ServiceLimit == 0 {
 		outcome, err := s.claims.join(ctx, request.Key, claimWeight, request)
 		if err != nil || outcome.Verdict != claimMustCount {
@@ -29,6 +43,15 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	// Those wait for locks that others hold until they have committed, so they
 	// must not hold any process meanwhile.
 	return s.counted.join(ctx, request.Key, claimWeight, request)
+}
+
+// letGo ends a claim as if it had never been.
+func (s *Store) letGo(ctx context.Context, claim landfall.Claim) error {
+	return s.update(ctx, claim.Key, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+held,
+			claim.Key.Supplier, claim.Key.External, claim.Token)
+		return err
+	})
 }
 
 // claimMustCount is the verdict on a claim whose supplier has a limit: it is
@@ -91,7 +114,7 @@ const (
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
 	granted = ` RETURNING process.claim_token, process.id, process.revision,
-		(SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
+		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 	wantedClaims = `WITH wanted (supplier, external, team, token, lease) AS (VALUES `
 	wantedClaim  = `($1, $2, $3, $4, CAST($5 AS BIGINT))`
 )
@@ -120,13 +143,14 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 	for rows.Next() {
 		var token string
 		var process, revision int64
-		var document []byte
-		if err := rows.Scan(&token, &process, &revision, &document); err != nil {
+		var document, hash []byte
+		if err := rows.Scan(&token, &process, &revision, &hash, &document); err != nil {
 			return t.note(err)
 		}
 		one := tokens[token]
 		claim := landfall.Claim{
 			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
+			Hash: digest(hash),
 		}
 		if document == nil {
 			missing[process] = one

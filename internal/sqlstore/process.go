@@ -2,10 +2,14 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"errors"
+	"fmt"
 	"time"
 
 	"landfall"
+	"landfall/internal/pack"
 )
 
 // standing is the state of a process as everybody must see it: a claim whose
@@ -46,19 +50,47 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 
 // Revisions gives the staging history, oldest first.
 func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
-	return collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
+	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
-		var staged int64
-		if err := scan(&r.Revision, &hash, &staged, &r.Document, textInto{&r.By.KeyID}, textInto{&r.By.RequestID},
-			textInto{&r.By.Organisation}); err != nil {
-			return err
-		}
-		r.Hash, r.StagedAt = digest(hash), moment(staged)
-		return nil
+		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document,
+			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
+		r.Hash = digest(hash)
+		return err
 	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
 		LEFT JOIN api_key k ON k.id = g.key_id
 		WHERE s.code = $1 AND p.external = $2 ORDER BY g.revision`, key.Supplier, key.External)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		r := &found[i]
+		if r.Document, err = unpacked(r.Document, r.Hash); err != nil {
+			return nil, altered(key, r.Revision, err)
+		}
+	}
+	return found, nil
+}
+
+// altered names the process whose document cannot be used.
+func altered(key landfall.Key, revision int, err error) error {
+	return fmt.Errorf("revision %d of %q of supplier %s: %w", revision, key.External, key.Supplier, err)
+}
+
+// errAltered means that the database gives back another document than it was
+// given. Nothing may be made of such a one.
+var errAltered = errors.New("the staged document is not the one that was staged")
+
+// unpacked gives a document as it was sent.
+func unpacked(kept []byte, hash [32]byte) ([]byte, error) {
+	document, err := pack.Unpack(kept)
+	if err != nil {
+		return nil, errors.Join(errAltered, err)
+	}
+	if sha256.Sum256(document) != hash {
+		return nil, errAltered
+	}
+	return document, nil
 }
 
 // Skip marks a staged process.

@@ -10,14 +10,15 @@ import (
 
 	"landfall"
 	"landfall/internal/engine"
+	"landfall/internal/pack"
 	"landfall/internal/rules"
 )
 
 type (
-	// document is a staging whose text has been looked at.
+	// document is a staging whose text has been looked at and packed.
 	document struct {
 		landfall.Staging
-		text string
+		kept []byte
 	}
 	stageCall = call[document, landfall.StageOutcome]
 	openStage = unsettled[document, landfall.StageOutcome]
@@ -25,18 +26,21 @@ type (
 
 // Stage keeps one document durably, or says why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	wanted := document{staging, string(staging.Document)}
-	for _, text := range []string{staging.Key.Supplier, staging.Key.External, wanted.text} {
+	for _, text := range []string{staging.Key.Supplier, staging.Key.External, string(staging.Document)} {
 		if !storable(text) {
 			return landfall.StageOutcome{}, errUnstorable
 		}
 	}
-	// PostgreSQL would refuse it too, but with the rest of its batch; SQLite
-	// would keep it, and asking it to look costs a quarter of the staging.
+	// Neither database looks at it.
 	if !rules.Valid(staging.Document) {
 		return landfall.StageOutcome{}, errMalformed
 	}
-	return s.stagings.join(ctx, staging.Key, len(wanted.text), wanted)
+	// It is packed here, where nobody waits for it but its caller.
+	kept, err := pack.Pack(staging.Document)
+	if err != nil {
+		return landfall.StageOutcome{}, err
+	}
+	return s.stagings.join(ctx, staging.Key, len(kept), document{staging, kept})
 }
 
 var errMalformed = errors.New("the document is not JSON")
@@ -113,7 +117,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
-		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.text,
+		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.kept,
 			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
 	if err := t.note(rows.Err()); err != nil {

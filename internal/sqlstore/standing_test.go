@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"landfall"
@@ -191,4 +192,35 @@ func TestMarksAreSwept(t *testing.T) {
 			t.Errorf("%d marks, %v", count, err)
 		}
 	})
+}
+
+// TestAlteredDocumentIsNeverUsed changes what was staged behind the store's
+// back, in a way that unpacks well and in one that does not.
+func TestAlteredDocumentIsNeverUsed(t *testing.T) {
+	for name, altered := range map[string]string{"another": `{"a":2}`, "broken": "\x01{", "gone": ""} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, url string) {
+				store := staged(t, url)
+				if err := store.Force(t.Context(), `UPDATE staging SET document = $1`, []byte(altered)); err != nil {
+					t.Fatal(err)
+				}
+				if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "T") }); err != nil {
+					t.Fatal(err)
+				}
+				outcome, err := store.Claim(t.Context(), request("1"))
+				if err == nil || outcome.Verdict != 0 || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
+					t.Errorf("got %+v, %v", outcome, err)
+				}
+				if found := state(t, store); found.State != landfall.Staged {
+					t.Errorf("it is %s now", found.State)
+				}
+				if err := store.View(t.Context(), func(view landfall.View) error {
+					_, err := view.Revisions(t.Context(), held)
+					return err
+				}); err == nil || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
+					t.Errorf("read as history: %v", err)
+				}
+			})
+		})
+	}
 }

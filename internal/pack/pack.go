@@ -1,0 +1,89 @@
+// Package pack makes documents smaller for as long as they are kept, and gives
+// them back byte for byte.
+//
+// Accounts resemble each other more than anything within one of them repeats,
+// so each is compressed against a dictionary of what accounts look like. The
+// first byte of what is kept names the dictionary; a document that is kept as
+// it is begins with a byte of JSON, which is none of those names. Dictionaries
+// are never changed or removed: what was kept with one must stay readable.
+package pack
+
+import (
+	_ "embed" // for the dictionary
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// accounts1 was made from generated accounts, by a test that can make others. Its name in front of a document
+// is the byte 1.
+//
+//go:embed accounts-1.dict
+var accounts1 []byte
+
+const withAccounts1 = 1
+
+// shortest is the length below which packing cannot pay.
+const shortest = 64
+
+// longest bounds what a damaged row may ask for when it is unpacked.
+const longest = 1 << 30
+
+var errDamaged = errors.New("a packed document is damaged")
+
+// machine holds what both directions need. Both are safe for many callers.
+type machine struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+}
+
+var start = sync.OnceValues(func() (*machine, error) {
+	// A checksum would be the second one: documents are kept with a hash.
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(accounts1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, fmt.Errorf("packing: %w", err)
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDicts(accounts1), zstd.WithDecoderMaxMemory(longest),
+		zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	return &machine{encoder, decoder}, nil
+})
+
+// Pack gives the form in which a document is kept: packed, or the document
+// itself where that is not longer.
+func Pack(document []byte) ([]byte, error) {
+	if len(document) < shortest {
+		return document, nil
+	}
+	machine, err := start()
+	if err != nil {
+		return nil, err
+	}
+	kept := machine.encoder.EncodeAll(document, append(make([]byte, 0, len(document)/3), withAccounts1))
+	if len(kept) >= len(document) {
+		return document, nil
+	}
+	return kept, nil
+}
+
+// Unpack gives back the document that was packed.
+func Unpack(kept []byte) ([]byte, error) {
+	if len(kept) == 0 || kept[0] != withAccounts1 {
+		return kept, nil
+	}
+	machine, err := start()
+	if err != nil {
+		return nil, err
+	}
+	document, err := machine.decoder.DecodeAll(kept[1:], nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return document, nil
+}
