@@ -6,6 +6,7 @@ import "time"
 type Organisation struct {
 	Name      string
 	Disabled  bool
+	Quotas    Quotas
 	CreatedAt time.Time
 }
 
@@ -47,6 +48,15 @@ type ServiceToken struct {
 	KeyID     string
 	ExpiresAt time.Time
 	SpentAt   time.Time // refresh tokens are good once; zero: unspent
+	Family    TokenFamily
+}
+
+// TokenFamily is all the tokens that come from one login, each bought with the
+// refresh token before it. It ends as a whole.
+type TokenFamily struct {
+	ID     [32]byte  // zero for tokens from before there were families
+	EndsAt time.Time // at the latest, however often it is refreshed
+	Ended  bool      // before its time, because a refresh token was used twice
 }
 
 // Principal is who is asking: the answer to a good token.
@@ -55,6 +65,7 @@ type Principal struct {
 	KeyID        string
 	Role         Role
 	RequestID    string // of what is asked; the edge sets it
+	Quotas       Quotas // of the organisation
 }
 
 // Author names whoever writes something, as it is kept beside what was written.

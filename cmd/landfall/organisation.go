@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"landfall"
 	"landfall/internal/operate"
 )
 
@@ -14,7 +18,87 @@ func organisationCommand() *cobra.Command {
 		organisationChange("create", "Make an organisation", "made", (*operate.Operator).CreateOrganisation),
 		organisationChange("disable", "Shut an organisation out; its keys and tokens stop working", "disabled", (*operate.Operator).DisableOrganisation),
 		organisationChange("enable", "Let a disabled organisation in again", "enabled", (*operate.Operator).EnableOrganisation),
-		organisationList())
+		organisationSet(), organisationShow(), organisationList())
+}
+
+// quotaFlags are the quotas in the order people expect them.
+var quotaFlags = []struct {
+	name, usage string
+	change      func(*operate.QuotaChange) **int64
+	value       func(landfall.Quotas) int64
+}{
+	{"requests-per-second", "requests a second, of each server; 0 means no limit",
+		func(c *operate.QuotaChange) **int64 { return &c.RequestsPerSecond }, func(q landfall.Quotas) int64 { return q.RequestsPerSecond }},
+	{"bytes-per-day", "bytes of request bodies a day (UTC), over all servers; 0 means no limit",
+		func(c *operate.QuotaChange) **int64 { return &c.BytesPerDay }, func(q landfall.Quotas) int64 { return q.BytesPerDay }},
+	{"revisions-per-account", "stagings of one account with other content; 0 means no limit",
+		func(c *operate.QuotaChange) **int64 { return &c.RevisionsPerAccount }, func(q landfall.Quotas) int64 { return q.RevisionsPerAccount }},
+	{"tokens-per-minute", "service tokens a minute, of each server; 0 means no limit",
+		func(c *operate.QuotaChange) **int64 { return &c.TokensPerMinute }, func(q landfall.Quotas) int64 { return q.TokensPerMinute }},
+	{"concurrent-creations", "accounts being created at once, on each server; 0 means no limit",
+		func(c *operate.QuotaChange) **int64 { return &c.ConcurrentCreations }, func(q landfall.Quotas) int64 { return q.ConcurrentCreations }},
+}
+
+func organisationSet() *cobra.Command {
+	command := onDatabase(&cobra.Command{
+		Use: "set NAME", Short: "Set what an organisation may take of the service", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(organisations),
+		Example:           "  landfall organisation set Acme --requests-per-second 200 --bytes-per-day 2000000000",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		var change operate.QuotaChange
+		given := false
+		for _, quota := range quotaFlags {
+			if command.Flags().Changed(quota.name) {
+				number, _ := command.Flags().GetInt64(quota.name)
+				*quota.change(&change), given = &number, true
+			}
+		}
+		if !given {
+			return usageError{errors.New("name at least one quota to set")}
+		}
+		if _, err := operator.SetQuotas(command.Context(), arguments[0], change); err != nil {
+			return err
+		}
+		return say(command, map[string]string{"action": "organisation.set", "name": arguments[0]}, "Organisation %q set.", arguments[0])
+	})
+	for _, quota := range quotaFlags {
+		command.Flags().Int64(quota.name, 0, quota.usage)
+	}
+	return command
+}
+
+func organisationShow() *cobra.Command {
+	type entry struct {
+		Name       string           `json:"name"`
+		Disabled   bool             `json:"disabled"`
+		CreatedAt  string           `json:"created_at"`
+		Suppliers  []string         `json:"suppliers"`
+		Quotas     map[string]int64 `json:"quotas"` // 0 means no limit
+		BytesToday int64            `json:"bytes_today"`
+	}
+	return onDatabase(&cobra.Command{
+		Use: "show NAME", Short: "Show an organisation, its quotas and what it has sent today", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: words(organisations),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		found, err := operator.ShowOrganisation(command.Context(), arguments[0])
+		if err != nil {
+			return err
+		}
+		shown := entry{found.Name, found.Disabled, instant(found.CreatedAt), append([]string{}, found.Suppliers...), map[string]int64{}, found.BytesToday}
+		pairs := []string{"name", found.Name, "disabled", yesNo(found.Disabled), "created", shown.CreatedAt,
+			"suppliers", strings.Join(found.Suppliers, ", ")}
+		for _, quota := range quotaFlags {
+			number := quota.value(found.Quotas)
+			shown.Quotas[strings.ReplaceAll(quota.name, "-", "_")] = number
+			text := "no limit"
+			if number > 0 {
+				text = strconv.FormatInt(number, 10)
+			}
+			pairs = append(pairs, strings.ReplaceAll(quota.name, "-", " "), text)
+		}
+		pairs = append(pairs, "bytes sent today", strconv.FormatInt(found.BytesToday, 10))
+		return show(command, shown, func(out io.Writer) { facts(out, pairs...) })
+	})
 }
 
 func organisationChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {

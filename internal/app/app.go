@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
 	"landfall/internal/payvendor"
+	"landfall/internal/quota"
 	"landfall/internal/sqlstore"
 	"landfall/internal/tokenql"
 )
@@ -31,6 +33,8 @@ type App struct {
 	store    landfall.Store
 	issuer   *auth.Issuer
 	gate     *auth.Gate
+	quota    *quota.Keeper
+	logins   *logins
 	vendors  *payvendor.Desk
 	api      *httpapi.API
 	draining atomic.Bool
@@ -52,22 +56,25 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, version: version, log: log, store: store}
+	app := &App{settings: settings, version: version, log: log, store: store, logins: newLogins(log.Logger)}
 	app.issuer = auth.NewIssuer(store, auth.Options{
-		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife,
+		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
+		Watch: app.logins.watch,
 	})
+	app.quota = quota.New(store, time.Now)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.NewDesk(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
 	})
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Documents: documents, Verifier: app.vendors,
+		Documents: documents, Verifier: app.vendors, Quota: app.quota,
 	})
 	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.api = httpapi.New(httpapi.Options{
 		Answers: answer.New(desk, metrics.Count),
 		Gate:    app.gate,
+		Quota:   app.quota,
 		Token: tokenql.New(app.issuer, tokenql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
@@ -86,7 +93,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 
 // readings are figures of the process for the operator's dashboards.
 func (a *App) readings() []httpapi.Reading {
-	return []httpapi.Reading{
+	own := []httpapi.Reading{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
 		{Name: "landfall_connections", Help: "Connections of callers that are open now.",
 			Read: a.ofDoor(func(d *door) int64 { return int64(d.count()) })},
@@ -95,6 +102,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
+	return slices.Concat(own, a.logins.readings(), quotaReadings(a.quota))
 }
 
 // ofDoor reads a figure of the main listener, once there is one.
@@ -183,6 +191,7 @@ func (a *App) Run(ctx context.Context) error {
 	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.sweep(chores) })
+	running.Go(func() { a.keepBytes(chores) })
 	running.Go(func() { a.keepUses(chores) })
 	defer running.Wait()
 	defer stopChores()

@@ -51,6 +51,7 @@ type Settings struct {
 
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
+	LoginLife        time.Duration
 	Introspection    bool
 
 	LogFormat string
@@ -166,6 +167,9 @@ var declared = []setting{
 	}},
 	{"refresh-token-life", "how long a refresh token is good", func(s *Settings) value {
 		return duration(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
+	}},
+	{"login-life", "how long tokens can be refreshed after an API key was shown, however often", func(s *Settings) value {
+		return duration(&s.LoginLife, 30*day, time.Minute, 365*day)
 	}},
 	{"introspection", "let callers read the GraphQL schema", func(s *Settings) value {
 		return toggle(&s.Introspection, false)

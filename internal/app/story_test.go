@@ -152,6 +152,17 @@ func (w *world) operate(t *testing.T, line string) {
 			vendor.SecretEnv = words[4]
 		}
 		err = w.operator.SetVendor(ctx, vendor)
+	case "quota": // quota ORGANISATION NAME NUMBER
+		number, failed := strconv.ParseInt(words[3], 10, 64)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		var change operate.QuotaChange
+		*map[string]**int64{
+			landfall.QuotaRequests: &change.RequestsPerSecond, landfall.QuotaBytes: &change.BytesPerDay,
+			landfall.QuotaRevisions: &change.RevisionsPerAccount, landfall.QuotaTokens: &change.TokensPerMinute,
+		}[words[2]] = &number
+		_, err = w.operator.SetQuotas(ctx, words[1], change)
 	case "grant-vendor": // grant-vendor CODE SUPPLIER
 		err = w.operator.GrantVendor(ctx, words[1], words[2])
 	case "revoke-vendor": // revoke-vendor CODE SUPPLIER

@@ -102,13 +102,15 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 		if err != nil {
 			return err
 		}
-		if token.Use != landfall.AccessToken || !key.RevokedAt.IsZero() || organisation.Disabled {
+		if token.Use != landfall.AccessToken || !key.RevokedAt.IsZero() || organisation.Disabled || token.Family.Ended {
 			return nil
 		}
 		found = pass{
-			good:      true,
-			principal: landfall.Principal{Organisation: key.Organisation, KeyID: key.ID, Role: key.Role},
-			until:     token.ExpiresAt,
+			good: true,
+			principal: landfall.Principal{
+				Organisation: key.Organisation, KeyID: key.ID, Role: key.Role, Quotas: organisation.Quotas,
+			},
+			until: token.ExpiresAt,
 		}
 		if !key.ExpiresAt.IsZero() && key.ExpiresAt.Before(found.until) {
 			found.until = key.ExpiresAt

@@ -7,21 +7,25 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/pace"
 )
 
-// sweepGrace keeps ended tokens a little longer, so that a replica with a slow
-// clock does not meet a token that is gone while it still believes in it.
-const sweepGrace = time.Hour
-
-// sweepBatch bounds what one transaction forgets, since others wait for it.
-const sweepBatch = 2000
+// Ended tokens are forgotten a little later, so that a replica with a slow
+// clock does not meet one that is gone while it still believes in it, and a
+// batch at a time, so that nobody else waits for a whole night's tokens.
+const (
+	sweepGrace = time.Hour
+	sweepBatch = 5000
+)
 
 // Options are the settings of an Issuer; zero values mean the defaults.
 type Options struct {
 	AccessLife  time.Duration    // 60 minutes
 	RefreshLife time.Duration    // 7 days
+	FamilyLife  time.Duration    // from a login on, however often it is refreshed; 30 days
 	Limits      Limits           // of failed attempts
 	Clock       func() time.Time // time.Now
+	Watch       func(Login)      // is told of every attempt; must not block
 }
 
 // Grant is what a key or a refresh token buys.
@@ -37,43 +41,62 @@ type Issuer struct {
 	store    landfall.Store
 	options  Options
 	throttle *throttle
+	tokens   *pace.Buckets // granted, by organisation
 }
 
 // NewIssuer gives an issuer over a store.
 func NewIssuer(store landfall.Store, options Options) *Issuer {
 	fill(&options.AccessLife, time.Hour)
 	fill(&options.RefreshLife, 7*24*time.Hour)
+	fill(&options.FamilyLife, 30*24*time.Hour)
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &Issuer{store: store, options: options, throttle: newThrottle(options.Limits)}
+	if options.Watch == nil {
+		options.Watch = func(Login) {}
+	}
+	throttle := newThrottle(options.Limits)
+	return &Issuer{store: store, options: options, throttle: throttle, tokens: pace.New(throttle.limits.Remembered)}
 }
 
 // Issue gives a grant for an API key. The source is the caller's address: its
 // failures are counted, and over the limit the answer to a bad key becomes a
 // TooMany error. All other failures of the caller are one and the same error.
-func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error) {
+func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant, err error) {
 	now := i.options.Clock()
 	id, ok := parseKey(apiKey)
+	login := Login{With: "api_key", KeyID: id, Source: source}
 	if !ok {
-		return Grant{}, i.refuse(source, "", now)
+		login.KeyID = ""
 	}
-	ok, err := i.verify(ctx, id, apiKey, now)
+	defer func() { i.tell(login, err) }()
+	if !ok {
+		return Grant{}, i.refuse(source, login.KeyID, now)
+	}
+	organisation, ok, err := i.verify(ctx, id, apiKey, now)
 	if err != nil {
 		return Grant{}, landfall.Told("looking up an API key", err)
 	}
 	if !ok {
-		return Grant{}, i.refuse(source, id, now)
+		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
-	grant, tokens := i.mint(id, now)
+	login.Organisation = organisation.Name
+	if err := i.ration(organisation, now); err != nil {
+		return Grant{}, err
+	}
+	family := i.newFamily(now)
+	grant, tokens := i.mint(id, family, now)
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.StartFamily(ctx, family); err != nil {
+			return err
+		}
 		if err := tx.SaveTokens(ctx, tokens...); err != nil {
 			return err
 		}
 		return tx.UseKeys(ctx, id)
 	})
 	if errors.Is(err, landfall.ErrNotFound) { // the key went away in between
-		return Grant{}, i.refuse(source, id, now)
+		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
 	if err != nil {
 		return Grant{}, landfall.Told("keeping service tokens", err)
@@ -84,7 +107,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (Grant, error
 // verify compares a key's text with what is stored under its id. An unknown id
 // runs the same queries and the same comparison as a wrong secret does, so
 // that the time taken does not tell which ids exist.
-func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (bool, error) {
+func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (landfall.Organisation, bool, error) {
 	var key landfall.APIKey
 	var organisation landfall.Organisation
 	known := true
@@ -102,75 +125,36 @@ func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (bo
 		return err
 	})
 	if err != nil {
-		return false, err
+		return landfall.Organisation{}, false, err
 	}
 	shown := digest(text)
 	same := subtle.ConstantTimeCompare(shown[:], key.SecretHash[:]) == 1
-	return same && known && alive(key, organisation, now), nil
+	return organisation, same && known && alive(key, organisation, now), nil
 }
 
-// Refresh gives a new grant for a refresh token, which is good once: of many
-// callers showing it at the same time exactly one gets a grant.
-//
-// A spent token shown again fails and ends nothing else. The usual reason is a
-// retry after a lost answer, and the holder has the API key to begin again; a
-// stolen credential is answered by revoking its key, which ends every token.
-func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (Grant, error) {
-	now := i.options.Clock()
-	if !isToken(landfall.RefreshToken, refreshToken) {
-		return Grant{}, i.refuse(source, "", now)
-	}
-	hash := digest(refreshToken)
-	keyID, err := i.refreshable(ctx, hash, now)
-	if errors.Is(err, landfall.ErrNotFound) {
-		return Grant{}, i.refuse(source, "", now)
-	}
-	if err != nil {
-		return Grant{}, landfall.Told("looking up a refresh token", err)
-	}
-	grant, tokens := i.mint(keyID, now)
-	err = i.store.Update(ctx, func(tx landfall.Tx) error {
-		if err := tx.SpendToken(ctx, hash); err != nil {
-			return err
-		}
-		return tx.SaveTokens(ctx, tokens...)
-	})
-	if errors.Is(err, landfall.ErrNotFound) {
-		return Grant{}, i.refuse(source, "", now)
-	}
-	if err != nil {
-		return Grant{}, landfall.Told("spending a refresh token", err)
-	}
-	return grant, nil
-}
-
-// refreshable names the key behind a refresh token that may still be used, or
-// ErrNotFound. Looking before writing keeps guesses away from the writer.
-func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) (string, error) {
-	var keyID string
-	err := i.store.View(ctx, func(view landfall.View) error {
-		token, key, organisation, err := view.Token(ctx, hash)
-		if err != nil {
-			return err
-		}
-		if token.Use != landfall.RefreshToken || !token.SpentAt.IsZero() ||
-			!now.Before(token.ExpiresAt) || !alive(key, organisation, now) {
-			return landfall.ErrNotFound
-		}
-		keyID = key.ID
+// ration keeps an organisation within its tokens a minute. Only granted ones
+// count, so nobody can use them up on its behalf.
+func (i *Issuer) ration(organisation landfall.Organisation, now time.Time) error {
+	limit := organisation.Quotas.TokensPerMinute
+	if limit <= 0 {
 		return nil
-	})
-	return keyID, err
+	}
+	if wait := i.tokens.Take(organisation.Name, pace.Per(int(limit), time.Minute), now); wait > 0 {
+		return landfall.OverQuota(landfall.QuotaTokens, limit, wait)
+	}
+	return nil
 }
 
-// mint makes the two tokens of a grant and the rows to keep them by.
-func (i *Issuer) mint(keyID string, now time.Time) (Grant, []landfall.ServiceToken) {
-	access, accessText := newToken(landfall.AccessToken, keyID, now.Add(i.options.AccessLife))
-	refresh, refreshText := newToken(landfall.RefreshToken, keyID, now.Add(i.options.RefreshLife))
-	return Grant{
-		Token: accessText, ExpiresIn: i.options.AccessLife,
-		RefreshToken: refreshText, RefreshExpiresIn: i.options.RefreshLife,
-	}, []landfall.ServiceToken{access, refresh}
+// mint makes the two tokens of a grant and the rows to keep them by. Neither
+// outlives its family.
+func (i *Issuer) mint(keyID string, family landfall.TokenFamily, now time.Time) (Grant, []landfall.ServiceToken) {
+	left := family.EndsAt.Sub(now)
+	grant := Grant{ExpiresIn: min(i.options.AccessLife, left), RefreshExpiresIn: min(i.options.RefreshLife, left)}
+	var access, refresh landfall.ServiceToken
+	access, grant.Token = newToken(landfall.AccessToken, keyID, now.Add(grant.ExpiresIn))
+	refresh, grant.RefreshToken = newToken(landfall.RefreshToken, keyID, now.Add(grant.RefreshExpiresIn))
+	access.Family, refresh.Family = family, family
+	return grant, []landfall.ServiceToken{access, refresh}
 }
 
 // refuse counts a failure and gives its answer.
@@ -181,21 +165,23 @@ func (i *Issuer) refuse(source, keyID string, now time.Time) error {
 	return refused()
 }
 
-// Sweep forgets tokens that ended, and says how many. Spent refresh tokens
-// stay until their end, so that showing one again is still recognised.
+// Sweep forgets tokens and families that ended, and says how many. Spent
+// refresh tokens stay until their end, so that showing one again is still
+// recognised.
 func (i *Issuer) Sweep(ctx context.Context) (int, error) {
 	before, dropped := i.options.Clock().Add(-sweepGrace), 0
-	for {
-		var count int
-		err := i.store.Update(ctx, func(tx landfall.Tx) (err error) {
-			count, err = tx.DropExpiredTokens(ctx, before, sweepBatch)
-			return err
-		})
-		if err != nil {
-			return dropped, err
-		}
-		if dropped += count; count < sweepBatch {
-			return dropped, nil
+	for _, drop := range []func(landfall.Tx) (int, error){
+		func(tx landfall.Tx) (int, error) { return tx.DropExpiredTokens(ctx, before, sweepBatch) },
+		func(tx landfall.Tx) (int, error) { return tx.DropEndedFamilies(ctx, before, sweepBatch) },
+	} {
+		for count := sweepBatch; count == sweepBatch; dropped += count {
+			if err := i.store.Update(ctx, func(tx landfall.Tx) (err error) {
+				count, err = drop(tx)
+				return err
+			}); err != nil {
+				return dropped, err
+			}
 		}
 	}
+	return dropped, nil
 }

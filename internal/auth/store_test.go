@@ -102,7 +102,7 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 			t.Errorf("lives are %s and %s", grant.ExpiresIn, grant.RefreshExpiresIn)
 		}
 		principal, err := gate.Identify(t.Context(), show(grant))
-		if want := (landfall.Principal{Organisation: "Acme", KeyID: w.key.ID, Role: landfall.Importer}); err != nil || principal != want {
+		if want := (landfall.Principal{Organisation: "Acme", KeyID: w.key.ID, Role: landfall.Importer, Quotas: landfall.DefaultQuotas()}); err != nil || principal != want {
 			t.Fatalf("%+v, %v", principal, err)
 		}
 		_, err = gate.Identify(t.Context(), []string{"Token " + grant.RefreshToken.Reveal()})

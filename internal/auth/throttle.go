@@ -1,12 +1,10 @@
 package auth
 
 import (
-	"container/list"
 	"net/netip"
-	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
+	"landfall/internal/pace"
 )
 
 // Limits says how many failed attempts are borne before they are slowed down.
@@ -38,23 +36,21 @@ func fill[N int | time.Duration](setting *N, fallback N) {
 
 // throttle counts failures by address and by key id.
 type throttle struct {
-	sources, keys *buckets
+	limits        Limits
+	sources, keys *pace.Buckets
 }
 
 func newThrottle(limits Limits) *throttle {
 	limits = limits.withDefaults()
-	return &throttle{
-		sources: newBuckets(limits.SourceBurst, limits.SourceEvery, limits.Remembered),
-		keys:    newBuckets(limits.KeyBurst, limits.KeyEvery, limits.Remembered),
-	}
+	return &throttle{limits: limits, sources: pace.New(limits.Remembered), keys: pace.New(limits.Remembered)}
 }
 
 // fail notes a failure and gives how long the failing side must wait; zero
 // when it is still within its limits. An empty key id counts for no key.
 func (t *throttle) fail(source, keyID string, now time.Time) time.Duration {
-	wait := t.sources.take(network(source), now)
+	wait := t.sources.Take(network(source), pace.Limit{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
 	if keyID != "" {
-		wait = max(wait, t.keys.take(keyID, now))
+		wait = max(wait, t.keys.Take(keyID, pace.Limit{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))
 	}
 	return wait
 }
@@ -76,51 +72,4 @@ func network(source string) string {
 		}
 	}
 	return address.String()
-}
-
-// buckets are token buckets by name. The longest unused is forgotten when
-// there are too many, so that made-up names cannot eat the memory.
-type buckets struct {
-	mu     sync.Mutex
-	burst  int
-	every  time.Duration
-	most   int
-	byName map[string]*list.Element
-	recent *list.List // of *bucket, latest used first
-}
-
-type bucket struct {
-	name  string
-	limit *rate.Limiter
-}
-
-func newBuckets(burst int, every time.Duration, most int) *buckets {
-	return &buckets{
-		burst: burst, every: every, most: most,
-		byName: map[string]*list.Element{}, recent: list.New(),
-	}
-}
-
-// take uses up one attempt of a name and gives zero, or says how long until
-// the next one is borne.
-func (b *buckets) take(name string, now time.Time) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	element, known := b.byName[name]
-	if known {
-		b.recent.MoveToFront(element)
-	} else {
-		element = b.recent.PushFront(&bucket{name, rate.NewLimiter(rate.Every(b.every), b.burst)})
-		b.byName[name] = element
-		if oldest := b.recent.Back(); len(b.byName) > b.most {
-			delete(b.byName, b.recent.Remove(oldest).(*bucket).name) //nolint:forcetypeassert // the list has nothing else
-		}
-	}
-	limit := element.Value.(*bucket).limit //nolint:forcetypeassert // likewise
-	reservation := limit.ReserveN(now, 1)
-	wait := reservation.DelayFrom(now)
-	if wait > 0 {
-		reservation.CancelAt(now)
-	}
-	return wait
 }

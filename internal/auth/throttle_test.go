@@ -48,10 +48,8 @@ func TestThrottleForgetsTheLongestUnused(t *testing.T) {
 	for i := range 1000 {
 		throttle.fail(fmt.Sprint(i), fmt.Sprint(i), noon)
 	}
-	for _, kept := range []*buckets{throttle.sources, throttle.keys} {
-		if len(kept.byName) != 100 || kept.recent.Len() != 100 {
-			t.Errorf("%d and %d are remembered, want 100", len(kept.byName), kept.recent.Len())
-		}
+	if sources, keys := throttle.sources.Len(), throttle.keys.Len(); sources != 100 || keys != 100 {
+		t.Errorf("%d and %d are remembered, want 100", sources, keys)
 	}
 	if throttle.fail("999", "", noon) == 0 {
 		t.Error("the latest was forgotten")

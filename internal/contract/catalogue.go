@@ -61,6 +61,7 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeUnsupportedMedia, "The body is not announced as application/json in UTF-8.", 415),
 	answers(landfall.CodeTooManyRequests, "Too many attempts. Wait as long as the Retry-After header says.", 429),
 	answers(landfall.CodeHeaderTooLarge, "The request has more header fields than the service reads.", 431),
+	answers(landfall.CodeQuotaExceeded, "Your organisation has had its share of what `quota` in the answer names. Wait as long as the Retry-After header says; without one, waiting does not help.", 400, 429),
 	answers(rules.CodeMalformedJSON, "The body is not one strict JSON object: broken, followed by something, with a field given twice, nested too deeply or not in UTF-8.", 400),
 	answers(landfall.CodeValidationFailed, "The request breaks a rule; errors says which and where.", 400),
 	answers(landfall.CodeAccountFailedValidation, "The account object breaks a rule; errors says which and where.", 400),

@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -28,10 +29,16 @@ type Gate interface {
 	Identify(ctx context.Context, header []string) (landfall.Principal, error)
 }
 
+// Quota keeps organisations within their share. It gives the body back, metered.
+type Quota interface {
+	Admit(ctx context.Context, who landfall.Principal, length int64, body io.ReadCloser) (io.ReadCloser, error)
+}
+
 // Options is what the edge needs from the rest of the program.
 type Options struct {
 	Answers        *answer.API
 	Gate           Gate
+	Quota          Quota        // nil: no bounds
 	Token          http.Handler // answers the token mutation
 	Logger         *slog.Logger
 	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
@@ -153,6 +160,9 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if err := a.admit(ctx, x); err != nil {
 		return err
 	}
+	if err := a.ration(ctx, x); err != nil {
+		return err
+	}
 	if x.route.reads() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
@@ -179,6 +189,18 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 	x.who = who
 	x.who.RequestID = x.id
 	return x.route.verb.Admits(who)
+}
+
+// ration keeps the caller's organisation within its quotas.
+func (a *API) ration(ctx context.Context, x *exchange) error {
+	if a.Quota == nil || x.route.access == open {
+		return nil
+	}
+	body, err := a.Quota.Admit(ctx, x.who, x.request.ContentLength, x.request.Body)
+	if err == nil {
+		x.request.Body = body
+	}
+	return err
 }
 
 // addSlash sends a client to the same path with the slash it forgot. Method

@@ -25,6 +25,9 @@ type Options struct {
 	ServiceLimit int
 	// Documents looks documents up; nil when no file store is configured.
 	Documents landfall.Documents
+	// Quota shares the places for creations between organisations; nil when
+	// nobody does.
+	Quota Quota
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
 }
@@ -39,6 +42,7 @@ type Desk struct {
 	serviceLimit int
 	documents    landfall.Documents
 	verifier     landfall.InstructionVerifier
+	quota        Quota
 }
 
 // New opens a desk over a store.
@@ -52,7 +56,7 @@ func New(store landfall.Store, options Options) *Desk {
 	return &Desk{
 		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
-		documents: options.Documents, verifier: options.Verifier,
+		documents: options.Documents, verifier: options.Verifier, quota: options.Quota,
 	}
 }
 

@@ -44,6 +44,11 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 		return Created{}, refuseField("import_supplier_code", landfall.CodeSupplierUnknown,
 			"There is no import supplier with this code.")
 	}
+	done, err := d.begin(who)
+	if err != nil {
+		return Created{}, err
+	}
+	defer done()
 	claimed, err := d.claim(ctx, request)
 	if err != nil {
 		return Created{}, trouble(err)

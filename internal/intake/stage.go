@@ -24,6 +24,9 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 	if err != nil {
 		return Receipt{}, err
 	}
+	if err := d.roomForRevision(ctx, who, account); err != nil {
+		return Receipt{}, err
+	}
 	key := account.Key()
 	outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: account.Body(), Hash: account.Hash(), By: who.Author()})
 	if err != nil {

@@ -1,9 +1,9 @@
 package operate_test
 
 import (
-	"fmt"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"

@@ -11,19 +11,19 @@ import (
 
 // Organisation gives one by its name.
 func (v *view) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
-	found, err := v.organisations(ctx, `SELECT name, disabled, created_at FROM organisation WHERE name = $1`, name)
+	found, err := v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o WHERE o.name = $1`, name)
 	return first(found, err, landfall.ErrNotFound)
 }
 
 // Organisations gives all, by name.
 func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, error) {
-	return v.organisations(ctx, `SELECT name, disabled, created_at FROM organisation ORDER BY name`)
+	return v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o ORDER BY o.name`)
 }
 
 func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
 	return collect(ctx, v.session, func(scan scanner, o *landfall.Organisation) error {
 		var created int64
-		err := scan(&o.Name, &o.Disabled, &created)
+		err := scan(append(organisationPlaces(o), &created)...)
 		o.CreatedAt = moment(created)
 		return err
 	}, text, args...)
@@ -31,8 +31,11 @@ func (v *view) organisations(ctx context.Context, text string, args ...any) ([]l
 
 // CreateOrganisation keeps a new one.
 func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, created_at)
-		VALUES ($1, $2, {now}) ON CONFLICT (name) DO NOTHING`, name, false))
+	quotas := landfall.DefaultQuotas()
+	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, `+quotaColumns+`, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, {now}) ON CONFLICT (name) DO NOTHING`,
+		name, false, quotas.RequestsPerSecond, quotas.BytesPerDay, quotas.RevisionsPerAccount,
+		quotas.TokensPerMinute, quotas.ConcurrentCreations))
 }
 
 // SetOrganisationDisabled shuts an organisation out or lets it in again.
@@ -123,16 +126,18 @@ func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken,
 	var kept keptKey
 	var expires, created int64
 	var spent sql.NullInt64
-	columns := append([]any{&token.Use, &token.KeyID, &expires, &spent}, kept.columns(&key)...)
-	err := v.one(ctx, `SELECT t.purpose, t.key_id, t.expires_at, t.spent_at, `+keyColumns+`,
-			o.name, o.disabled, o.created_at
+	var family keptFamily
+	columns := append([]any{&token.Use, &token.KeyID, &expires, &spent, &family.id, &family.ends, &family.ended}, kept.columns(&key)...)
+	err := v.one(ctx, `SELECT t.purpose, t.key_id, t.expires_at, t.spent_at, t.family, f.ends_at, f.ended_at, `+keyColumns+`,
+			`+organisationColumns+`
 		FROM service_token t JOIN api_key k ON k.id = t.key_id JOIN organisation o ON o.name = k.organisation
-		WHERE t.hash = $1`, []any{hash[:]}, append(columns, &organisation.Name, &organisation.Disabled, &created))
+			LEFT JOIN token_family f ON f.id = t.family
+		WHERE t.hash = $1`, []any{hash[:]}, append(append(columns, organisationPlaces(&organisation)...), &created))
 	if err != nil {
 		return landfall.ServiceToken{}, landfall.APIKey{}, landfall.Organisation{}, err
 	}
 	kept.fill(&key)
-	token.ExpiresAt, token.SpentAt = moment(expires), instant(spent)
+	token.ExpiresAt, token.SpentAt, token.Family = moment(expires), instant(spent), family.family()
 	organisation.CreatedAt = moment(created)
 	return token, key, organisation, nil
 }
@@ -141,9 +146,9 @@ func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken,
 func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) error {
 	for _, token := range tokens {
 		err := changed(landfall.ErrNotFound)(t.exec(ctx, `INSERT INTO service_token
-				(hash, purpose, key_id, expires_at, spent_at)
-			SELECT $1, $2, k.id, $4, $5 FROM api_key k WHERE k.id = $3`,
-			token.Hash[:], string(token.Use), token.KeyID, token.ExpiresAt.UnixMicro(), micros(token.SpentAt)))
+				(hash, purpose, key_id, expires_at, spent_at, family)
+			SELECT $1, $2, k.id, $4, $5, $6 FROM api_key k WHERE k.id = $3`,
+			token.Hash[:], string(token.Use), token.KeyID, token.ExpiresAt.UnixMicro(), micros(token.SpentAt), familyArg(token.Family.ID)))
 		if err != nil {
 			return err
 		}
@@ -155,7 +160,8 @@ func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) er
 func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE service_token SET spent_at = {now}
 		WHERE hash = $1 AND purpose = 'refresh' AND spent_at IS NULL AND expires_at > {now}
-			AND EXISTS (SELECT 1 FROM api_key k WHERE k.id = key_id AND k.revoked_at IS NULL)`, hash[:]))
+			AND EXISTS (SELECT 1 FROM api_key k WHERE k.id = key_id AND k.revoked_at IS NULL)
+			AND NOT EXISTS (SELECT 1 FROM token_family f WHERE f.id = family AND f.ended_at IS NOT NULL)`, hash[:]))
 }
 
 // DropExpiredTokens forgets tokens that ended before an instant, the oldest

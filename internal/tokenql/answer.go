@@ -89,12 +89,18 @@ func (h *handler) render(response *graphql.Response, modern bool) (answer reply,
 	return answer, cause
 }
 
+// overQuota compares by code with every refusal of a quota.
+var overQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
+
 // explain gives the entry for an error of the library, and the status it asks
 // for by itself.
 func (h *handler) explain(found *gqlerrors.QueryError) (fault, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
 		return newFault(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
+	case errors.Is(err, overQuota):
+		known, _ := errors.AsType[*landfall.Error](err)
+		return newFault(codeRateLimited, known.Detail), http.StatusTooManyRequests
 	case err != nil:
 		return explainKind(kindOf(err))
 	case errors.Is(found, context.Canceled), errors.Is(found, context.DeadlineExceeded):

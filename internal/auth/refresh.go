@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"landfall"
+)
+
+// retryGrace is how long after its use a refresh token may be shown again
+// without ending its family: somebody whose answer was lost sends it again, and
+// so do two threads that refresh at once. They get nothing for it; the holder
+// has the API key to begin again.
+const retryGrace = 10 * time.Second
+
+// errReused means that a refresh token was shown long after its use: either its
+// holder or a thief has a copy he should not have.
+var errReused = errors.New("a refresh token was used twice")
+
+// Refresh gives a new grant for a refresh token, which is good once: of many
+// callers showing it at the same time exactly one gets a grant. A spent token
+// shown again later ends every token of its family, the thief's and the
+// holder's alike, since nobody can tell them apart.
+func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (grant Grant, err error) {
+	now := i.options.Clock()
+	login := Login{With: "refresh_token", Source: source}
+	defer func() { i.tell(login, err) }()
+	if !isToken(landfall.RefreshToken, refreshToken) {
+		return Grant{}, i.refuse(source, "", now)
+	}
+	hash := digest(refreshToken)
+	token, organisation, err := i.refreshable(ctx, hash, now)
+	login.KeyID, login.Organisation = token.KeyID, organisation.Name
+	switch {
+	case errors.Is(err, errReused):
+		login.Reused = true
+		if err := i.store.Update(ctx, func(tx landfall.Tx) error { return tx.EndFamily(ctx, token.Family.ID) }); err != nil {
+			return Grant{}, landfall.Told("ending a family of tokens", err)
+		}
+		return Grant{}, i.refuse(source, "", now)
+	case errors.Is(err, landfall.ErrNotFound):
+		return Grant{}, i.refuse(source, "", now)
+	case err != nil:
+		return Grant{}, landfall.Told("looking up a refresh token", err)
+	}
+	if err := i.ration(organisation, now); err != nil {
+		return Grant{}, err
+	}
+	grant, tokens := i.mint(token.KeyID, token.Family, now)
+	err = i.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.SpendToken(ctx, hash); err != nil {
+			return err
+		}
+		if err := tx.StartFamily(ctx, token.Family); err != nil {
+			return err
+		}
+		return tx.SaveTokens(ctx, tokens...)
+	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return Grant{}, i.refuse(source, "", now)
+	}
+	if err != nil {
+		return Grant{}, landfall.Told("spending a refresh token", err)
+	}
+	return grant, nil
+}
+
+// refreshable gives a refresh token that may still be used, ErrNotFound, or
+// errReused. Looking before writing keeps guesses away from the writer.
+func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) (landfall.ServiceToken, landfall.Organisation, error) {
+	var token landfall.ServiceToken
+	var organisation landfall.Organisation
+	err := i.store.View(ctx, func(view landfall.View) error {
+		var key landfall.APIKey
+		var err error
+		token, key, organisation, err = view.Token(ctx, hash)
+		switch {
+		case err != nil:
+			return err
+		case token.Use != landfall.RefreshToken || token.Family.Ended ||
+			!now.Before(token.ExpiresAt) || !alive(key, organisation, now):
+			return landfall.ErrNotFound
+		case !token.SpentAt.IsZero() && now.Sub(token.SpentAt) > retryGrace:
+			return errReused
+		case !token.SpentAt.IsZero():
+			return landfall.ErrNotFound
+		}
+		return nil
+	})
+	if token.Family.ID == ([32]byte{}) {
+		// From before there were families: it begins one, always the same.
+		token.Family = i.newFamily(now)
+		token.Family.ID = sha256.Sum256(hash[:])
+	}
+	return token, organisation, err
+}
+
+// newFamily is the family of a new login.
+func (i *Issuer) newFamily(now time.Time) landfall.TokenFamily {
+	return landfall.TokenFamily{ID: digest(random(secretLength)), EndsAt: now.Add(i.options.FamilyLife)}
+}

@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"landfall"
+)
+
+const (
+	quotaColumns        = `requests_per_second, bytes_per_day, revisions_per_account, tokens_per_minute, concurrent_creations`
+	organisationColumns = `o.name, o.disabled, o.requests_per_second, o.bytes_per_day, o.revisions_per_account,
+		o.tokens_per_minute, o.concurrent_creations, o.created_at`
+)
+
+// organisationPlaces are where organisationColumns go, but for the last one.
+func organisationPlaces(o *landfall.Organisation) []any {
+	q := &o.Quotas
+	return []any{&o.Name, &o.Disabled, &q.RequestsPerSecond, &q.BytesPerDay, &q.RevisionsPerAccount,
+		&q.TokensPerMinute, &q.ConcurrentCreations}
+}
+
+// SetQuotas replaces the quotas of an organisation.
+func (t *tx) SetQuotas(ctx context.Context, name string, quotas landfall.Quotas) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE organisation SET requests_per_second = $2, bytes_per_day = $3,
+		revisions_per_account = $4, tokens_per_minute = $5, concurrent_creations = $6 WHERE name = $1`,
+		name, quotas.RequestsPerSecond, quotas.BytesPerDay, quotas.RevisionsPerAccount,
+		quotas.TokensPerMinute, quotas.ConcurrentCreations))
+}
+
+// BytesSent says how many bytes an organisation has sent on a day.
+func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, error) {
+	sent, err := collect(ctx, v.session, func(scan scanner, bytes *int64) error { return scan(bytes) },
+		`SELECT bytes FROM organisation_usage WHERE organisation = $1 AND used_on = $2`, organisation, day)
+	if err != nil || len(sent) == 0 {
+		return 0, err
+	}
+	return sent[0], nil
+}
+
+// usageKept is how long days stay readable: long enough for a monthly look.
+const usageKept = 35 * 24 * time.Hour
+
+// AddBytesSent adds to what an organisation has sent on a day.
+func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error) {
+	_, err := t.exec(ctx, `INSERT INTO organisation_usage (organisation, used_on, bytes) VALUES ($1, $2, $3)
+		ON CONFLICT (organisation, used_on) DO UPDATE SET bytes = organisation_usage.bytes + excluded.bytes`,
+		organisation, day, bytes)
+	if err != nil {
+		return 0, err
+	}
+	if date, err := time.Parse(time.DateOnly, day); err == nil {
+		if _, err := t.exec(ctx, `DELETE FROM organisation_usage WHERE organisation = $1 AND used_on < $2`,
+			organisation, date.Add(-usageKept).Format(time.DateOnly)); err != nil {
+			return 0, err
+		}
+	}
+	return t.BytesSent(ctx, organisation, day)
+}

@@ -1,0 +1,114 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+var quotas = []check{
+	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
+		given := landfall.Quotas{RequestsPerSecond: 1, BytesPerDay: 1 << 40, RevisionsPerAccount: 3, TokensPerMinute: 4, ConcurrentCreations: 5}
+		for _, wanted := range []landfall.Quotas{landfall.DefaultQuotas(), given, {}} {
+			if wanted != landfall.DefaultQuotas() {
+				update(t, store, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, organisation, wanted) })
+			}
+			look(t, store, func(view landfall.View) error {
+				found, err := view.Organisation(ctx, organisation)
+				same(t, found.Quotas, wanted)
+				return err
+			})
+		}
+		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "none", given) }), landfall.ErrNotFound)
+	}},
+	{"bytes sent on a day add up, and days long gone are forgotten", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
+		add := func(day string, bytes int64) (sum int64) {
+			update(t, store, func(tx landfall.Tx) (err error) {
+				sum, err = tx.AddBytesSent(ctx, organisation, day, bytes)
+				return err
+			})
+			return sum
+		}
+		same(t, add("2026-01-01", 5), int64(5))
+		var crowd sync.WaitGroup
+		for range 20 {
+			crowd.Go(func() { add("2026-03-01", 1<<33) })
+		}
+		crowd.Wait()
+		same(t, add("2026-03-01", 1), int64(20<<33+1))
+		look(t, store, func(view landfall.View) error {
+			for day, wanted := range map[string]int64{"2026-01-01": 0, "2026-03-01": 20<<33 + 1, "2026-03-02": 0} {
+				sent, err := view.BytesSent(ctx, organisation, day)
+				if err != nil {
+					return err
+				}
+				same(t, sent, wanted)
+			}
+			return nil
+		})
+	}},
+}
+
+var families = []check{
+	{"a family of tokens ends as a whole", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		ends := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
+		family := landfall.TokenFamily{ID: [32]byte{7}, EndsAt: ends}
+		token := landfall.ServiceToken{Hash: [32]byte{1}, Use: landfall.RefreshToken, KeyID: "k", ExpiresAt: ends, Family: family}
+		lone := landfall.ServiceToken{Hash: [32]byte{2}, Use: landfall.RefreshToken, KeyID: "k", ExpiresAt: ends}
+		update(t, store, func(tx landfall.Tx) error {
+			for _, step := range []func() error{
+				func() error { return tx.CreateOrganisation(ctx, organisation) },
+				func() error {
+					return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.Importer})
+				},
+				func() error { return tx.StartFamily(ctx, family) },
+				func() error {
+					return tx.StartFamily(ctx, landfall.TokenFamily{ID: family.ID, EndsAt: ends.Add(time.Hour)})
+				},
+				func() error { return tx.SaveTokens(ctx, token, lone) },
+			} {
+				if err := step(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		belongs := func(hash [32]byte, wanted landfall.TokenFamily) {
+			t.Helper()
+			look(t, store, func(view landfall.View) error {
+				found, _, _, err := view.Token(ctx, hash)
+				same(t, found.Family, wanted)
+				return err
+			})
+		}
+		belongs(token.Hash, family)
+		belongs(lone.Hash, landfall.TokenFamily{})
+		update(t, store, func(tx landfall.Tx) error { return tx.EndFamily(ctx, family.ID) })
+		family.Ended = true
+		belongs(token.Hash, family)
+		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SpendToken(ctx, token.Hash) }), landfall.ErrNotFound)
+		update(t, store, func(tx landfall.Tx) error { return tx.SpendToken(ctx, lone.Hash) })
+		// Starting it again does not bring it back.
+		update(t, store, func(tx landfall.Tx) error { return tx.StartFamily(ctx, family) })
+		belongs(token.Hash, family)
+		drop := func(before time.Time, wanted int) {
+			t.Helper()
+			update(t, store, func(tx landfall.Tx) error {
+				count, err := tx.DropEndedFamilies(ctx, before, 10)
+				same(t, count, wanted)
+				return err
+			})
+		}
+		drop(ends, 0)
+		drop(ends.Add(time.Second), 1)
+		// A token whose family is forgotten is as dead as the family.
+		belongs(token.Hash, landfall.TokenFamily{ID: family.ID, Ended: true})
+	}},
+}
