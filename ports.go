@@ -10,7 +10,9 @@ import (
 // suite that every store must pass.
 //
 // All methods answer ErrUnavailable when the database is away, too busy or too
-// slow, and never leak a driver's text. Times that order or expire things come
+// slow, and never leak a driver's text; ErrOverloaded with it says that so much
+// was waiting that nothing was tried. Who asks for whom (OnBehalf) takes turns,
+// so that no organisation holds up another. Times that order or expire things come
 // from the database's clock, so that replicas with wrong clocks agree.
 type Store interface {
 	Pipeline
@@ -25,6 +27,11 @@ type Store interface {
 	// error comes back. fn may run more than once, so it must have no effect
 	// outside its Tx. A commit whose answer was lost is looked up: nil means it
 	// is there; ErrUnknownOutcome means even that could not be found out.
+	//
+	// What a Tx reads by its name or key (a supplier, process, organisation, key
+	// or vendor) it holds until it ends: another update that reads or changes
+	// the same waits, and then sees what this one left. Lists hold nothing.
+	// Whatever Update answers, a refusal included, rests on a commit of its own.
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// Ping says whether the database answers and can be written to.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,57 @@ import (
 const crowd = 32
 
 var races = []check{
+	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		together(crowd, func(number int) {
+			update(t, store, func(tx landfall.Tx) error {
+				supplier, err := tx.Supplier(t.Context(), code)
+				if err != nil {
+					return err
+				}
+				if number == 0 {
+					supplier.Status = landfall.Paused
+				} else {
+					supplier.Name += "."
+				}
+				return tx.SaveSupplier(t.Context(), supplier)
+			})
+		})
+		look(t, store, func(view landfall.View) error {
+			supplier, err := view.Supplier(t.Context(), code)
+			if dots := strings.Count(supplier.Name, "."); dots != crowd-1 || supplier.Status != landfall.Paused {
+				t.Errorf("%d of %d names were added to, the status is %s", dots, crowd-1, supplier.Status)
+			}
+			return err
+		})
+	}},
+	{"of many rotations of a key at once exactly one finds it in force", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
+				return err
+			}
+			return tx.CreateKey(t.Context(), landfall.APIKey{ID: "old", Organisation: "O", Role: landfall.Viewer})
+		})
+		together(crowd, func(number int) {
+			update(t, store, func(tx landfall.Tx) error {
+				old, err := tx.Key(t.Context(), "old")
+				if err != nil || !old.ExpiresAt.IsZero() {
+					return err
+				}
+				if err := tx.CreateKey(t.Context(), landfall.APIKey{ID: fmt.Sprint(number), Organisation: "O", Role: landfall.Viewer}); err != nil {
+					return err
+				}
+				return tx.ExpireKey(t.Context(), "old", time.Now().Add(time.Hour))
+			})
+		})
+		look(t, store, func(view landfall.View) error {
+			keys, err := view.Keys(t.Context(), "O")
+			if len(keys) != 2 {
+				t.Errorf("%d keys, want the old one and one new", len(keys))
+			}
+			return err
+		})
+	}},
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		outcomes := make([]landfall.StageOutcome, crowd)

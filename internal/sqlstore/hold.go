@@ -1,0 +1,62 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// What a transaction that writes reads by its name, it holds: whoever else
+// would read or change the same row in an update waits until this one has
+// ended, and then sees what it left. Otherwise PostgreSQL would let two
+// operators read the same supplier and the second undo the change of the first.
+
+// hold waits for a row and keeps it. A row that is not there cannot be held.
+func (t *tx) hold(ctx context.Context, text string, args ...any) error {
+	if t.engine.Alone() {
+		return nil
+	}
+	_, err := collect(ctx, t.session, func(scan scanner, one *int) error { return scan(one) }, text, args...)
+	return err
+}
+
+// Supplier gives one by its code and holds it.
+func (t *tx) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM supplier held WHERE held.code = $1 {hold}`, code); err != nil {
+		return landfall.Supplier{}, err
+	}
+	return t.view.Supplier(ctx, code)
+}
+
+// Process gives one by its key and holds it.
+func (t *tx) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM process held JOIN supplier s ON s.id = held.supplier_id
+		WHERE s.code = $1 AND held.external = $2 {hold}`, key.Supplier, key.External); err != nil {
+		return landfall.Process{}, err
+	}
+	return t.view.Process(ctx, key)
+}
+
+// Organisation gives one by its name and holds it.
+func (t *tx) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM organisation held WHERE held.name = $1 {hold}`, name); err != nil {
+		return landfall.Organisation{}, err
+	}
+	return t.view.Organisation(ctx, name)
+}
+
+// Key gives an API key by its public id and holds it.
+func (t *tx) Key(ctx context.Context, id string) (landfall.APIKey, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM api_key held WHERE held.id = $1 {hold}`, id); err != nil {
+		return landfall.APIKey{}, err
+	}
+	return t.view.Key(ctx, id)
+}
+
+// Vendor gives a payment vendor by its code and holds it.
+func (t *tx) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM vendor held WHERE held.code = $1 {hold}`, code); err != nil {
+		return landfall.Vendor{}, err
+	}
+	return t.view.Vendor(ctx, code)
+}
