@@ -24,7 +24,9 @@ func (m *postgres) commit(x *exchange, lazily bool) error {
 	if err == nil || !asked || refused(err) {
 		return err
 	}
-	x.end() // what it holds must not be in the way of looking
+	if m.options.planted != settlesInUse {
+		x.end() // what it holds must not be in the way of looking
+	}
 	committed, unknown := left.settle(m.limits.Settle, m.settle)
 	switch {
 	case unknown != nil:

@@ -35,7 +35,8 @@ type Options struct {
 	Limits Limits
 	Logger *slog.Logger
 
-	planted fault // tests put a fault back to see that it is found
+	driver  string // of SQLite; tests put a hostile one before it
+	planted fault  // tests put a fault back to see that it is found
 }
 
 // fault is a mistake that was made once.
@@ -46,12 +47,16 @@ const (
 	forgetsJob         // a call is forgotten when its group falls
 	settlesInUse       // a lost commit is looked up over the connections that lost it
 	blamesAll          // a locked row refuses everybody in its batch
+	holdsNothing       // what a write depends on is read without a lock
 	uncommitted        // a write that returned rows counts as none
 )
 
 func (o Options) withDefaults() Options {
 	if o.Connections <= 0 {
 		o.Connections = 24
+	}
+	if o.driver == "" {
+		o.driver = "sqlite"
 	}
 	o.Limits = o.Limits.or(DefaultLimits())
 	if o.Logger == nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,6 +74,9 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 }
 
 func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, error) {
+	if x.pool.planted == holdsNothing {
+		text = strings.ReplaceAll(text, "{hold}", "")
+	}
 	text = postgresDialect.text(text)
 	if x.conn == nil {
 		results, err := x.first(ctx, text, args)

@@ -6,8 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strconv"
-
-	"modernc.org/sqlite"
 )
 
 // The primary result codes of SQLite that mean "not now".
@@ -25,14 +23,13 @@ var sqliteAway = map[int]bool{
 // The codes that are told apart from the others.
 const (
 	sqliteBusy  = "5"
-	sqliteFull  = "13"
 	sqliteNoDB  = "26"
 	sqliteCant  = "14"
 	interrupted = 9
 )
 
 func classifySQLite(err error) Fault {
-	var refused *sqlite.Error
+	var refused interface{ Code() int } // the driver's *sqlite.Error
 	if !errors.As(err, &refused) {
 		if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
 			return Fault{kind: away}

@@ -111,6 +111,8 @@ func (m *postgres) attempt(kind *Kind, calls []*Call, patience time.Duration, un
 	t := &Tx{dialect: postgresDialect, runner: x}
 	err := kind.attempt(context.Background(), t, calls)
 	switch {
+	case err == nil && m.options.planted == uncommitted && t.changed == 0:
+		return nil
 	case err == nil:
 		return m.commit(x, t.lazy)
 	case errors.Is(err, ErrUndone):

@@ -21,10 +21,15 @@ type pool struct {
 	slots   chan struct{}
 	lock    sync.Mutex
 	idle    []*conn // the last one used last
-	era     int     // connections of an earlier one are not used any more
+	era     *era
 	closed  bool
 	planted fault
 }
+
+// era is counted for all pools of a server together. Connections of an earlier
+// one are not used any more: when one breaks or falls silent, the others that
+// lead to the same server are in doubt.
+type era struct{ atomic.Int64 }
 
 // conn is one connection.
 type conn struct {
@@ -35,22 +40,22 @@ type conn struct {
 	// server that waits for its standby would answer by not waiting.
 	committing atomic.Bool
 	warned     atomic.Bool // the server had something to say about the commit
-	era        int
+	era        int64
 	since      time.Time // when it became idle
 }
 
 // longestIdle is how long a connection is kept for nothing.
 const longestIdle = 5 * time.Minute
 
-func newPool(config *pgx.ConnConfig, limits Limits, size int) *pool {
-	return &pool{config: config, limits: limits, slots: make(chan struct{}, size)}
+func newPool(config *pgx.ConnConfig, limits Limits, of *era, size int) *pool {
+	return &pool{config: config, limits: limits, era: of, slots: make(chan struct{}, size)}
 }
 
 var errCommitting = errors.New("a commit is not cancelled")
 
 // connect opens a connection.
 func (p *pool) connect(ctx context.Context) (*conn, error) {
-	c := &conn{}
+	c := &conn{era: p.era.Load()}
 	config := p.config.Copy()
 	dialer := &net.Dialer{KeepAlive: 15 * time.Second}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -73,9 +78,6 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 			c.warned.Store(true)
 		}
 	}
-	p.lock.Lock()
-	c.era = p.era
-	p.lock.Unlock()
 	var err error
 	if c.Conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 		if c == nil {
 			break
 		}
-		if !c.IsClosed() && time.Since(c.since) < longestIdle {
+		if !c.IsClosed() && c.era == p.era.Load() && time.Since(c.since) < longestIdle {
 			return c, nil
 		}
 		c.drop()
@@ -149,7 +151,7 @@ func (p *pool) put(c *conn) {
 	defer func() { <-p.slots }()
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if p.closed || c.era != p.era || c.IsClosed() || c.PgConn().TxStatus() != 'I' {
+	if p.closed || c.era != p.era.Load() || c.IsClosed() || c.PgConn().TxStatus() != 'I' {
 		go c.drop()
 		return
 	}
@@ -157,20 +159,8 @@ func (p *pool) put(c *conn) {
 	p.idle = append(p.idle, c)
 }
 
-// doubt gives up every connection there is: one of them broke or fell silent,
-// and the others lead to the same server.
-func (p *pool) doubt(c *conn) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if c.era != p.era {
-		return // somebody has noticed already
-	}
-	p.era++
-	for _, other := range p.idle {
-		go other.drop()
-	}
-	p.idle = nil
-}
+// doubt begins a new era, unless somebody has noticed already.
+func (p *pool) doubt(c *conn) { p.era.CompareAndSwap(c.era, c.era+1) }
 
 // drop ends a connection without a word: there may be nobody to hear it.
 func (c *conn) drop() { _ = c.wire.Conn.Close() }

@@ -83,9 +83,11 @@ func (p *postgresServer) open(ctx context.Context, options Options) (machine, er
 	if told {
 		m.session = nil
 	}
-	m.writes = newPool(greeted, options.Limits, writes)
-	m.reads = newPool(greeted, options.Limits, reads)
-	m.settles = newPool(greeted, options.Limits, settles)
+	common := &era{}
+	m.writes = newPool(greeted, options.Limits, common, writes)
+	m.writes.planted = options.planted
+	m.reads = newPool(greeted, options.Limits, common, reads)
+	m.settles = newPool(greeted, options.Limits, common, settles)
 	if options.planted == settlesInUse {
 		m.settles = m.writes
 	}

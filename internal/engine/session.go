@@ -46,14 +46,14 @@ func greet(ctx context.Context, config *pgx.ConnConfig, limits Limits, settings 
 	for _, s := range settings {
 		direct.RuntimeParams[s.name] = s.value
 	}
-	held, err := hears(ctx, newPool(direct, limits, 1), settings)
+	held, err := hears(ctx, newPool(direct, limits, &era{}, 1), settings)
 	if err == nil && held {
 		return direct, true, nil
 	}
 	if err != nil && !startRefused(err) {
 		return nil, false, postgresTrouble(err)
 	}
-	if _, err = hears(ctx, newPool(config, limits, 1), nil); err != nil {
+	if _, err = hears(ctx, newPool(config, limits, &era{}, 1), nil); err != nil {
 		return nil, false, postgresTrouble(err)
 	}
 	return config, false, nil

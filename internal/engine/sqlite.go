@@ -147,7 +147,7 @@ func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_
 		return nil, err
 	}
 	h := &handle{prepared: map[string]*sql.Stmt{}}
-	if h.db, err = sql.Open(sqliteDriver, address); err != nil {
+	if h.db, err = sql.Open(options.driver, address); err != nil {
 		return nil, sqliteDialect.wrap(err)
 	}
 	h.db.SetMaxOpenConns(1)
@@ -159,9 +159,6 @@ func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_
 	}
 	return h, nil
 }
-
-// sqliteDriver is the driver's name; tests put one of their own before it.
-var sqliteDriver = "sqlite"
 
 func (e *embeddedFile) view(ctx context.Context, fn func(*Tx) error) error {
 	return e.short.view(ctx, fn)

@@ -27,10 +27,11 @@ type Tx struct {
 	runner  runner
 	// shared says that other callers' work is in the same transaction: it must
 	// not end with this caller's patience.
-	shared bool
-	lazy   bool
-	count  int   // of the statements that ran
-	fatal  error // the first fault: nothing runs after it
+	shared  bool
+	lazy    bool
+	count   int   // of the statements that ran
+	changed int64 // rows, as far as was told
+	fatal   error // the first fault: nothing runs after it
 }
 
 // Query asks for rows.
@@ -75,6 +76,7 @@ func (t *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) 
 		return 0, err
 	}
 	count, err := t.runner.exec(ctx, text, args)
+	t.changed += count
 	return count, t.Note(err)
 }
 

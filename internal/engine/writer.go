@@ -71,8 +71,11 @@ func (w *writer) group(q *queue, b *batch) (calls int) {
 	default: // all of it was undone on purpose
 		err = w.handle.run("ROLLBACK")
 	}
-	if err != nil && w.options.planted == forgetsJob && len(served) > 1 {
+	if err != nil && w.options.planted == forgetsJob {
 		served = served[:len(served)-1]
+	}
+	if err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome) {
+		err = &Fault{kind: away, code: code(err), cause: ErrUnavailable} // it is nobody's own fault
 	}
 	for _, b := range served {
 		// When the group fell, an answer may rest on what another had done in
@@ -149,7 +152,7 @@ func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nol
 		if errors.Is(err, ErrUndone) {
 			return nil, nil
 		}
-		w.owes = true
+		w.owes = w.owes || w.options.planted != uncommitted || t.changed > 0
 		if !errors.Is(err, ErrAgain) || try == longestAgain {
 			return err, nil
 		}
@@ -170,8 +173,8 @@ func (w *writer) commit() error {
 		return nil
 	}
 	w.abandon()
-	if code(err) == sqliteFull {
-		return err // the last page of a commit is its seal, and there was no room for it
+	if w.lacks(m) {
+		return errors.Join(ErrUnavailable, err) // with its connection closed it never can be there
 	}
 	committed, unknown := m.settle(w.options.Limits.Settle, w.alone)
 	switch {
@@ -181,6 +184,20 @@ func (w *writer) commit() error {
 		return nil
 	}
 	return errors.Join(ErrUnavailable, err)
+}
+
+// lacks looks for a mark without writing, which a full disk would not allow,
+// and tells whether it is surely not there.
+func (w *writer) lacks(m mark) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), w.options.Limits.Lock)
+	defer cancel()
+	h, err := w.connect(ctx)
+	if err != nil {
+		return false
+	}
+	defer h.close()
+	var one int
+	return errors.Is(h.tx(true).One(ctx, `SELECT 1 FROM commit_mark WHERE id = $1`, []any{m[:]}, []any{&one}), ErrNotFound)
 }
 
 // alone runs fn in a transaction of its own, without a mark.

@@ -205,7 +205,7 @@ func TestClaimsAreCountedOverReplicas(t *testing.T) {
 // way in turn. Whatever is lost, the answer must be true.
 func TestLostExchangeOfAnAccount(t *testing.T) {
 	server := pgtest.URL(t)
-	proxy := newSwallower(t, server)
+	proxy := pgtest.NewProxy(t, server)
 	store, direct := open(t, proxy.URL), open(t, server)
 	ready(t, direct)
 	account := household(t)
@@ -263,11 +263,11 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 					}
 					number := fmt.Sprintf("%s %v %d", name, lost, n)
 					step.prepare(number)
-					before := proxy.lost.Load()
-					proxy.lose(n, lost)
+					before := proxy.Lost()
+					proxy.Lose(n, lost)
 					done, err := step.do(t.Context(), number)
-					swallowed := proxy.lost.Load() > before
-					proxy.lose(0, false)
+					swallowed := proxy.Lost() > before
+					proxy.Lose(0, false)
 					count, countErr := direct.Count(t.Context(), step.count, number)
 					if countErr != nil {
 						t.Fatal(countErr)

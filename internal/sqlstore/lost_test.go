@@ -20,7 +20,7 @@ const mostRequests = 40 // more than any write below needs
 // lost, the answer must be true and nothing may be done twice.
 func TestLostExchange(t *testing.T) {
 	server := pgtest.URL(t)
-	proxy := newSwallower(t, server)
+	proxy := pgtest.NewProxy(t, server)
 	store := open(t, proxy.URL)
 	direct := open(t, server)
 	update := func(fn func(landfall.Tx) error) {
@@ -69,11 +69,11 @@ func TestLostExchange(t *testing.T) {
 					}
 					id := fmt.Sprintf("%s %v %d", name, request, n)
 					// Idle connections differ in what they have prepared.
-					proxy.lose(n, request)
-					before := proxy.lost.Load()
+					proxy.Lose(n, request)
+					before := proxy.Lost()
 					err := each.write(t.Context(), id)
-					swallowed := proxy.lost.Load() > before
-					proxy.lose(0, false)
+					swallowed := proxy.Lost() > before
+					proxy.Lose(0, false)
 					count, countErr := direct.Count(t.Context(), each.count, id)
 					if countErr != nil {
 						t.Fatal(countErr)
@@ -100,7 +100,7 @@ func TestLostExchange(t *testing.T) {
 func TestAutocommitDoubles(t *testing.T) {
 	server := pgtest.URL(t)
 	direct := open(t, server)
-	proxy := newSwallower(t, server)
+	proxy := pgtest.NewProxy(t, server)
 	db, err := sql.Open("pgx", proxy.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAutocommitDoubles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	proxy.lose(1, false)
+	proxy.Lose(1, false)
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO audit (at, actor, action, subject, detail) VALUES (1, '', '', 'twice', '')`); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// hostile is a driver before SQLite's own that does as it is told: it fails a
+// statement before or after it was carried out, or hangs.
+type hostile struct {
+	inner driver.Driver
+	lock  sync.Mutex
+	mood  mood
+	ran   atomic.Int64
+}
+
+// mood decides about a statement: an error to fail with, and whether it is
+// carried out before.
+type mood func(text string) (fail error, after bool)
+
+var hostiles atomic.Int64
+
+// newHostile registers one and gives its name.
+func newHostile(t testing.TB) (*hostile, string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	h := &hostile{inner: db.Driver()}
+	name := fmt.Sprint("hostile", hostiles.Add(1))
+	sql.Register(name, h)
+	return h, name
+}
+
+func (h *hostile) set(m mood) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.mood = m
+}
+
+func (h *hostile) decide(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+	h.ran.Add(1)
+	h.lock.Lock()
+	m := h.mood
+	h.lock.Unlock()
+	if m == nil {
+		return nil, false
+	}
+	return m(text)
+}
+
+// Open is the driver's.
+func (h *hostile) Open(name string) (driver.Conn, error) {
+	if fail, _ := h.decide("OPEN"); fail != nil {
+		return nil, fail
+	}
+	conn, err := h.inner.Open(name)
+	return &hostileConn{conn, h}, err
+}
+
+type hostileConn struct {
+	driver.Conn
+	of *hostile
+}
+
+// PrepareContext is the connection's.
+func (c *hostileConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	inner, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return &hostileStmt{inner, text, c.of}, nil
+}
+
+type hostileStmt struct {
+	driver.Stmt
+	text string
+	of   *hostile
+}
+
+// ExecContext is the statement's.
+func (s *hostileStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	fail, after := s.of.decide(s.text)
+	if fail != nil && !after {
+		return nil, fail
+	}
+	result, err := s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	if fail != nil {
+		return nil, fail
+	}
+	return result, err
+}
+
+// QueryContext is the statement's.
+func (s *hostileStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	if fail, _ := s.of.decide(s.text); fail != nil {
+		return nil, fail
+	}
+	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+}
+
+// coded is an error with a result code of SQLite.
+type coded int
+
+// Error names the code.
+func (c coded) Error() string { return fmt.Sprint("hostile ", int(c)) }
+
+// Code is what tells the driver's errors apart.
+func (c coded) Code() int { return int(c) }
+
+const (
+	ioError  coded = 10
+	diskFull coded = 13
+	ordinary coded = 1
+)
+
+// nth fails the n-th statement from now whose text begins with a word.
+func nth(n int64, word string, fail error, after bool) mood {
+	var seen atomic.Int64
+	return func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+		if strings.HasPrefix(strings.TrimSpace(text), word) && seen.Add(1) == n {
+			return fail, after
+		}
+		return nil, false
+	}
+}

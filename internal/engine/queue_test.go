@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// idle is a queue of one kind whose lanes the test plays itself.
+func idle(limits Limits) (*queue, *Kind) {
+	q := newQueue(limits)
+	k := &Kind{most: LongestBatch, lanes: 1 << 10}
+	k.alone = &Kind{most: 1, lanes: 1 << 10, patient: true}
+	return q, k
+}
+
+func ask(t *testing.T, q *queue, k *Kind, tenant, key string, weight int) *Call {
+	t.Helper()
+	c := &Call{Tenant: tenant, Key: key, Weight: weight, kind: k, done: make(chan struct{})}
+	if err := q.enter(c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func holds(b *batch, c *Call) bool {
+	for _, other := range b.calls {
+		if other == c {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTenantsTakeTurns(t *testing.T) {
+	q, k := idle(DefaultLimits())
+	for i := range 1000 {
+		ask(t, q, k, "hog", fmt.Sprint(i), 1000)
+	}
+	mine := ask(t, q, k, "modest", "one", 1000)
+	if b := q.more(); !holds(b, mine) {
+		t.Error("a crowd of another tenant was in the way")
+	}
+	// A heavy posting goes alone, and the next one waits for others' turns.
+	q, k = idle(DefaultLimits())
+	first := ask(t, q, k, "hog", "first", 10<<20)
+	ask(t, q, k, "hog", "second", 10<<20)
+	b := q.more()
+	if len(b.calls) != 1 || !holds(b, first) {
+		t.Fatalf("%d calls with the heavy one", len(b.calls))
+	}
+	mine = ask(t, q, k, "modest", "note", 1000)
+	if b := q.more(); !holds(b, mine) {
+		t.Error("a second heavy posting was in the way")
+	}
+}
+
+func TestKeysKeepTheirOrder(t *testing.T) {
+	q, k := idle(DefaultLimits())
+	first, second, third := ask(t, q, k, "t", "same", 1), ask(t, q, k, "t", "same", 1), ask(t, q, k, "t", "same", 1)
+	other := ask(t, q, k, "t", "other", 1)
+	b := q.more()
+	if len(b.calls) != 2 || !holds(b, first) || !holds(b, other) {
+		t.Fatalf("%d calls in the first batch", len(b.calls))
+	}
+	if q.more() != nil {
+		t.Fatal("two calls of one key at the same time")
+	}
+	if !q.leave(second, true) {
+		t.Error("who waits behind another cannot leave")
+	}
+	q.finish(b)
+	if b = q.more(); !holds(b, third) {
+		t.Error("the third does not follow the first")
+	}
+	q.finish(b)
+	if left := len(q.keys) + len(q.tenant) + q.count + int(q.weight); left != 0 {
+		t.Errorf("%d traces", left)
+	}
+}
+
+func TestLongQueueRefusesAtOnce(t *testing.T) {
+	limits := DefaultLimits()
+	q, k := idle(limits)
+	// Ten calls in a tenth of a second, as it was of late.
+	q.pace = pace{cost: 10 * (handful + 100), seconds: 0.1, last: time.Now(), backlog: true}
+	admitted := 0
+	for i := range 1000 {
+		c := &Call{Tenant: "hog", Key: fmt.Sprint(i), Weight: 100, kind: k, done: make(chan struct{})}
+		err := q.enter(c)
+		if err == nil {
+			admitted++
+		} else if !errors.Is(err, ErrOverloaded) || !errors.Is(err, ErrUnavailable) {
+			t.Fatal(err)
+		}
+	}
+	if want := int(limits.QueueWait/time.Second) * 100; admitted < want-5 || admitted > want+5 {
+		t.Errorf("%d were let in, %d can be served in time", admitted, want)
+	}
+	ask(t, q, k, "modest", "x", 100) // another's crowd is no reason to refuse
+	q.pace.last = time.Now().Add(-2 * limits.QueueWait)
+	if err := q.enter(&Call{Tenant: "late", kind: k, done: make(chan struct{})}); !errors.Is(err, ErrOverloaded) {
+		t.Errorf("while nothing moves: %v", err)
+	}
+}
+
+// TestLimitsAreNested asserts the order the table promises.
+func TestLimitsAreNested(t *testing.T) {
+	for name, l := range map[string]Limits{"usual": DefaultLimits(), "brief": brief} {
+		if sum := l.QueueWait + l.served(); sum >= l.Request {
+			t.Errorf("%s: what happens inside takes %s, a request %s", name, sum, l.Request)
+		}
+		for i, pair := range [][2]time.Duration{
+			{l.Transaction, l.Silence}, {l.Silence, l.Statement}, {l.Statement, l.Lock}, {l.Lock, l.Connect},
+			{l.Connect, l.BatchLock}, {l.BatchLock, l.LoneLock},
+		} {
+			if pair[0] <= pair[1] {
+				t.Errorf("%s: row %d: %s is not longer than %s", name, i, pair[0], pair[1])
+			}
+		}
+	}
+}

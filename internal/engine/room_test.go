@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// What the machine needs, and a table to write into.
+const (
+	houseSQLite = `-- +goose Up
+CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL) STRICT;
+CREATE TABLE item (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+-- +goose Down
+DROP TABLE item;`
+	housePostgres = `-- +goose Up
+CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL);
+CREATE TABLE item (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
+-- +goose Down
+DROP TABLE item;`
+)
+
+var steps = fstest.MapFS{
+	"sqlite/0001_house.sql":   {Data: []byte(houseSQLite)},
+	"postgres/0001_house.sql": {Data: []byte(housePostgres)},
+}
+
+// brief is a table of limits short enough for tests, and long enough for a
+// busy machine.
+var brief = Limits{
+	Request: 15 * time.Second, QueueWait: 4 * time.Second, Transaction: 4 * time.Second, Commit: 2 * time.Second,
+	Settle: 4 * time.Second, Silence: 2500 * time.Millisecond, Statement: 2 * time.Second, Lock: 1500 * time.Millisecond,
+	Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
+}
+
+// room is an open database with one kind of work: putting items.
+type room struct {
+	*DB
+	puts *Kind
+}
+
+// item is a call's wish: a row of this name.
+type item struct{ name string }
+
+func enter(t testing.TB, name string, options Options) *room {
+	t.Helper()
+	options.Steps, options.ApplySchema = steps, true
+	if options.Limits == (Limits{}) {
+		options.Limits = brief
+	}
+	parsed, err := Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(t.Context(), parsed, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return &room{db, db.Join(func(ctx context.Context, tx *Tx, calls []*Call) error {
+		for _, c := range calls {
+			// Whatever returns rows from a write is a write.
+			var name string
+			err := tx.One(ctx, `INSERT INTO item (name, value) VALUES ($1, 0)
+				ON CONFLICT (name) DO UPDATE SET value = item.value + 1 RETURNING name`,
+				[]any{c.Work.(*item).name}, []any{&name})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})}
+}
+
+func file(t testing.TB) string { return filepath.Join(t.TempDir(), "room.db") }
+
+// put writes an item for a tenant.
+func (r *room) put(ctx context.Context, tenant, name string) error {
+	return r.puts.Do(ctx, &Call{Tenant: tenant, Key: name, Weight: 100, Work: &item{name}})
+}
+
+// count tells how often an item was put.
+func (r *room) count(ctx context.Context, name string) (count int, err error) {
+	err = r.View(ctx, func(tx *Tx) error {
+		err := tx.One(ctx, `SELECT value + 1 FROM item WHERE name = $1`, []any{name}, []any{&count})
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return count, err
+}
+
+// crowd puts many items at once. Everybody must be answered once, in time and
+// truly; the error says how that was not so.
+func (r *room) crowd(ctx context.Context, prefix string, callers int) (answered int, err error) {
+	limit := brief.QueueWait + brief.served() + 2*time.Second
+	answers := make([]error, callers)
+	took := make([]time.Duration, callers)
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			began := time.Now()
+			if i%3 == 2 {
+				answers[i] = r.Update(ctx, "operators", func(tx *Tx) error {
+					var name string
+					return tx.One(ctx, `INSERT INTO item (name, value) VALUES ($1, 0) RETURNING name`,
+						[]any{fmt.Sprint(prefix, i)}, []any{&name})
+				})
+			} else {
+				answers[i] = r.put(ctx, fmt.Sprint("tenant", i%5), fmt.Sprint(prefix, i))
+			}
+			took[i] = time.Since(began)
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit + 5*time.Second):
+		return 0, errors.New("somebody was never answered")
+	}
+	for i, answer := range answers {
+		count, trouble := r.count(ctx, fmt.Sprint(prefix, i))
+		switch {
+		case trouble != nil:
+			err = errors.Join(err, trouble)
+		case took[i] > limit:
+			err = errors.Join(err, fmt.Errorf("caller %d waited for %s", i, took[i]))
+		case answer == nil && count != 1:
+			err = errors.Join(err, fmt.Errorf("caller %d was told it is there, and it is %d times", i, count))
+		case answer == nil:
+			answered++
+		case errors.Is(answer, ErrUnknownOutcome):
+			err = errors.Join(err, fmt.Errorf("caller %d was told that it is not known, which can be found out", i))
+		case count != 0:
+			err = errors.Join(err, fmt.Errorf("caller %d was told that nothing was done (%w), and it is there", i, answer))
+		}
+	}
+	return answered, err
+}
+
+// works checks that the room is itself again.
+func (r *room) works(ctx context.Context, name string) error {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		err := r.put(ctx, "afterwards", name)
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it does not recover: %w", err)
+		}
+	}
+	if count, err := r.count(ctx, name); err != nil || count < 1 {
+		return errors.Join(fmt.Errorf("what was put afterwards is there %d times", count), err)
+	}
+	return nil
+}

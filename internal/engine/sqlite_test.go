@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestEveryStatementFails fails each statement of a crowd's group in turn, in
+// every way there is. Everybody is answered once and truly, and afterwards the
+// room is itself again.
+func TestEveryStatementFails(t *testing.T) {
+	for _, fail := range []error{ioError, diskFull, ordinary} {
+		for _, after := range []bool{false, true} {
+			for _, word := range []string{"BEGIN IMMEDIATE", "SAVEPOINT", "INSERT INTO item", "RELEASE", "INSERT INTO commit_mark", "COMMIT", "ROLLBACK"} {
+				t.Run(fmt.Sprintf("%v after %v at %s", fail, after, word), func(t *testing.T) {
+					t.Parallel()
+					if err := failing(t, Options{}, word, fail, after); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// failing has a crowd meet one failure, early and late in its group.
+func failing(t testing.TB, options Options, word string, fail error, after bool) error {
+	evil, name := newHostile(t)
+	options.driver = name
+	r := enter(t, file(t), options)
+	for n := int64(1); n <= 4; n++ {
+		evil.set(nth(n, word, fail, after))
+		if _, err := r.crowd(t.Context(), fmt.Sprint(n, " "), 24); err != nil {
+			return fmt.Errorf("the %d. %s failed: %w", n, word, err)
+		}
+		evil.set(nil)
+		if err := r.works(t.Context(), fmt.Sprint("after ", n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestDiskStaysFull lets nothing be written for a while, as when a disk is
+// full. Afterwards everything works again without a restart.
+func TestDiskStaysFull(t *testing.T) {
+	evil, name := newHostile(t)
+	r := enter(t, file(t), Options{driver: name})
+	for round := range 3 {
+		evil.set(func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+			if len(text) > 6 && text[:6] == "INSERT" {
+				return diskFull, false
+			}
+			return nil, false
+		})
+		answered, err := r.crowd(t.Context(), fmt.Sprint("full ", round, " "), 64)
+		if err != nil || answered > 0 {
+			t.Fatalf("%d were told it was kept, %v", answered, err)
+		}
+		if err := r.Ping(t.Context()); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("a ping says %v", err)
+		}
+		evil.set(nil)
+		if answered, err := r.crowd(t.Context(), fmt.Sprint("room ", round, " "), 64); err != nil || answered != 64 {
+			t.Fatalf("with room again %d of 64, %v", answered, err)
+		}
+	}
+}
+
+// TestHungDisk has a commit that does not come back. Callers are answered
+// within their limits, and the room works again when the disk does.
+func TestHungDisk(t *testing.T) {
+	evil, name := newHostile(t)
+	limits := brief
+	limits.QueueWait, limits.Transaction, limits.Commit, limits.Settle = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+	r := enter(t, file(t), Options{driver: name, Limits: limits})
+	release := make(chan struct{})
+	evil.set(func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+		if text == "COMMIT" {
+			<-release
+		}
+		return nil, false
+	})
+	first := make(chan error, 1)
+	go func() { first <- r.put(t.Context(), "a", "taken") }()
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	if err := r.put(t.Context(), "b", "waiting"); !errors.Is(err, ErrOverloaded) {
+		t.Errorf("who waited was told %v", err)
+	}
+	if err := <-first; !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("whose commit hangs was told %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("they waited for %s", took)
+	}
+	evil.set(nil)
+	close(release)
+	if err := r.works(t.Context(), "later"); err != nil {
+		t.Error(err)
+	}
+	if count, err := r.count(t.Context(), "waiting"); err != nil || count != 0 {
+		t.Errorf("who was refused left %d, %v", count, err)
+	}
+}
+
+// TestCallersLeave has callers go away at every moment.
+func TestCallersLeave(t *testing.T) {
+	r := enter(t, file(t), Options{})
+	for i := range 200 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
+		name := fmt.Sprint("leaver ", i)
+		err := r.put(ctx, "t", name)
+		cancel()
+		count, trouble := r.count(t.Context(), name)
+		if trouble != nil || (err == nil) != (count == 1) {
+			t.Errorf("told %v, it is there %d times, %v", err, count, trouble)
+		}
+	}
+	if left := len(r.queue.tenant) + len(r.queue.keys) + r.queue.count; left != 0 {
+		t.Errorf("%d traces in the queue", left)
+	}
+}
+
+// TestReaderIsGivenUp has a reader whose BEGIN fails: it must not be used again.
+func TestReaderIsGivenUp(t *testing.T) {
+	evil, name := newHostile(t)
+	r := enter(t, file(t), Options{driver: name})
+	for range 40 { // more than there are readers
+		evil.set(nth(1, "BEGIN", ioError, true)) // it has begun, and says it has not
+		if _, err := r.count(t.Context(), "x"); !errors.Is(err, ErrUnavailable) {
+			t.Fatalf("got %v", err)
+		}
+		evil.set(nil)
+		if _, err := r.count(t.Context(), "x"); err != nil {
+			t.Fatalf("afterwards: %v", err)
+		}
+	}
+}
