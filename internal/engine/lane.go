@@ -8,12 +8,6 @@ import (
 )
 
 const (
-	// A transaction costs nearly the same for one call as for many, so when a
-	// crowd is at the door it pays to let more of it in. Whoever comes alone
-	// or with a few never waits.
-	crowd  = 8
-	gather = time.Millisecond
-
 	longestRetry = 5  // of a transaction that another one was in the way of
 	longestAgain = 20 // of one whose function asked for it
 )
@@ -25,9 +19,7 @@ func (m *postgres) start(q *queue) {
 		m.lanes.Go(func() {
 			last := 0
 			for {
-				if last >= crowd && q.waiting() < LongestBatch/2 {
-					time.Sleep(gather)
-				}
+				q.gather(last)
 				b := q.next()
 				if b == nil {
 					return

@@ -14,6 +14,12 @@ const (
 	heavy = 256 << 10
 	// handful is what a call costs besides its bytes.
 	handful = 2 << 10
+	// A transaction costs nearly the same for one call as for many, so when a
+	// crowd has just been served it pays to wait until it is back. Whoever
+	// comes alone or with a few never waits.
+	crowd       = 8
+	gatherPause = 200 * time.Microsecond
+	gatherMost  = 5 // pauses
 	// mostWaiting bounds the bytes that wait.
 	mostWaiting = 256 << 20
 )
@@ -211,6 +217,19 @@ func (q *queue) more() *batch {
 		return nil
 	}
 	return q.take()
+}
+
+// gather waits a moment for a crowd that was answered just now to come back.
+func (q *queue) gather(last int) {
+	if last < crowd {
+		return
+	}
+	for range gatherMost {
+		if q.waiting() >= min(last, LongestBatch)/2 {
+			return
+		}
+		time.Sleep(gatherPause)
+	}
 }
 
 // waiting tells how many calls wait.

@@ -32,9 +32,7 @@ func (w *writer) lane(q *queue) {
 	defer close(w.done)
 	last := 0
 	for {
-		if last >= crowd && q.waiting() < LongestBatch/2 {
-			time.Sleep(gather)
-		}
+		q.gather(last)
 		b := q.next()
 		if b == nil {
 			return
