@@ -82,7 +82,7 @@ const (
 
 // Do answers one call. It always answers: what went wrong is an answer too.
 func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
-	ctx, about := intake.Noted(ctx)
+	ctx, about := intake.Noted(landfall.OnBehalf(ctx, call.Who.Organisation))
 	answer, err := verb.run(a, ctx, call)
 	if err != nil {
 		answer = a.Refuse(verb, err)

@@ -117,3 +117,32 @@ func TestForeignFileKeepsItsMode(t *testing.T) {
 		t.Errorf("its mode is %v now, %v", info.Mode(), err)
 	}
 }
+
+// TestRestartFreesClaims: who serves a file is alone there, so claims that it
+// finds at its start are of nobody.
+func TestRestartFreesClaims(t *testing.T) {
+	path := databases["sqlite"](t)
+	serve := sqlstore.Options{ApplySchema: true, Server: true}
+	first, err := sqlstore.Open(t.Context(), path, serve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, first, "1")
+	claimNumber(t, first, "1")
+	// A command beside it frees nothing.
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, err := first.Claim(t.Context(), request("1")); err != nil || outcome.Verdict != landfall.ClaimTaken {
+		t.Fatalf("got %+v, %v", outcome, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := sqlstore.Open(t.Context(), path, serve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	claimNumber(t, second, "1")
+}
