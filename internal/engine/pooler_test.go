@@ -55,7 +55,7 @@ func limited(t *testing.T, r *room, server string) {
 				nil, []any{&lock, &statement}); err != nil {
 				return err
 			}
-			if lock != "100ms" || statement != "2s" {
+			if lock != "100ms" || statement != "4s" {
 				return fmt.Errorf("lock_timeout is %s, statement_timeout is %s", lock, statement)
 			}
 			return nil

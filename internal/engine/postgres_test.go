@@ -27,9 +27,14 @@ func losing(t testing.TB, options Options) error {
 	if _, err := r.crowd(t.Context(), "warm ", 64); err != nil { // so that all lanes are connected
 		return err
 	}
+	r.hold(64)
 	proxy.LoseCommits(true)
-	stop := time.AfterFunc(300*time.Millisecond, func() { proxy.LoseCommits(false) })
-	defer stop.Stop()
+	go func() {
+		for deadline := time.Now().Add(5 * time.Second); proxy.Lost() < 2 && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		proxy.LoseCommits(false)
+	}()
 	began := time.Now()
 	answered, err := r.crowd(t.Context(), "lost ", 64)
 	switch took := time.Since(began); {
@@ -131,38 +136,33 @@ func neighbours(t testing.TB, options Options) error {
 		return err
 	}
 	defer release()
-	unlucky := make(chan error, 1)
+	const others = 40
+	r.hold(others + 2) // so that they share a batch with who wants the row
+	unlucky, operator := make(chan error, 1), make(chan error, 1)
 	go func() { unlucky <- r.put(t.Context(), "t", "held") }()
-	for round := range 3 {
-		answers := make(chan error, 40)
-		for i := range cap(answers) {
+	go func() {
+		operator <- r.Update(t.Context(), "t", func(tx *Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE item SET value = value WHERE name = 'held'`)
+			return err
+		})
+	}()
+	for round := range 2 {
+		answers := make(chan error, others)
+		began := time.Now()
+		for i := range others {
 			go func() { answers <- r.put(t.Context(), "t", fmt.Sprint("free ", round, i)) }()
 		}
-		// They share a batch with somebody who wants the row.
-		other := make(chan error, 1)
-		go func() {
-			other <- r.Update(t.Context(), "t", func(tx *Tx) error {
-				_, err := tx.Exec(t.Context(), `UPDATE item SET value = value WHERE name = 'held'`)
-				return err
-			})
-		}()
-		began := time.Now()
-		for range cap(answers) {
+		for range others {
 			if err := <-answers; err != nil {
 				return fmt.Errorf("a neighbour was told %w", err)
 			}
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > brief.Lock {
 			return fmt.Errorf("the neighbours waited for %s", took)
 		}
-		if round == 0 {
-			release()
-		}
-		if err := <-other; err != nil {
-			return fmt.Errorf("who waited for the row was told %w", err)
-		}
 	}
-	return <-unlucky
+	release()
+	return errors.Join(<-operator, <-unlucky)
 }
 
 // lockRow holds a row until it is told not to.

@@ -33,8 +33,8 @@ var steps = fstest.MapFS{
 // brief is a table of limits short enough for tests, and long enough for a
 // busy machine.
 var brief = Limits{
-	Request: 15 * time.Second, QueueWait: 4 * time.Second, Transaction: 4 * time.Second, Commit: 2 * time.Second,
-	Settle: 4 * time.Second, Silence: 2500 * time.Millisecond, Statement: 2 * time.Second, Lock: 1500 * time.Millisecond,
+	Request: 20 * time.Second, QueueWait: 4 * time.Second, Transaction: 6 * time.Second, Commit: 2 * time.Second,
+	Settle: 4 * time.Second, Silence: 5 * time.Second, Statement: 4 * time.Second, Lock: 3 * time.Second,
 	Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
 }
 
@@ -94,6 +94,27 @@ func (r *room) count(ctx context.Context, name string) (count int, err error) {
 		return err
 	})
 	return count, err
+}
+
+// hold keeps all lanes from taking work until so many calls wait, so that they
+// are sure to meet.
+func (r *room) hold(calls int) {
+	kinds := map[*Kind]int{r.puts: r.puts.lanes, r.updates: r.updates.lanes}
+	set := func(lanes func(*Kind) int) {
+		r.queue.lock.Lock()
+		defer r.queue.lock.Unlock()
+		for kind := range kinds {
+			kind.lanes = lanes(kind)
+		}
+		r.queue.came.Broadcast()
+	}
+	set(func(*Kind) int { return 0 })
+	go func() {
+		for deadline := time.Now().Add(3 * time.Second); r.queue.waiting() < calls && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		set(func(kind *Kind) int { return kinds[kind] })
+	}()
 }
 
 // crowd puts many items at once. Everybody must be answered once, in time and
