@@ -2,7 +2,14 @@ package landfall
 
 import "strings"
 
-// FailedProcess is one process whose last attempt failed.
+// Refusal is a staging that was refused, of an account it named.
+type Refusal struct {
+	Key     Key
+	Failure Failure
+	By      Author
+}
+
+// FailedProcess is one account that does not get on.
 type FailedProcess struct {
 	External string
 	Failure  Failure

@@ -53,6 +53,11 @@ type Pipeline interface {
 	// change was committed; an account that exists is told whatever the status.
 	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
 
+	// Refuse keeps why a staging was refused, its codes and places alone, until
+	// the account is staged; the last one counts. Of an account that exists or
+	// is marked to be skipped nothing is kept, nor of an unknown supplier's.
+	Refuse(ctx context.Context, refusal Refusal) error
+
 	// Claim gives the sole right to create one account, with the staged
 	// document to make it from. Of many claims at once at most one is granted,
 	// and the next one only when its lease has ended by the database's clock or
@@ -101,13 +106,14 @@ type Lister interface {
 	// external number by bytes.
 	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
 
-	// Failed streams every process of a supplier whose last attempt failed,
-	// dry runs included, skipped ones not, by external number.
+	// Failed streams every account of a supplier that does not get on, by
+	// external number: its last failed attempt, dry runs included, or its last
+	// refused staging, whichever is newer. Skipped ones are left out.
 	Failed(ctx context.Context, query FailureQuery) iter.Seq2[FailedProcess, error]
 
-	// FailureSummary groups what Failed streams by code and place, the most
-	// frequent first. A failure without violations counts by its own code.
-	FailureSummary(ctx context.Context, supplier string) ([]FailureGroup, error)
+	// FailureSummary groups what Failed streams by code and place. A failure
+	// without violations counts by its own code.
+	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
 }
 
 // View is what can be read.

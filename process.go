@@ -35,13 +35,15 @@ type Process struct {
 	Failure          *Failure  // of the last attempt, when it failed
 }
 
-// Failure is why the last attempt to create an account failed.
+// Failure is why an account does not get on: its last attempt failed, or its
+// data was refused.
 type Failure struct {
 	At         time.Time
 	Code       string
 	Detail     string
 	Violations []Violation
 	DryRun     bool
+	AtStaging  bool // it was not even staged
 }
 
 // Staging is one account document as the supplier sent it, ready to be kept.

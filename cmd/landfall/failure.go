@@ -81,30 +81,40 @@ func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) erro
 }
 
 func accountErrors() *cobra.Command {
-	type entry struct {
-		Code     string `json:"code"`
-		Attr     string `json:"attr"`
-		Accounts int    `json:"accounts"`
-		Alone    int    `json:"alone"`
-	}
 	return onDatabase(&cobra.Command{
 		Use: "errors SUPPLIER", Short: "Group the failures by code and place, the most frequent first", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(suppliers),
 		Long: "Group the failures by code and place, the most frequent first.\n\n" +
 			"ACCOUNTS have this mistake in their last attempt; ALONE are those with no\n" +
-			"other: mending it makes them pass.",
+			"other known one. Payment vendors and documents are asked once the data is\n" +
+			"right, so mending it may bring others to light. The last lines name the\n" +
+			"shortest lists of mistakes to mend for 50, 80 and 95 percent of the accounts.",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		groups, err := operator.FailureSummary(command.Context(), arguments[0])
+		summary, err := operator.FailureSummary(command.Context(), arguments[0])
 		if err != nil {
 			return err
 		}
-		entries, rows := []entry{}, [][]string{}
-		for _, group := range groups {
-			entries = append(entries, entry(group))
+		rows := [][]string{}
+		for _, group := range summary.Groups {
 			rows = append(rows, []string{strconv.Itoa(group.Accounts), strconv.Itoa(group.Alone), group.Code, strings.TrimSpace(group.Attr)})
 		}
-		return show(command, entries, func(out io.Writer) {
+		return show(command, json.RawMessage(contract.SummaryBody.Append(nil, summary)), func(out io.Writer) {
 			table(out, []string{"ACCOUNTS", "ALONE", "CODE", "WHERE"}, rows)
+			printRepairs(out, summary.Repairs)
 		})
 	})
+}
+
+// printRepairs names what to mend for most of the accounts.
+func printRepairs(out io.Writer, repairs []landfall.Repair) {
+	for _, repair := range repairs {
+		names := make([]string, len(repair.Groups))
+		for i, group := range repair.Groups {
+			names[i] = strings.TrimSpace(clean(group.Code) + " " + clean(group.Attr))
+		}
+		fmt.Fprintf(out, "\n%d %% of the accounts (%d): mend %s", repair.Percent, repair.Accounts, strings.Join(names, ", "))
+	}
+	if len(repairs) > 0 {
+		fmt.Fprintln(out)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"landfall"
 	"landfall/internal/contract"
@@ -19,7 +20,7 @@ var (
 	All      = listing("all-account-import-processes", landfall.AllProcesses)
 	Pending  = listing("pending-account-import-processes", landfall.PendingProcesses)
 	Imported = listing("imported-account-import-processes", landfall.ImportedProcesses)
-	// Failed lists the accounts whose last attempt failed.
+	// Failed lists the accounts that do not get on.
 	Failed = &Verb{Tail: "failed-account-import-processes", Listed: true, run: (*API).failed}
 	// Summary groups why they did.
 	Summary = &Verb{Tail: "error-summary", run: (*API).summary}
@@ -67,19 +68,27 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 	if err != nil {
 		return Answer{}, err
 	}
+	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) landfall.ProcessCursor {
+		return landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+	})
+}
+
+// pageOf writes a page and says where the next one begins.
+func pageOf[T any](
+	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], place func(T) landfall.ProcessCursor,
+) (Answer, error) {
 	answer := Answer{Status: statusOK}
 	body, count := append(call.Scratch[:0], '['), 0
-	var last landfall.ProcessEntry
+	var last T
 	for entry, err := range rows {
 		if err != nil {
 			return Answer{}, err
 		}
 		if count == limit {
-			cursor := landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
-			answer.Next = fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(cursor))
+			answer.Next = fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place(last)))
 			break
 		}
-		body = contract.EntryBody.Append(rules.AppendComma(body), entry)
+		body = item.Append(rules.AppendComma(body), entry)
 		last, count = entry, count+1
 	}
 	answer.Body = append(body, ']')
@@ -87,12 +96,25 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 }
 
 func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
-		return Answer{}, err
-	}
-	rows, err := a.desk.Failed(ctx, call.Who, landfall.FailureQuery{Supplier: call.Path[0]})
+	page, err := contract.ReadPage(call.Query)
 	if err != nil {
 		return Answer{}, err
+	}
+	query := landfall.FailureQuery{Supplier: call.Path[0]}
+	if page.After != nil {
+		query.After = page.After.External
+	}
+	if page.Limit > 0 {
+		query.Limit = page.Limit + 1
+	}
+	rows, err := a.desk.Failed(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	if page.Limit > 0 {
+		return pageOf(call, rows, page.Limit, contract.FailedBody, func(last landfall.FailedProcess) landfall.ProcessCursor {
+			return landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External} // the number alone is the place
+		})
 	}
 	return Stream(call, rows, contract.FailedBody), nil
 }
@@ -101,11 +123,11 @@ func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err
 	}
-	groups, err := a.desk.ErrorSummary(ctx, call.Who, call.Path[0])
+	summary, err := a.desk.ErrorSummary(ctx, call.Who, call.Path[0])
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], groups)}, nil
+	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], summary)}, nil
 }
 
 func (a *API) rules(_ context.Context, call Call) (Answer, error) {

@@ -8,9 +8,10 @@ import (
 
 // FailedBody is one account whose last attempt failed, and why.
 var FailedBody = &Body[landfall.FailedProcess]{
-	name: "FailedProcess", doc: "An account whose last attempt failed.",
+	name: "FailedProcess", doc: "An account that does not get on, and why.",
 	members: []memberOf[landfall.FailedProcess]{
 		says("external_account_number", "", func(f landfall.FailedProcess) string { return f.External }),
+		says("at", "What failed: staging the account, creating it, or a dry run.", failedAt).as(oneOfTexts("STAGING", "PROCESS", "DRY_RUN")),
 		happens("failed_at", "", func(f landfall.FailedProcess) time.Time { return f.Failure.At }),
 		tells("dry_run", "Whether the attempt was a dry run.", func(f landfall.FailedProcess) bool { return f.Failure.DryRun }),
 		says("code", "", func(f landfall.FailedProcess) string { return f.Failure.Code }),
@@ -26,6 +27,16 @@ var FailedBody = &Body[landfall.FailedProcess]{
 	}},
 }
 
+func failedAt(f landfall.FailedProcess) string {
+	switch {
+	case f.Failure.AtStaging:
+		return "STAGING"
+	case f.Failure.DryRun:
+		return "DRY_RUN"
+	}
+	return "PROCESS"
+}
+
 // FailedListBody answers the question which accounts failed.
 var FailedListBody = &List[landfall.FailedProcess]{name: "FailedProcessList", items: FailedBody}
 
@@ -37,12 +48,39 @@ var FailureGroupBody = &Body[landfall.FailureGroup]{
 		says("attr", "The place, with `*` for any index; empty for a failure of the whole account.",
 			func(g landfall.FailureGroup) string { return g.Attr }),
 		counts("accounts", "How many accounts have it.", func(g landfall.FailureGroup) int { return g.Accounts }),
-		counts("alone", "How many of those have nothing else wrong.", func(g landfall.FailureGroup) int { return g.Alone }),
+		counts("alone", "How many of those have no other known mistake.", func(g landfall.FailureGroup) int { return g.Alone }),
 	},
 	example: landfall.FailureGroup{
 		Code: landfall.CodeInstructionNotFound, Attr: "payment_instructions.*.reference", Accounts: 1, Alone: 1,
 	},
 }
 
+// repairBody is a short list of groups and what mending them would free.
+var repairBody = &Body[landfall.Repair]{
+	name: "Repair", doc: "Groups which, when all of them are mended, leave so many accounts without a known mistake.",
+	members: []memberOf[landfall.Repair]{
+		counts("percent", "At least so many of the accounts.", func(r landfall.Repair) int { return r.Percent }),
+		counts("accounts", "How many accounts it frees.", func(r landfall.Repair) int { return r.Accounts }),
+		holds("groups", "", FailureGroupBody, func(r landfall.Repair) []landfall.FailureGroup { return r.Groups }),
+	},
+	example: landfall.Repair{Percent: 50, Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example}},
+}
+
+// summaryNote is what a reader of the figures must know.
+const summaryNote = "Only known mistakes are counted: payment vendors and documents are asked once the data is right."
+
 // SummaryBody answers the question why accounts fail.
-var SummaryBody = &List[landfall.FailureGroup]{name: "ErrorGroupList", items: FailureGroupBody}
+var SummaryBody = &Body[landfall.FailureSummary]{
+	name: "ErrorSummary", doc: "What keeps accounts back.",
+	members: []memberOf[landfall.FailureSummary]{
+		counts("accounts", "How many accounts do not get on.", func(s landfall.FailureSummary) int { return s.Accounts }),
+		holds("groups", "The most frequent first.", FailureGroupBody, func(s landfall.FailureSummary) []landfall.FailureGroup { return s.Groups }),
+		holds("repairs", "The shortest lists of groups whose repair frees 50, 80 and 95 percent of the accounts.", repairBody,
+			func(s landfall.FailureSummary) []landfall.Repair { return s.Repairs }),
+		says("note", "What the figures leave out.", func(landfall.FailureSummary) string { return summaryNote }),
+	},
+	example: landfall.FailureSummary{
+		Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example},
+		Repairs: []landfall.Repair{repairBody.example},
+	},
+}

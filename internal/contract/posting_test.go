@@ -152,7 +152,7 @@ func TestFailureAnswers(t *testing.T) {
 		At: time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC), Code: "c", Detail: "d", DryRun: true,
 		Violations: []landfall.Violation{{Code: rules.CodeRequired, Attr: "x", Detail: "y"}},
 	}}
-	if got := string(FailedBody.Append(nil, failed)); got != `{"external_account_number":"a/b","failed_at":"2026-08-20T12:00:00Z","dry_run":true,"code":"c","detail":"d",`+
+	if got := string(FailedBody.Append(nil, failed)); got != `{"external_account_number":"a/b","at":"DRY_RUN","failed_at":"2026-08-20T12:00:00Z","dry_run":true,"code":"c","detail":"d",`+
 		`"errors":[{"detail":"y","code":"required","attr":"x"}]}` {
 		t.Error(got)
 	}

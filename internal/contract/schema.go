@@ -23,7 +23,7 @@ type Answer interface {
 var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, AllBody, EntryBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
-	FailedListBody, FailedBody, SummaryBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
+	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
 }
 
 // Schemas describes every body that comes in or goes out, and every object

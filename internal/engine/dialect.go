@@ -28,6 +28,7 @@ var sqliteDialect = &dialect{
 		// As a query of its own it is asked once in a statement.
 		"{now}", "(SELECT now_micros())",
 		"{bytes}", "BLOB",
+		"{json}", "TEXT",
 		// Whoever writes holds everything.
 		"{hold}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
@@ -44,6 +45,7 @@ var postgresDialect = &dialect{
 		// while we waited for its row has ended.
 		"{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{bytes}", "BYTEA",
+		"{json}", "JSON",
 		// Foreign keys may still be checked against what is held.
 		"{hold}", "FOR NO KEY UPDATE OF held",
 		"{schema_table}", "to_regclass('schema_step')::text",

@@ -113,21 +113,25 @@ var instructionDoc = &operation{
 }
 
 var failedDoc = &operation{
-	id: "failedAccountImportProcesses", tag: tagStatus, summary: "Accounts of a supplier whose last attempt failed",
-	description: "With the reason of each, dry runs included, in the order of first staging. An account leaves this list when it is " +
-		"imported, marked to be skipped, or passes a dry run.",
+	id: "failedAccountImportProcesses", tag: tagStatus, summary: "Accounts of a supplier that do not get on",
+	description: "With the reason of each: its last refused staging or its last failed attempt, whichever is newer, dry runs " +
+		"included, by external account number. Of a refused staging codes and places are kept. An account leaves this list when it " +
+		"is staged after a refusal, imported, marked to be skipped, or passes a dry run.",
+	query: paging,
 	responses: []response{
-		{http.StatusOK, "The list.", shown(contract.FailedListBody), nil},
+		{http.StatusOK, "The list.", shown(contract.FailedListBody), []string{"Link"}},
+		{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
 		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 	},
 }
 
 var summaryDoc = &operation{
 	id: "errorSummary", tag: tagStatus, summary: "Why accounts of a supplier fail, grouped",
-	description: "The reasons of the failed accounts by code and place, the most frequent first: which few mistakes keep how many " +
-		"accounts back.",
+	description: "The reasons by code and place, the most frequent first, and the shortest lists of them whose repair frees 50, " +
+		"80 and 95 percent of the accounts. Only known mistakes are counted: payment vendors and documents are asked once the data " +
+		"is right.",
 	responses: []response{
-		{http.StatusOK, "The groups.", shown(contract.SummaryBody), nil},
+		{http.StatusOK, "The groups and repairs.", shown(contract.SummaryBody), nil},
 		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 	},
 }

@@ -18,13 +18,13 @@ func (d *Desk) Failed(ctx context.Context, who landfall.Principal, query landfal
 
 // ErrorSummary groups those reasons, so that a migration team sees which few
 // mistakes keep how many accounts back.
-func (d *Desk) ErrorSummary(ctx context.Context, who landfall.Principal, code string) ([]landfall.FailureGroup, error) {
+func (d *Desk) ErrorSummary(ctx context.Context, who landfall.Principal, code string) (landfall.FailureSummary, error) {
 	if err := d.mustKnow(ctx, who, code); err != nil {
-		return nil, err
+		return landfall.FailureSummary{}, err
 	}
-	groups, err := d.store.FailureSummary(ctx, code)
+	summary, err := d.store.FailureSummary(ctx, code)
 	if err != nil {
-		return nil, trouble(err)
+		return landfall.FailureSummary{}, trouble(err)
 	}
-	return groups, nil
+	return summary, nil
 }

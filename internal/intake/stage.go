@@ -2,9 +2,11 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"landfall"
+	"landfall/internal/contract"
 )
 
 // Receipt says what was staged.
@@ -22,7 +24,7 @@ type Receipt struct {
 func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
 	account, warnings, err := d.read(ctx, who, body)
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{}, d.refuse(ctx, who, account, err)
 	}
 	if err := d.roomForRevision(ctx, who, account); err != nil {
 		return Receipt{}, err
@@ -33,12 +35,37 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 		return Receipt{}, trouble(err)
 	}
 	if refusal := refusedStaging(key, outcome); refusal != nil {
-		return Receipt{}, refusal
+		return Receipt{}, d.refuse(ctx, who, account, refusal)
 	}
 	return Receipt{
 		Key: key, First: outcome.Verdict == landfall.StagedFirst,
 		Revision: outcome.Revision, Warnings: warnings,
 	}, nil
+}
+
+// refuse leaves on record why an account was not staged, so that no account
+// vanishes because nobody read an answer. What could not be kept is still what
+// the caller is told; the log hears of it.
+func (d *Desk) refuse(ctx context.Context, who landfall.Principal, account *contract.Account, reason error) error {
+	var refusal *landfall.Error
+	if account == nil || !contract.ValidExternalNumber(account.Key().External) ||
+		!errors.As(reason, &refusal) || refusal.Kind != landfall.Invalid {
+		return reason
+	}
+	switch refusal.Code {
+	case landfall.CodeAlreadyImported, landfall.CodeMarkedAsSkipped:
+		return reason // neither is kept back by its data
+	}
+	err := d.store.Refuse(ctx, landfall.Refusal{
+		Key: account.Key(), By: who.Author(),
+		Failure: landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations},
+	})
+	if err != nil {
+		told := *refusal
+		told.Cause = err
+		return &told
+	}
+	return reason
 }
 
 // refusedStaging tells a caller why a good document was not kept, or is nil.

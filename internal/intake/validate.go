@@ -24,7 +24,8 @@ func (d *Desk) Validate(ctx context.Context, who landfall.Principal, body []byte
 
 // read understands an account document and applies every rule that needs only
 // the payload and the supplier's settings, so that all violations are told at
-// once. An unknown supplier is one of them.
+// once. An unknown supplier is one of them. With a refusal comes the account,
+// when it is one of a supplier the caller may use.
 func (d *Desk) read(ctx context.Context, who landfall.Principal, body []byte) (*contract.Account, []landfall.Violation, error) {
 	account, err := contract.ReadAccount(body)
 	if err != nil {
@@ -36,7 +37,10 @@ func (d *Desk) read(ctx context.Context, who landfall.Principal, body []byte) (*
 	}
 	verdict := account.Check(supplier, d.now())
 	if err := verdict.Err(); err != nil {
-		return nil, nil, err
+		if supplier == nil {
+			account = nil // there is nobody whose account it could be
+		}
+		return account, nil, err
 	}
 	return account, verdict.Warnings, nil
 }

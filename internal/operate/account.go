@@ -88,10 +88,10 @@ func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.F
 }
 
 // FailureSummary groups the failures of a supplier, the most frequent first.
-func (o *Operator) FailureSummary(ctx context.Context, code string) ([]landfall.FailureGroup, error) {
+func (o *Operator) FailureSummary(ctx context.Context, code string) (landfall.FailureSummary, error) {
 	if _, err := o.ShowSupplier(ctx, code); err != nil {
-		return nil, err
+		return landfall.FailureSummary{}, err
 	}
-	groups, err := o.store.FailureSummary(ctx, code)
-	return groups, storeFault("account.errors", err)
+	summary, err := o.store.FailureSummary(ctx, code)
+	return summary, storeFault("account.errors", err)
 }

@@ -70,12 +70,19 @@ const failedProcesses = `SELECT p.external, p.failure, p.failed_at FROM process 
 	WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
 	ORDER BY p.external LIMIT $3`
 
+// refusedStagings leaves out what exists by now or is to be skipped.
+const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
+	WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS (SELECT 1 FROM process p
+		WHERE p.supplier_id = r.supplier_id AND p.external = r.external
+			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL))
+	ORDER BY r.external LIMIT $3`
+
 func (v *view) failed(ctx context.Context, code, after string, limit int) ([]landfall.FailedProcess, error) {
 	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {
 		return nil, absentIsNone(err)
 	}
-	return collect(ctx, v.session, func(scan scanner, failed *landfall.FailedProcess) error {
+	read := func(scan scanner, failed *landfall.FailedProcess) error {
 		var text []byte
 		var at sql.NullInt64
 		if err := scan(&failed.External, &text, &at); err != nil {
@@ -86,42 +93,37 @@ func (v *view) failed(ctx context.Context, code, after string, limit int) ([]lan
 			failed.Failure = *failure
 		}
 		return err
-	}, failedProcesses, supplier, after, int64(limit))
+	}
+	attempts, err := collect(ctx, v.session, read, failedProcesses, supplier, after, int64(limit))
+	if err != nil {
+		return nil, err
+	}
+	refused, err := collect(ctx, v.session, read, refusedStagings, supplier, after, int64(limit))
+	for i := range refused {
+		refused[i].Failure.AtStaging = true
+	}
+	return newer(attempts, refused, limit), err
+}
+
+// newer merges two lists in the order of their numbers. Of an account that is
+// in both the newer failure counts.
+func newer(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
+	merged := slices.Concat(some, others)
+	slices.SortFunc(merged, func(a, b landfall.FailedProcess) int {
+		return cmp.Or(cmp.Compare(a.External, b.External), b.Failure.At.Compare(a.Failure.At))
+	})
+	merged = slices.CompactFunc(merged, func(a, b landfall.FailedProcess) bool { return a.External == b.External })
+	return merged[:min(len(merged), limit)]
 }
 
 // FailureSummary groups what Failed streams; only the groups are kept.
-func (s *Store) FailureSummary(ctx context.Context, supplier string) ([]landfall.FailureGroup, error) {
-	type place struct{ code, attr string }
-	groups := map[place]*landfall.FailureGroup{}
+func (s *Store) FailureSummary(ctx context.Context, supplier string) (landfall.FailureSummary, error) {
+	var tally landfall.FailureTally
 	for failed, err := range s.Failed(ctx, landfall.FailureQuery{Supplier: supplier}) {
 		if err != nil {
-			return nil, err
+			return landfall.FailureSummary{}, err
 		}
-		places := map[place]bool{}
-		for _, violation := range failed.Failure.Violations {
-			places[place{violation.Code, landfall.AttrPattern(violation.Attr)}] = true
-		}
-		if len(places) == 0 {
-			places[place{code: failed.Failure.Code}] = true
-		}
-		for at := range places {
-			group := groups[at]
-			if group == nil {
-				group = &landfall.FailureGroup{Code: at.code, Attr: at.attr}
-				groups[at] = group
-			}
-			group.Accounts++
-			if len(places) == 1 {
-				group.Alone++
-			}
-		}
+		tally.Add(failed.Failure)
 	}
-	list := make([]landfall.FailureGroup, 0, len(groups))
-	for _, group := range groups {
-		list = append(list, *group)
-	}
-	slices.SortFunc(list, func(a, b landfall.FailureGroup) int {
-		return cmp.Or(cmp.Compare(b.Accounts, a.Accounts), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Attr, b.Attr))
-	})
-	return list, nil
+	return tally.Summary(), nil
 }

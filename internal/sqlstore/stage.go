@@ -64,7 +64,8 @@ var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash) AS (VA
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL
 	WHERE `+free+` AND process.hash <> excluded.hash
-	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at`)
+	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
+		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`)
 
 // documents keeps what was staged.
 var documents = forSizes(batchSizes, `INSERT INTO staging (process_id, revision, hash, staged_at, document, key_id, request_id) VALUES `,
@@ -74,9 +75,10 @@ const documentWidth = 7
 
 // reasons tells how the keys stand that upsert left alone.
 var reasons = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
-	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
-	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`)
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
@@ -104,11 +106,13 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		return err
 	}
 	defer rows.Close()
+	var forgive []landfall.Key
 	kept := make([]any, 0, documentWidth*len(open.byKey))
 	for rows.Next() {
 		var key landfall.Key
 		var process, revision, at int64
-		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at); err != nil {
+		var refused bool
+		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &refused); err != nil {
 			return t.note(err)
 		}
 		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
@@ -117,6 +121,9 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
+		if refused {
+			forgive = append(forgive, key)
+		}
 		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.kept,
 			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
@@ -132,7 +139,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		}
 		kept = kept[documentWidth*size:]
 	}
-	return nil
+	return t.forgive(ctx, forgive)
 }
 
 // explain sets the outcome of what was not written, and takes it out of open.
@@ -145,12 +152,14 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		return err
 	}
 	defer rows.Close()
+	var forgive []landfall.Key
 	for rows.Next() {
 		var supplier, external, state, number sql.NullString
 		var status landfall.SupplierStatus
 		var revision, left sql.NullInt64
+		var refused bool
 		var hash []byte
-		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left); err != nil {
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused); err != nil {
 			return t.note(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -169,12 +178,19 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
 		case state.Valid && slices.Equal(hash, one.wanted.Hash[:]):
 			outcome.Verdict = landfall.StagedAgain
+			if refused {
+				forgive = append(forgive, one.key)
+			}
 		default:
 			continue // it could have been written: once more
 		}
 		open.settle(one, outcome)
 	}
-	return t.note(rows.Err())
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	_ = rows.Close()
+	return t.forgive(ctx, forgive)
 }
 
 // forSizes writes a statement once for each size of batch. The row's

@@ -53,6 +53,7 @@ type Store struct {
 	counted   *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
 	creations *joint[*landfall.Creation, landfall.CreateOutcome]
 	postings  *joint[*posting, landfall.PostOutcome]
+	refusals  *joint[refusal, struct{}]
 	draw      func() (string, error) // an account number
 }
 
@@ -78,6 +79,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	store.counted = newJoint(db, (*tx).claimCounted)
 	store.creations = newJoint(db, store.create)
 	store.postings = newJoint(db, (*tx).post)
+	store.refusals = newJoint(db, (*tx).refuseStaging)
 	if options.Server && db.Embedded() {
 		if err := store.freeClaims(ctx); err != nil {
 			_ = db.Close() // the error that brought us here counts

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 
 	"landfall"
@@ -16,7 +17,76 @@ func fail(t *testing.T, store landfall.Store, key landfall.Key, failure landfall
 	}
 }
 
+// refuse leaves a refused staging on record.
+func refuse(t *testing.T, store landfall.Store, number, failure string) {
+	t.Helper()
+	err := store.Refuse(t.Context(), landfall.Refusal{
+		Key: landfall.Key{Supplier: code, External: number}, Failure: landfall.Failure{
+			Code: failure, Detail: "d", Violations: []landfall.Violation{{Code: "v", Attr: "customers.0.email", Detail: "a secret"}},
+		},
+	})
+	if err != nil {
+		t.Fatalf("Refuse: %v", err)
+	}
+}
+
+// failing lists who does not get on, where, and why.
+func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (found []string) {
+	t.Helper()
+	query.Supplier = code
+	for failed, err := range store.Failed(t.Context(), query) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recent(t, failed.Failure.At)
+		found = append(found, fmt.Sprintf("%s %t %s", failed.External, failed.Failure.AtStaging, failed.Failure.Code))
+	}
+	return found
+}
+
 var failures = []check{
+	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "2", "imported", "skipped")
+		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
+		create(t, store, claim(t, store, wish(own("imported")), landfall.ClaimGranted), house())
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), own("skipped"), "no")
+			return err
+		})
+		for _, number := range []string{"3", "1", "2", "imported", "skipped"} {
+			refuse(t, store, number, "first")
+		}
+		refuse(t, store, "1", "second")
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
+		same(t, failing(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
+		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code, Limit: 1}) {
+			same(t, failed.Failure.Violations, []landfall.Violation{{Code: "v", Attr: "customers.0.email"}})
+		}
+		// The newer counts, whatever it is.
+		fail(t, store, own("2"), landfall.Failure{Code: "attempt"})
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 false attempt", "3 true first"})
+		refuse(t, store, "2", "again")
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true again", "3 true first"})
+		// Staged for the first time, with the same content, with another.
+		stage(t, store, document(own("1"), "good"), landfall.StagedFirst, 1)
+		stage(t, store, document(own("2"), "2"), landfall.StagedAgain, 1)
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
+		refuse(t, store, "1", "third")
+		stage(t, store, document(own("1"), "better"), landfall.StagedAgain, 2)
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
+	}},
+	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		together(20, func(number int) {
+			refuse(t, store, fmt.Sprint(number%10), "x")
+		})
+		if found := failing(t, store, landfall.FailureQuery{}); len(found) != 10 {
+			t.Errorf("%d are listed", len(found))
+		}
+		if err := store.Refuse(t.Context(), landfall.Refusal{Key: landfall.Key{Supplier: "none", External: "1"}}); err != nil {
+			t.Error(err)
+		}
+	}},
 	{"failures are listed and grouped", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "3", "1", "2", "4", "fine", "skipped")
 		violations := func(attrs ...string) landfall.Failure {
@@ -53,15 +123,18 @@ var failures = []check{
 			page = append(page, failed.External)
 		}
 		same(t, page, []string{"2", "3"})
-		groups, err := store.FailureSummary(t.Context(), code)
+		summary, err := store.FailureSummary(t.Context(), code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, groups, []landfall.FailureGroup{
-			{Code: "invalid_phone_number", Attr: "customers.*.landline", Accounts: 2, Alone: 1},
-			{Code: "payment_vendor_rejected", Accounts: 2, Alone: 2},
-			{Code: "invalid_phone_number", Attr: "customers.*.mobile", Accounts: 1},
-		})
+		landline := landfall.FailureGroup{Code: "invalid_phone_number", Attr: "customers.*.landline", Accounts: 2, Alone: 1}
+		rejected := landfall.FailureGroup{Code: "payment_vendor_rejected", Accounts: 2, Alone: 2}
+		mobile := landfall.FailureGroup{Code: "invalid_phone_number", Attr: "customers.*.mobile", Accounts: 1}
+		all := []landfall.FailureGroup{landline, rejected, mobile}
+		same(t, summary, landfall.FailureSummary{Accounts: 4, Groups: all, Repairs: []landfall.Repair{
+			{Percent: 50, Accounts: 2, Groups: []landfall.FailureGroup{rejected}},
+			{Percent: 80, Accounts: 4, Groups: all}, {Percent: 95, Accounts: 4, Groups: all},
+		}})
 		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
 			break // leaving early must free the connection
 		}

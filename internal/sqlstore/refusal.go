@@ -1,0 +1,74 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+type (
+	refusal struct {
+		landfall.Refusal
+		text string
+	}
+	refusalCall = call[refusal, struct{}]
+)
+
+// Refuse keeps why a staging was refused.
+func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
+	kept := landfall.Failure{Code: wanted.Failure.Code, Detail: wanted.Failure.Detail}
+	for _, violation := range wanted.Failure.Violations {
+		// What is wrong with a value may say something about it.
+		kept.Violations = append(kept.Violations, landfall.Violation{Code: violation.Code, Attr: violation.Attr})
+	}
+	text, err := failureText(kept)
+	if err != nil {
+		return err
+	}
+	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External, text} {
+		if !storable(text) {
+			return errUnstorable
+		}
+	}
+	_, err = s.refusals.join(ctx, wanted.Key, len(text), refusal{wanted, text})
+	return err
+}
+
+// refusals keeps the refusals of a batch. An account that exists, or is marked
+// to be skipped, is kept back by nothing.
+var refusals = forSizes(batchSizes, `WITH wanted (supplier, external, failure, key_id, request_id) AS (VALUES `,
+	`($1, $2, CAST($3 AS {json}), CAST($4 AS TEXT), CAST($5 AS TEXT))`, `)
+	INSERT INTO refusal (supplier_id, external, at, failure, key_id, request_id)
+	SELECT s.id, w.external, {now}, w.failure, w.key_id, w.request_id
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	WHERE p.account_number IS NULL AND p.skip_reason IS NULL
+	ON CONFLICT (supplier_id, external) DO UPDATE
+	SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`)
+
+func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
+	size, args := unsettle(batch).args(5, func(args []any, one *refusalCall) []any {
+		by := one.wanted.By
+		return append(args, one.key.Supplier, one.key.External, one.wanted.text, textArg(by.KeyID), textArg(by.RequestID))
+	})
+	_, err := t.exec(ctx, refusals[size], args...)
+	return err
+}
+
+// forgiven forgets the refusals of accounts that are staged now.
+var forgiven = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+	DELETE FROM refusal WHERE (supplier_id, external) IN
+		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`)
+
+func (t *tx) forgive(ctx context.Context, keys []landfall.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	size := sizeFor(len(keys))
+	args := make([]any, 0, 2*size)
+	for _, key := range keys {
+		args = append(args, key.Supplier, key.External)
+	}
+	_, err := t.exec(ctx, forgiven[size], pad(args, 2*size)...)
+	return err
+}
