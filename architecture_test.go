@@ -39,7 +39,7 @@ var floors = map[string]int{
 
 // neighbours are the only arrows within a floor.
 var neighbours = map[string][]string{
-	"internal/rules": {"internal/money", "internal/calendar"},
+	"internal/rules": {"internal/money", "internal/calendar", "internal/spelling"},
 }
 
 // scaffolding may be imported by tests, by bench and by each other.

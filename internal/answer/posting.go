@@ -61,7 +61,7 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	for i, result := range receipt.Results {
 		posted.Results[i] = contract.PostedTransaction{Transaction: result.Transaction, Added: result.Added}
 		if !result.Added {
-			posted.Results[i].Differences = contract.Differences(result.Existing, result.Transaction.Document)
+			posted.Results[i].Differences = contract.Differences(result.Transaction.Document, result.Sent)
 		}
 	}
 	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil

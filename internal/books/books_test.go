@@ -220,6 +220,7 @@ func TestTransactionsAddedBefore(t *testing.T) {
 		Entries: []landfall.LedgerEntry{{Transaction: old}},
 	}
 	again := transaction("T1", landfall.Payment, 700, "2020-01-01")
+	again.Document = []byte(`{"amount":7}`)
 	for name, test := range map[string]struct {
 		post  []landfall.Transaction
 		check bool
@@ -239,8 +240,8 @@ func TestTransactionsAddedBefore(t *testing.T) {
 			if len(additions.Entries) != test.added {
 				t.Errorf("%d added, want %d", len(additions.Entries), test.added)
 			}
-			if test.fails == "" && !test.check == (results[0].Existing != nil) {
-				t.Errorf("existing %q", results[0].Existing)
+			if test.fails == "" && test.check && (results[0].Transaction.Amount != old.Amount || string(results[0].Sent) != `{"amount":7}`) {
+				t.Errorf("told %+v, want what the account has", results[0])
 			}
 		})
 	}

@@ -24,7 +24,7 @@ type TransactionPost struct {
 type TransactionResult struct {
 	Transaction landfall.Transaction // as it stands on the account
 	Added       bool
-	Existing    []byte // the earlier transaction of that id as it was sent, when not Added
+	Sent        []byte // what was sent this time, when the account had it already
 }
 
 // RefusedError says which transaction of a batch cannot be added, and why.
@@ -58,7 +58,7 @@ func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]Tr
 	var moved []landfall.Transaction
 	for i, transaction := range post.Transactions {
 		if earlier, there := added[transaction.ID]; there && post.CheckAdded {
-			results = append(results, TransactionResult{Transaction: transaction, Existing: earlier.Document})
+			results = append(results, TransactionResult{Transaction: earlier, Sent: transaction.Document})
 			continue
 		}
 		if inside := account.Period.Nearest(transaction.On, post.Today); inside != transaction.On {

@@ -18,7 +18,7 @@ var customerTable = rules.NewTable("Customer", "A person or business of an accou
 	rules.May("deceased", rules.OrEmpty(rules.Choice("Reported", "Confirmed")), "Whether the customer's death was reported or confirmed."),
 	rules.May("role", code, "The customer's role on the account."),
 	rules.May("label", rules.Text(255), "A name support gives the customer."),
-	rules.May("user_identifier", rules.Text(128), "The customer's identifier in the other supplier's system."),
+	rules.May("user_identifier", rules.Line(128), "The customer's identifier in the other supplier's system."),
 	rules.May("customer_preferences", rules.Object(preferencesTable), "What the customer wants to hear about."),
 	rules.May("consents", rules.List(0, maxConsents, rules.Object(consentTable)), "What the customer agreed to."),
 	rules.May("metadata", metadata, "Anything else worth keeping, untouched."),

@@ -36,7 +36,10 @@ func (a *Account) Data() landfall.AccountData {
 
 // each binds the items of a list; an absent list is nil.
 func each[T any](list *rules.Node, bind func(*rules.Node) T) []T {
-	items := list.Items()
+	return eachOf(list.Items(), bind)
+}
+
+func eachOf[T any](items []*rules.Node, bind func(*rules.Node) T) []T {
 	if len(items) == 0 {
 		return nil
 	}

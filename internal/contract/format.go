@@ -64,7 +64,7 @@ var (
 	phone = rules.OrEmpty(rules.Formatted(maxPhone, &rules.Format{
 		Name: "phone", Code: CodeInvalidPhoneNumber,
 		Detail:  phoneSpelling,
-		Pattern: `^\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$`,
+		Pattern: `^\+?[0-9 ()./-]*[0-9][0-9 ()./-]*(([eE][xX][tT]([eE][nN][sS][iI][oO][nN]|\.)?|[xX]) ?[0-9]{1,7})?$`,
 		Check:   spelledAsPhone,
 	}))
 	// An empty path and one over the limit are invalid_path too, so the table

@@ -1,5 +1,10 @@
 package contract
 
+import (
+	"landfall"
+	"landfall/internal/rules"
+)
+
 // The most items a list may have. The first four are the service's published
 // limits; the others keep one account's document within reason and are shown
 // in the field tables of the documentation.
@@ -26,6 +31,12 @@ const (
 	maxTaxItems         = 100
 	maxUnits            = 100
 )
+
+// mostViolations is how many violations one answer lists, and tooMany stands
+// behind them when there are more.
+const mostViolations = 100
+
+var tooMany = landfall.Violation{Code: rules.CodeTooManyErrors, Detail: rules.DetailTooMany}
 
 // The longest texts that are not plain names.
 const (

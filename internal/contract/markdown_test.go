@@ -57,12 +57,12 @@ const decisions = `
   and unassigned characters and white space at either end are ` + "`invalid_characters`" + `.
 - **E-mail**: one bare address at a domain with a dot. Display names, comments, quoted local parts and address literals
   are refused.
-- **Phone**: digits, spaces and ` + "`( ) . / -`" + `, with ` + "`+`" + ` only at the beginning. Letters, ` + "`tel:`" + ` forms, extensions and digits
-  of other scripts are refused; keep an extension in ` + "`metadata`" + `. The number must be a possible one in the supplier's region.
+- **Phone**: digits, spaces and ` + "`( ) . / -`" + `, with ` + "`+`" + ` only at the beginning. Letters, ` + "`tel:`" + ` forms and digits of other
+  scripts are refused; an extension may follow, such as ` + "`ext. 12` or `x12`" + `. The number must be a possible one in the supplier's region.
 - **Postcode**: checked for the region GB only, upper or lower case, with one space or none.
 - **Document path**: relative to the document root. The rules hold for the path as sent and for whatever percent-decoding
   makes of it. Segments that end in a dot, a leading ` + "`~`" + ` and invisible characters are refused too.
-- **Amounts** have at most 2 decimals, **decimals** at most 10; both may be a JSON number or a string without an exponent.
+- **Amounts** have at most 2 decimals, **decimals** at most 10; both may be a JSON number or a string. Only the number may have an exponent.
 - **Query parameters**: flags are ` + "`true`, `false`, `1` or `0`" + `. A parameter given twice is refused, and so is one that is not
   known at the path: a misspelled flag ignored in silence would do the opposite of what was meant.
 - **Content hash** of a staged document: SHA-256 of its bytes as sent. Another spelling is another revision.

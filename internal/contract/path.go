@@ -13,7 +13,7 @@ func ValidPath(text string) bool {
 	if len(text) > maxPathBytes {
 		return false
 	}
-	for {
+	for range decodings {
 		if !plainPath(text) {
 			return false
 		}
@@ -23,7 +23,12 @@ func ValidPath(text string) bool {
 		}
 		text = decoded
 	}
+	return false
 }
+
+// decodings is how often a path may be percent-encoded. No honest one is more
+// than twice, and each time costs the whole path.
+const decodings = 4
 
 func plainPath(text string) bool {
 	text = strings.TrimPrefix(text, "/")

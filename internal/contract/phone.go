@@ -8,17 +8,20 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-const phoneSpelling = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international. Extensions belong into metadata."
+const phoneSpelling = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international; an extension may follow, such as ext. 12 or x12."
 
 // Warm loads the phone library's tables, which takes a few milliseconds, so
 // that the first request need not wait for it.
 func Warm() { possibleSlow("+442079460000", "GB") }
 
 // spelledAsPhone reports whether a text is written like a number that can be
-// dialled. Letters, tel: forms, extensions and digits of other scripts, all of
-// which the library would take, are refused: what is kept must mean the same
-// to every system that reads it later.
+// dialled, with an extension perhaps. Letters, tel: forms and digits of other
+// scripts, all of which the library would take, are refused: what is kept must
+// mean the same to every system that reads it later.
 func spelledAsPhone(text string) bool {
+	if at := strings.IndexAny(text, "eExX"); at > 0 {
+		return spelledAsExtension(text[at:]) && spelledAsPhone(text[:at])
+	}
 	digits := 0
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -31,6 +34,18 @@ func spelledAsPhone(text string) bool {
 		}
 	}
 	return digits > 0
+}
+
+// spelledAsExtension takes x12, ext 12, ext. 12 and extension 12.
+func spelledAsExtension(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range []string{"extension", "ext.", "ext", "x"} {
+		if digits, found := strings.CutPrefix(text, word); found {
+			digits = strings.TrimPrefix(digits, " ")
+			return len(digits) > 0 && len(digits) <= 7 && strings.Trim(digits, "0123456789") == ""
+		}
+	}
+	return false
 }
 
 // possiblePhone reports whether a number is possible in a region or, with a

@@ -115,8 +115,11 @@ func (q *Query) take(name string) (text string, given bool) {
 }
 
 func (q *Query) refuse(name, code, detail string) {
-	if len(q.violations) < 100 {
+	switch {
+	case len(q.violations) < mostViolations:
 		q.violations = append(q.violations, landfall.Violation{Code: code, Attr: name, Detail: detail})
+	case len(q.violations) == mostViolations:
+		q.violations = append(q.violations, tooMany)
 	}
 }
 

@@ -4,7 +4,7 @@ import "landfall/internal/rules"
 
 // noteTable serves the account object and the notes endpoint.
 var noteTable = rules.NewTable("Note", "A remark on an account, for support to read.",
-	rules.May("body", rules.Prose(maxProse), "The text; needed unless there are document paths."),
+	rules.May("body", rules.Text(maxProse), "The text; needed unless there are document paths."),
 	rules.May("document_paths", rules.List(0, maxDocumentPaths, rules.Object(documentPathTable)), "Documents that belong to the note; needed unless there is a body."),
 	rules.May("created_at", rules.Datetime(), "When the note was made; the time of the import when left out."),
 	rules.May("is_pinned", rules.Boolean(), "Shows the note on top of the account's support page."),

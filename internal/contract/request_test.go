@@ -183,7 +183,7 @@ func TestRefusalWithoutATransaction(t *testing.T) {
 
 func TestRefuseOneTransaction(t *testing.T) {
 	request, _ := ReadTransactions([]byte(twoTransactions))
-	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.")
+	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.", nil)
 	got := string(ErrorBody.Append(nil, refusal))
 	for _, part := range []string{`"attr":"transactions.0.transaction_date"`, `"error_detail":"Too early."`, `"code":"transaction_outside_open_statement_period"`, `"amount":"7.00"`} {
 		if !strings.Contains(got, part) {

@@ -58,27 +58,54 @@ func (r *TransactionsRequest) Refusal(verdict Verdict) *landfall.Error {
 	if refusal == nil {
 		return nil
 	}
-	index, reason, twins := -1, refusal.Detail, true
+	first, index := firstFailing(refusal.Violations)
+	if index < 0 {
+		return r.withTransaction(refusal, index, refusal.Detail)
+	}
+	twin := true
 	for _, violation := range refusal.Violations {
-		twins = twins && violation.Code == landfall.CodeDuplicateTransactions
+		twin = twin && (transactionIndex(violation.Attr) != index || violation.Code == landfall.CodeDuplicateTransactions)
+	}
+	if twin {
+		// The first failing one decides, and nothing else is wrong with it.
+		refusal.Code, refusal.Detail = first.Code, first.Detail
+	}
+	return r.withTransaction(refusal, index, first.Detail)
+}
+
+// FirstFailing gives the index of the first transaction that a verdict has an
+// error about, or -1.
+func (r *TransactionsRequest) FirstFailing(verdict Verdict) int {
+	_, index := firstFailing(verdict.Errors)
+	return index
+}
+
+func firstFailing(violations []landfall.Violation) (first landfall.Violation, index int) {
+	index = -1
+	for _, violation := range violations {
 		if found := transactionIndex(violation.Attr); found >= 0 && (index < 0 || found < index) {
-			index, reason = found, violation.Detail
+			first, index = violation, found
 		}
 	}
-	if twins {
-		// Nothing else is wrong, so the answer can say what is.
-		refusal.Code, refusal.Detail = landfall.CodeDuplicateTransactions, reason
-	}
-	return r.withTransaction(refusal, index, reason)
+	return first, index
+}
+
+// Before gives the transactions in front of one of them.
+func (r *TransactionsRequest) Before(index int) []landfall.Transaction {
+	return eachOf(r.list("transactions").Items()[:index], bindTransaction)
 }
 
 // Refuse refuses one transaction for a reason that the payload alone does not
-// show, such as a date outside the open statement period.
-func (r *TransactionsRequest) Refuse(index int, field, code, detail string) *landfall.Error {
+// show, such as a date outside the open statement period. What is wrong with
+// later ones is told behind it.
+func (r *TransactionsRequest) Refuse(index int, field, code, detail string, later []landfall.Violation) *landfall.Error {
 	refusal := landfall.Refuse(code, detail)
-	refusal.Violations = []landfall.Violation{{
+	refusal.Violations = append([]landfall.Violation{{
 		Code: code, Attr: "transactions." + strconv.Itoa(index) + "." + field, Detail: detail,
-	}}
+	}}, later...)
+	if len(refusal.Violations) > mostViolations {
+		refusal.Violations = append(refusal.Violations[:mostViolations], tooMany)
+	}
 	return r.withTransaction(refusal, index, detail)
 }
 

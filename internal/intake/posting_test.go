@@ -96,7 +96,7 @@ func (g *ground) postTransactions(external, transactions string, flags Transacti
 		if result.Added {
 			word = "added"
 		}
-		if !result.Transaction.OriginalOn.IsZero() {
+		if result.Added && !result.Transaction.OriginalOn.IsZero() {
 			word = "moved"
 		}
 		said = append(said, word)

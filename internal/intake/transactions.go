@@ -38,34 +38,82 @@ func (d *Desk) PostTransactions(
 	}
 	verdict := request.Check(supplier, d.now(), flags.CheckAdded)
 	if refusal := request.Refusal(verdict); refusal != nil {
+		if earlier := d.failsEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
+			return TransactionsReceipt{}, earlier
+		}
 		return TransactionsReceipt{}, refusal
 	}
 	if supplier == nil {
 		return TransactionsReceipt{}, errNoAccount
 	}
-	posted := request.Transactions()
-	posting := landfall.Posting{Key: request.Key(), By: who.Author()}
+	receipt := TransactionsReceipt{Warnings: verdict.Warnings}
+	posting := transactionPosting(who, *supplier, request.Key(), request.Transactions(), flags)
+	decide := posting.decide
+	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
+		results, additions, err := decide(account)
+		if refusal, is := errors.AsType[*books.RefusedError](err); is {
+			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, nil)
+		}
+		receipt.Results = results
+		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
+		return additions, err
+	}
+	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
+		return TransactionsReceipt{}, err
+	}
+	return receipt, nil
+}
+
+// transactionsOnto is a posting of transactions that has yet to say what it
+// does with the decision about them.
+type transactionsOnto struct {
+	landfall.Posting
+	decide func(landfall.AccountBooks) ([]books.TransactionResult, landfall.Additions, error)
+}
+
+func transactionPosting(
+	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
+) transactionsOnto {
+	posting := landfall.Posting{Key: key, By: who.Author()}
 	if flags.CheckAdded {
 		posting.TransactionIDs = make([]string, len(posted))
 		for i, transaction := range posted {
 			posting.TransactionIDs[i] = transaction.ID
 		}
 	}
-	receipt := TransactionsReceipt{Warnings: verdict.Warnings}
-	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
-		results, additions, err := books.PostTransactions(account, books.TransactionPost{
+	return transactionsOnto{posting, func(account landfall.AccountBooks) ([]books.TransactionResult, landfall.Additions, error) {
+		return books.PostTransactions(account, books.TransactionPost{
 			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
 			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
 		})
-		if refusal, is := errors.AsType[*books.RefusedError](err); is {
-			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail)
-		}
-		receipt.Results = results
-		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
-		return additions, err
-	}
-	if _, err := d.post(ctx, posting, errNoAccount); err != nil {
-		return TransactionsReceipt{}, err
-	}
-	return receipt, nil
+	}}
 }
+
+// failsEarlier asks whether a transaction in front of the first malformed one
+// could not be added either: the first failing one decides, whatever kind of
+// fault it has. It gives nil when there is none, or when the account cannot be
+// asked, which then is not what is wrong first.
+func (d *Desk) failsEarlier(
+	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
+	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,
+) error {
+	index := request.FirstFailing(verdict)
+	if supplier == nil || index <= 0 {
+		return nil
+	}
+	var earlier error
+	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
+	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
+		earlier = nil
+		if refusal, is := errors.AsType[*books.RefusedError](errorOf(posting.decide(account))); is {
+			earlier = request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, verdict.Errors)
+		}
+		return landfall.Additions{}, nil
+	}
+	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
+		return nil
+	}
+	return earlier
+}
+
+func errorOf(_ []books.TransactionResult, _ landfall.Additions, err error) error { return err }

@@ -2,6 +2,7 @@ package money
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ var (
 
 const (
 	maxLength     = 64 // of the whole text; far beyond any honest number
+	maxExponent   = 64 // likewise
 	maxWhole      = 12 // digits before the point, for amounts and decimals alike
 	amountPlaces  = 2
 	decimalPlaces = 10
@@ -27,8 +29,8 @@ type number struct {
 }
 
 // split checks the spelling before anything is computed: a few characters such
-// as 1e20000000 must not become millions of digits, so there are no exponents.
-// The grammar is JSON's without them: no plus sign, no bare point, no
+// as 1e20000000 must not become millions of digits, so there are no exponents
+// here; Plain takes the reasonable ones of JSON numbers away. The grammar is JSON's without them: no plus sign, no bare point, no
 // leading zeros.
 func split(text string) (number, error) {
 	var n number
@@ -60,4 +62,41 @@ func digits(text string) bool {
 		}
 	}
 	return text != ""
+}
+
+// Plain spells a JSON number without its exponent, digit by digit: 1e-05 is
+// 0.00001. One whose value could not be kept anyway is refused before its
+// zeros are written out, so that 1e20000000 costs nothing.
+func Plain(text string) (string, error) {
+	at := strings.IndexAny(text, "eE")
+	if at < 0 {
+		return text, nil
+	}
+	mantissa, sign := text[:at], ""
+	if mantissa[0] == '-' {
+		mantissa, sign = mantissa[1:], "-"
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return sign + "0", nil
+	}
+	exponent, err := strconv.Atoi(text[at+1:])
+	if err != nil || exponent > maxExponent || exponent < -maxExponent {
+		if text[at+1] == '-' {
+			return "", ErrPlaces
+		}
+		return "", ErrRange
+	}
+	// How many of the digits stand before the point; it may be none or fewer.
+	point := len(whole) + exponent - (len(whole) + len(fraction) - len(digits))
+	switch {
+	case point > maxWhole:
+		return "", ErrRange
+	case point <= 0:
+		return sign + "0." + strings.Repeat("0", -point) + digits, nil
+	case point >= len(digits):
+		return sign + digits + strings.Repeat("0", point-len(digits)), nil
+	}
+	return sign + digits[:point] + "." + digits[point:], nil
 }

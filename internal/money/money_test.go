@@ -3,8 +3,11 @@ package money
 import (
 	"errors"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shopspring/decimal"
 )
 
 func TestParseAmount(t *testing.T) {
@@ -146,4 +149,35 @@ func BenchmarkNear(b *testing.B) {
 			b.Fatal("not near")
 		}
 	}
+}
+
+func TestPlainTakesExponentsAway(t *testing.T) {
+	for text, want := range map[string]string{
+		"1e-05": "0.00001", "5E1": "50", "1.5e+3": "1500", "-1.25e1": "-12.5", "123456e-2": "1234.56", "0.00012e4": "1.2", "1234567890123e-3": "1234567890.123",
+		"0e999999999999999999999": "0", "-0.0E5": "-0", "12": "12", "1.50": "1.50", "100e-2": "1.00", "1e11": "100000000000",
+		"1e12": ErrRange.Error(), "1e20000000": ErrRange.Error(), "1e99999999999999999999": ErrRange.Error(), "1e-99999999999999999999": ErrPlaces.Error(), "1e-65": ErrPlaces.Error(),
+	} {
+		got, err := Plain(text)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Whatever an exponent makes of a number, it is the number the library reads.
+func FuzzPlain(f *testing.F) {
+	f.Add("1", "5", 3)
+	f.Fuzz(func(t *testing.T, whole, fraction string, exponent int) {
+		if !digits(whole) || !digits(fraction) || len(whole) > 1 && whole[0] == '0' || len(whole)+len(fraction) > 40 || exponent > 99 || exponent < -99 {
+			return
+		}
+		text := whole + "." + fraction + "e" + strconv.Itoa(exponent)
+		plain, err := Plain(text)
+		if want := decimal.RequireFromString(text); err == nil && !decimal.RequireFromString(plain).Equal(want) {
+			t.Fatalf("%s became %s, want %s", text, plain, want)
+		}
+	})
 }

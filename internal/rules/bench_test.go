@@ -43,8 +43,8 @@ var sampleTable = func() *Table {
 	transaction := NewTable("Transaction", "",
 		Need("transaction_id", Name(128), ""), Need("transaction_date", Date(), ""), Need("amount", Amount(), ""),
 		Need("type", Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), ""),
-		May("reason", Text(64), ""), May("note", Prose(20000), ""), May("rate", Decimal(), ""))
-	note := NewTable("Note", "", May("body", Prose(20000), ""), May("created_at", Datetime(), ""), May("is_pinned", Boolean(), ""), May("unpin_at", Datetime(), ""))
+		May("reason", Text(64), ""), May("note", Text(20000), ""), May("rate", Decimal(), ""))
+	note := NewTable("Note", "", May("body", Text(20000), ""), May("created_at", Datetime(), ""), May("is_pinned", Boolean(), ""), May("unpin_at", Datetime(), ""))
 	entry := NewTable("Metadata", "", Need("key", Name(255), ""), Need("value", AnyJSON(), ""))
 	return NewTable("Account", "An account.",
 		Need("import_supplier", Name(32), ""), Need("external_account_number", Name(128), ""),

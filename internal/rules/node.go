@@ -99,7 +99,8 @@ func (n *Node) Decimal() money.Decimal {
 	if !n.Valid() || n.typ.Shape != ShapeDecimal && n.typ.Shape != ShapeAmount {
 		return money.Decimal{}
 	}
-	value, _ := money.ParseDecimal(n.plain()) // it was read once already
+	digits, _ := n.digits()
+	value, _ := money.ParseDecimal(digits) // it was read once already
 	return value
 }
 
@@ -144,6 +145,14 @@ func (n *Node) valueOf(shape Shape) int64 {
 		return 0
 	}
 	return n.value
+}
+
+// digits gives a number without its exponent, if it has one.
+func (n *Node) digits() (string, error) {
+	if n.doc.text[n.start] == '"' {
+		return n.plain(), nil
+	}
+	return money.Plain(n.plain())
 }
 
 // plain gives a string without quotes and escapes, and any other value as it

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -34,13 +35,27 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 	case ShapeInteger:
 		r.integer(node)
 	case ShapeAmount:
-		amount, err := money.ParseAmount(r.unquote(node))
-		node.value = int64(amount)
+		digits, err := r.digits(node)
+		if err == nil {
+			var amount money.Amount
+			amount, err = money.ParseAmount(digits)
+			node.value = int64(amount)
+		}
 		r.decimal(node, err, "Must have at most 2 decimal places.")
 	case ShapeDecimal:
-		_, err := money.ParseDecimal(r.unquote(node))
+		digits, err := r.digits(node)
+		if err == nil {
+			_, err = money.ParseDecimal(digits)
+		}
 		r.decimal(node, err, "Must have at most 10 decimal places.")
 	}
+}
+
+// digits gives a decimal as it is spelled without an exponent. Only a JSON
+// number may have one: in a string it is more likely a mistake than a number.
+func (r *reader) digits(node *Node) (string, error) {
+	r.unquote(node)
+	return node.digits()
 }
 
 func (r *reader) integer(node *Node) {
@@ -63,7 +78,7 @@ func (r *reader) decimal(node *Node, err error, places string) {
 	case errors.Is(err, money.ErrRange):
 		r.wrong(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
 	default:
-		r.wrong(node, CodeInvalidDecimal, "Must be a plain decimal number, without an exponent.")
+		r.wrong(node, CodeInvalidDecimal, "Must be a plain decimal number; one in a string has no exponent.")
 	}
 }
 
@@ -76,15 +91,27 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 	text := r.unquote(node)
 	if node.typ.Shape == ShapeDate {
 		day, err := calendar.ParseDay(text)
-		if err != nil {
+		switch {
+		case err != nil:
 			r.wrong(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
+		case day.Before(earliest):
+			r.wrong(node, CodeOutOfRange, detailEarliest)
 		}
 		node.value = day.Number()
 		return
 	}
 	instant, err := calendar.ParseInstant(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.wrong(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
+	case calendar.DayOf(instant, time.UTC).Before(earliest):
+		r.wrong(node, CodeOutOfRange, detailEarliest)
 	}
 	node.value = instant.Unix()
 }
+
+// earliest is the first day that can be meant. Some systems write the first
+// day there is where they have none, and taking it for one would be a lie.
+var earliest = calendar.Date(1800, time.January, 1)
+
+const detailEarliest = "Must not be before 1800-01-01. Leave it out when it is not known."

@@ -54,6 +54,9 @@ func (r *Report) Errors() []Violation { return r.list(r.errors) }
 // Warnings gives what is doubtful, in the same manner.
 func (r *Report) Warnings() []Violation { return r.list(r.warnings) }
 
+// DetailTooMany is what stands behind a list that was cut.
+const DetailTooMany = "There are more problems than are listed. Mend these first."
+
 func (r *Report) list(findings []finding) []Violation {
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
 	shown := min(len(findings), r.limit)
@@ -62,8 +65,7 @@ func (r *Report) list(findings []finding) []Violation {
 		violations = append(violations, Violation{Code: f.code, Attr: f.attr(), Detail: f.detail})
 	}
 	if shown < len(findings) {
-		violations = append(violations, Violation{Code: CodeTooManyErrors,
-			Detail: "There are more problems than are listed. Mend these first."})
+		violations = append(violations, Violation{Code: CodeTooManyErrors, Detail: DetailTooMany})
 	}
 	return violations
 }

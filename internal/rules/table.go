@@ -11,7 +11,8 @@ type Table struct {
 
 	index    map[string]int
 	required []int // the fields that must be there
-	typ      Type  // of the object itself
+	names    []string
+	typ      Type // of the object itself
 }
 
 // Field declares one member of an object.
@@ -30,6 +31,7 @@ func NewTable(name, doc string, fields ...Field) *Table {
 			panic("rules: " + name + "." + field.Name + " declared twice")
 		}
 		table.index[field.Name] = i
+		table.names = append(table.names, field.Name)
 		if field.Required {
 			table.required = append(table.required, i)
 		}
@@ -78,7 +80,7 @@ type Type struct {
 	Shape     Shape
 	Max       int      // characters of a text, items of a list; 0 means no limit of its own
 	Min       int      // items of a list; 1 for a text that may not be blank
-	Multiline bool     // a text that may hold tab, line feed and carriage return
+	Multiline bool     // a free text: it may hold tab, line feed and carriage return
 	Low, High int64    // of an integer, inclusive
 	Choices   []string // the allowed texts, when closed
 	Format    *Format  // a named check of a text
@@ -98,21 +100,27 @@ type Format struct {
 	Controls bool
 }
 
-// Text is a text of at most so many characters; it may be empty.
-func Text(most int) Type { return Type{Shape: ShapeText, Max: most} }
+// Text is a free text of at most so many characters, on several lines if need
+// be; it may be empty.
+func Text(most int) Type { return Type{Shape: ShapeText, Max: most, Multiline: true} }
 
-// Name is a text of one to so many characters.
+// Line is a text on one line, such as a number that has letters in it.
+func Line(most int) Type { return Type{Shape: ShapeText, Max: most} }
+
+// Name is a line of one to so many characters.
 func Name(most int) Type { return Type{Shape: ShapeText, Max: most, Min: 1} }
 
-// Prose is a text that may have several lines.
-func Prose(most int) Type { return Type{Shape: ShapeText, Max: most, Multiline: true} }
+// free reports whether an empty text is a value like any other.
+func (typ *Type) free() bool {
+	return typ.Shape == ShapeText && typ.Choices == nil && typ.Format == nil
+}
 
 // Formatted is a text that must pass a named check.
 func Formatted(most int, format *Format) Type {
 	return Type{Shape: ShapeText, Max: most, Min: 1, Format: format}
 }
 
-// OrEmpty lets a formatted text or a choice be "" too.
+// OrEmpty lets a formatted text or a choice be "" even where it is required.
 func OrEmpty(typ Type) Type {
 	typ.Min = 0
 	return typ

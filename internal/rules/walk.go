@@ -22,11 +22,14 @@ func (r *reader) value(node *Node, required bool) bool {
 	if !r.scalar(node) {
 		return false
 	}
+	if node.end-node.start == 2 && kind == '"' && !node.typ.free() && r.empty(node, required) {
+		return true
+	}
 	node.state |= isPresent
 	switch shape := node.typ.Shape; {
 	case shape == ShapeText:
 		r.text(node, kind)
-	case r.odd && hasNUL(node.Raw()):
+	case r.odd && kind == '"' && !clean(r.unquote(node), false):
 		r.wrong(node, CodeInvalidCharacters, detailCharacters)
 	case shape == ShapeBoolean:
 		r.boolean(node, kind)
@@ -57,7 +60,7 @@ func (r *reader) object(node *Node) bool {
 			if !strangers.add(name) {
 				return r.twice()
 			}
-			if !r.stranger(name, offset) {
+			if !r.stranger(table, name, offset) {
 				return false
 			}
 			continue
@@ -128,6 +131,21 @@ func (r *reader) null(node *Node, required bool) bool {
 	}
 	if required {
 		r.wrong(node, CodeRequired, detailRequired)
+	}
+	return true
+}
+
+// empty decides about "" where a text is not free: in exports it is how "none"
+// is written, so an optional value is not there. It reports whether the value
+// is done with.
+func (r *reader) empty(node *Node, required bool) bool {
+	switch {
+	case !required:
+	case node.typ.Shape == ShapeText && node.typ.Min == 0:
+		return false // a type that knows what it means by it
+	default:
+		node.state |= isPresent
+		r.wrong(node, CodeBlank, detailBlank)
 	}
 	return true
 }

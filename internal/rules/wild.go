@@ -2,6 +2,8 @@ package rules
 
 import (
 	"strings"
+
+	"landfall/internal/spelling"
 )
 
 // any reads a value that is kept as it was sent.
@@ -12,7 +14,7 @@ func (r *reader) any(node *Node) bool {
 		if !r.scalar(node) {
 			return false
 		}
-		r.nul(node.start, node.end)
+		r.controls(node.start, node.end)
 		return true
 	}
 	before := r.offset()
@@ -29,7 +31,7 @@ func (r *reader) any(node *Node) bool {
 
 // wild walks a value that no table describes: metadata, the value of an
 // unknown field, an item too many. It still has to be sound JSON, with no name
-// twice and no U+0000.
+// twice and no control characters but those that make lines.
 func (r *reader) wild() bool {
 	switch r.decoder.PeekKind() {
 	case '{':
@@ -42,7 +44,7 @@ func (r *reader) wild() bool {
 		return r.broken(err)
 	}
 	end := r.offset()
-	r.nul(end-narrow(len(raw)), end)
+	r.controls(end-narrow(len(raw)), end)
 	return true
 }
 
@@ -58,7 +60,7 @@ func (r *reader) wildObject() bool {
 			return false
 		case !seen.add(name):
 			return r.twice()
-		case r.odd && strings.IndexByte(name, 0) >= 0:
+		case r.odd && !clean(name, true):
 			r.astray(offset, CodeInvalidCharacters, detailCharacters)
 		}
 		if !r.wild() {
@@ -80,14 +82,25 @@ func (r *reader) wildList() bool {
 	return r.shallower()
 }
 
-// stranger refuses a member that the table does not have.
-func (r *reader) stranger(name string, offset int32) bool {
-	if r.odd && !clean(name, false) {
+// stranger refuses a member that the table does not have, and says which one
+// may have been meant.
+func (r *reader) stranger(table *Table, name string, offset int32) bool {
+	switch {
+	case r.doc.report.full():
+	case r.odd && !clean(name, false):
 		r.astray(offset, CodeInvalidCharacters, detailCharacters)
-	} else {
-		r.astray(offset, CodeUnknownField, "This field is not part of the documented set.")
+	default:
+		r.astray(offset, CodeUnknownField, stranger(name, table.names))
 	}
 	return r.wild()
+}
+
+func stranger(name string, known []string) string {
+	const detail = "This field is not part of the documented set."
+	if hint := spelling.Hint(name, known); hint != "" {
+		return detail + " " + hint
+	}
+	return detail
 }
 
 // name reads the name of a member and tells where it stands.
@@ -105,17 +118,11 @@ func (r *reader) name() (name string, offset int32, ok bool) {
 	return quoted[1 : len(quoted)-1], offset, true
 }
 
-// nul refuses U+0000 in a value that has no other rule.
-func (r *reader) nul(start, end int32) {
-	if r.odd && hasNUL(r.doc.text[start:end]) {
+// controls refuses control characters in a value that has no other rule.
+func (r *reader) controls(start, end int32) {
+	if raw := r.doc.text[start:end]; r.odd && raw[0] == '"' && !clean(unescape(raw), true) {
 		r.astray(start, CodeInvalidCharacters, detailCharacters)
 	}
-}
-
-// hasNUL finds U+0000 in a JSON string, where databases and the programs
-// behind them would cut the text. It can only come as an escape.
-func hasNUL(raw string) bool {
-	return raw[0] == '"' && strings.Contains(raw, `\u0000`) && strings.IndexByte(unescape(raw), 0) >= 0
 }
 
 // names remembers the names of an object to notice one that comes twice.

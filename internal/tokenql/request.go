@@ -25,7 +25,7 @@ type question struct {
 // questionTable declares the body of a request. Reading it strictly refuses
 // batches, doubled names and anything that is not one JSON object.
 var questionTable = rules.NewTable("GraphQLRequest", "A GraphQL request.",
-	rules.Need("query", rules.Prose(longestBody), "The GraphQL document."),
+	rules.Need("query", rules.Text(longestBody), "The GraphQL document."),
 	rules.May("operationName", rules.Text(256), "Which operation of the document to run."),
 	rules.May("variables", rules.AnyJSON(), "Values of the document's variables."),
 	rules.May("extensions", rules.AnyJSON(), "Reserved for extensions of the protocol; not read."),
