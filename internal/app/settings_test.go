@@ -158,6 +158,8 @@ func TestMask(t *testing.T) {
 		"postgres://u:hu@nter2@h/d?sslmode=disable": "postgres://u:***@h/d?sslmode=disable",
 		"postgres://h/d?user=u&password=hunter2":    "postgres://h/d?user=u&password=***",
 		"postgres://h/d?sslpassword=hunter2&a=b":    "postgres://h/d?sslpassword=***&a=b",
+		"host=h password=hunter2 dbname=d":          "host=h password=*** dbname=d",
+		"host=h password = 'hunt er2\\'' dbname=d":  "host=h password = *** dbname=d",
 	} {
 		if got := Mask(given); got != want {
 			t.Errorf("Mask(%q) = %q, want %q", given, got, want)

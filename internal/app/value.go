@@ -203,12 +203,15 @@ func formatSize(bytes int64) string {
 	return "0"
 }
 
+// maskedPassword finds the password in PostgreSQL's "host=… password=…".
+var maskedPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)`)
+
 // Mask hides the password of a URL, in the place before the host and among
 // the parameters, so that the rest can be shown and logged.
 func Mask(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
-		return text
+		return maskedPassword.ReplaceAllString(text, "$1***")
 	}
 	// The last @ ends the user part: passwords may hold one unescaped.
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
