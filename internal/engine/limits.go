@@ -12,9 +12,11 @@ type Limits struct {
 	// Request is what a caller outside waits for an answer. It is kept by
 	// whoever serves requests; all that is here must fit into it.
 	Request time.Duration
-	// QueueWait is how long work waits for its turn. Who would wait longer is
-	// refused at once, who did wait longer is refused then.
+	// QueueWait is how long work waits for its turn; then it is refused.
 	QueueWait time.Duration
+	// Admission is how long a newcomer may have to wait by the pace of late.
+	// Who would wait longer is refused at once.
+	Admission time.Duration
 	// Transaction is how long one transaction may take before its commit,
 	// with every repetition of it.
 	Transaction time.Duration
@@ -45,6 +47,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		Request:     30 * time.Second,
 		QueueWait:   2 * time.Second,
+		Admission:   time.Second,
 		Transaction: 12 * time.Second,
 		Commit:      6 * time.Second,
 		Settle:      6 * time.Second,
@@ -60,11 +63,11 @@ func DefaultLimits() Limits {
 // or fills what is not said from the usual table.
 func (l Limits) or(usual Limits) Limits {
 	mine := []*time.Duration{
-		&l.Request, &l.QueueWait, &l.Transaction, &l.Commit, &l.Settle, &l.Silence, &l.Statement,
+		&l.Request, &l.QueueWait, &l.Admission, &l.Transaction, &l.Commit, &l.Settle, &l.Silence, &l.Statement,
 		&l.Lock, &l.Connect, &l.BatchLock, &l.LoneLock,
 	}
 	for i, other := range []time.Duration{
-		usual.Request, usual.QueueWait, usual.Transaction, usual.Commit, usual.Settle, usual.Silence, usual.Statement,
+		usual.Request, usual.QueueWait, usual.Admission, usual.Transaction, usual.Commit, usual.Settle, usual.Silence, usual.Statement,
 		usual.Lock, usual.Connect, usual.BatchLock, usual.LoneLock,
 	} {
 		if *mine[i] <= 0 {

@@ -76,7 +76,7 @@ func (q *queue) enter(c *Call) error {
 	if home == nil {
 		home = &tenant{name: c.Tenant, given: q.given, waiting: map[*Kind]*line{}}
 	}
-	if q.count > 0 && (q.weight+c.cost > mostWaiting || q.wouldWait(home, c, now) > q.limits.QueueWait) {
+	if q.count > 0 && (q.weight+c.cost > mostWaiting || q.wouldWait(home, c, now) > q.limits.Admission) {
 		return errBusy
 	}
 	q.tenant[c.Tenant] = home

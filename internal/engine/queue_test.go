@@ -95,7 +95,7 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := int(limits.QueueWait/time.Second) * 100; admitted < want-5 || admitted > want+5 {
+	if want := int(limits.Admission/time.Second) * 100; admitted < want-5 || admitted > want+5 {
 		t.Errorf("%d were let in, %d can be served in time", admitted, want)
 	}
 	ask(t, q, k, "modest", "x", 100) // another's crowd is no reason to refuse
@@ -112,7 +112,7 @@ func TestLimitsAreNested(t *testing.T) {
 			t.Errorf("%s: what happens inside takes %s, a request %s", name, sum, l.Request)
 		}
 		for i, pair := range [][2]time.Duration{
-			{l.Transaction, l.Silence}, {l.Silence, l.Statement}, {l.Statement, l.Lock}, {l.Lock, l.Connect},
+			{l.QueueWait, l.Admission}, {l.Transaction, l.Silence}, {l.Silence, l.Statement}, {l.Statement, l.Lock}, {l.Lock, l.Connect},
 			{l.Connect, l.BatchLock}, {l.BatchLock, l.LoneLock},
 		} {
 			if pair[0] <= pair[1] {

@@ -35,7 +35,7 @@ var steps = fstest.MapFS{
 var brief = Limits{
 	Request: 20 * time.Second, QueueWait: 4 * time.Second, Transaction: 6 * time.Second, Commit: 2 * time.Second,
 	Settle: 4 * time.Second, Silence: 5 * time.Second, Statement: 4 * time.Second, Lock: 3 * time.Second,
-	Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
+	Admission: 3 * time.Second, Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
 }
 
 // room is an open database with one kind of work: putting items.

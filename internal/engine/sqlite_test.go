@@ -75,6 +75,7 @@ func TestDiskStaysFull(t *testing.T) {
 func TestHungDisk(t *testing.T) {
 	evil, name := newHostile(t)
 	limits := brief
+	limits.Admission = 200 * time.Millisecond
 	limits.QueueWait, limits.Transaction, limits.Commit, limits.Settle = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 	r := enter(t, file(t), Options{driver: name, Limits: limits})
 	release := make(chan struct{})
