@@ -27,6 +27,7 @@ type Call struct {
 
 	kind     *Kind
 	at       *Kind // where it waits: its kind, or alone
+	in       *batch
 	home     *tenant
 	cost     int64
 	arrived  time.Time

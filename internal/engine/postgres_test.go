@@ -161,6 +161,13 @@ func neighbours(t testing.TB, options Options) error {
 			return fmt.Errorf("the neighbours waited for %s", took)
 		}
 	}
+	select {
+	case err := <-unlucky:
+		return fmt.Errorf("who waits for the row was answered before it was free: %w", err)
+	case err := <-operator:
+		return fmt.Errorf("the operator was answered before the row was free: %w", err)
+	default:
+	}
 	release()
 	return errors.Join(<-operator, <-unlucky)
 }

@@ -248,7 +248,7 @@ func (q *queue) aside(c *Call) {
 		c.err = ErrClosed // and finish answers it
 		return
 	}
-	c.at, c.aside, c.state = c.kind.alone, true, waiting
+	c.at, c.aside, c.state, c.in = c.kind.alone, true, waiting, nil
 	q.count++
 	q.weight += c.cost
 	c.home.cost += c.cost
@@ -263,7 +263,9 @@ func (q *queue) finish(b *batch) {
 	defer q.lock.Unlock()
 	b.kind.running--
 	for _, c := range b.calls {
-		q.end(c)
+		if c.in == b { // and not in another one by now
+			q.end(c)
+		}
 	}
 	q.came.Broadcast()
 }

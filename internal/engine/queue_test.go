@@ -80,6 +80,28 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 	}
 }
 
+// TestSetAsideIsNotAnswered: a call that was set aside and taken by another
+// lane is no longer the first one's to answer.
+func TestSetAsideIsNotAnswered(t *testing.T) {
+	q, k := idle(DefaultLimits())
+	c, other := ask(t, q, k, "t", "locked", 1), ask(t, q, k, "t", "free", 1)
+	first := q.more()
+	q.aside(c)
+	second := q.more()
+	if !holds(second, c) || len(second.calls) != 1 {
+		t.Fatal("who was set aside does not go alone")
+	}
+	q.finish(first)
+	<-other.done
+	select {
+	case <-c.done:
+		t.Fatal("it was answered while it was under way")
+	default:
+	}
+	q.finish(second)
+	<-c.done
+}
+
 func TestLongQueueRefusesAtOnce(t *testing.T) {
 	limits := DefaultLimits()
 	q, k := idle(limits)

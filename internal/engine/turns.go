@@ -32,7 +32,7 @@ func (q *queue) take() *batch {
 		}
 		home.waiting[kind].remove(c)
 		q.unqueue(c)
-		c.state = taken
+		c.state, c.in = taken, b
 		home.given += c.cost
 		weight += c.Weight
 		b.cost += c.cost
