@@ -17,10 +17,11 @@ import (
 // served is the real program in a process of its own.
 type served struct {
 	*exec.Cmd
-	base string   // where it listens
-	log  *os.File // the end of its standard error that we read
-	told []string // lines read from it so far
-	read *bufio.Reader
+	base     string // where it listens
+	database string
+	log      *os.File // the end of its standard error that we read
+	told     []string // lines read from it so far
+	read     *bufio.Reader
 }
 
 func serve(t *testing.T, arguments ...string) *served {
@@ -35,9 +36,10 @@ func serve(t *testing.T, arguments ...string) *served {
 	}
 	defer writer.Close()
 	// The test binary is the program when it is called by its name.
-	s := &served{log: reader, read: bufio.NewReader(reader), Cmd: &exec.Cmd{
-		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0",
-			"--database", "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")}, arguments...), Stderr: writer}}
+	database := "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
+	s := &served{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
+		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, arguments...),
+		Stderr: writer}}
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

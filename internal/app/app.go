@@ -79,14 +79,16 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
 		}),
-		Logger:        log.Logger,
-		ClientAddress: settings.Proxies.client,
-		BaseURL:       settings.BaseURL,
-		BodyLimit:     settings.MaxBody,
-		BodyMemory:    settings.BodyMemory,
-		Ready:         store.Ping,
-		Draining:      app.draining.Load,
-		Metrics:       metrics,
+		Logger:         log.Logger,
+		ClientAddress:  settings.Proxies.client,
+		BaseURL:        settings.BaseURL,
+		BodyLimit:      settings.MaxBody,
+		RequestTimeout: requestTime,
+		InWork:         settings.MaxRequests,
+		BodyMemory:     settings.BodyMemory,
+		Ready:          store.Ping,
+		Draining:       app.draining.Load,
+		Metrics:        metrics,
 	})
 	return app, nil
 }
@@ -192,6 +194,7 @@ func (a *App) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { a.sweep(chores) })
 	running.Go(func() { a.keepBytes(chores) })
+	running.Go(func() { giveBackMemory(chores) })
 	running.Go(func() { a.keepUses(chores) })
 	defer running.Wait()
 	defer stopChores()

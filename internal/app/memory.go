@@ -1,18 +1,25 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"os"
 	"path"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
 	// autoMemory asks for a limit that fits the container.
 	autoMemory = -1
+	// usualMemory is what is enough for five thousand callers at once, where no
+	// smaller container says less. The process takes about a hundred megabytes
+	// more than the memory it manages itself.
+	usualMemory = 384 << 20
 	// share is how much of a container's memory the program's own may take, in
 	// percent. The rest is for stacks, for the kernel's buffers of connections
 	// and for the files that SQLite maps.
@@ -34,13 +41,48 @@ func FitMemory(settings Settings, log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	limit, why := settings.MemoryLimit, "setting"
+	limit := settings.MemoryLimit
 	if limit == autoMemory {
-		limit, why = containerMemory("/proc/self/cgroup", "/sys/fs/cgroup")*share/100, "container"
+		limit = usualMemory
+		if container := containerMemory("/proc/self/cgroup", "/sys/fs/cgroup"); container > 0 {
+			limit = min(limit, container*share/100)
+		}
 	}
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
-		log.Debug("memory is limited", "bytes", limit, "by", why)
+		log.Debug("memory is limited", "bytes", limit)
+	}
+}
+
+const (
+	// calmEvery is how often one looks whether a burst is over.
+	calmEvery = 5 * time.Second
+	// calm is how little is allocated in that time when nothing happens.
+	calm = 8 << 20
+	// burst is how much is allocated when much happens.
+	burst = 256 << 20
+)
+
+// giveBackMemory returns to the system what a burst of callers took. Left alone
+// the collector would wait for minutes, because nothing asks for memory any
+// more that it could give.
+func giveBackMemory(ctx context.Context) {
+	ticker := time.NewTicker(calmEvery)
+	defer ticker.Stop()
+	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	for before, given := uint64(0), uint64(0); ; {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		metrics.Read(allocated)
+		now := allocated[0].Value.Uint64()
+		if now-before < calm && now-given > burst {
+			debug.FreeOSMemory()
+			given = now
+		}
+		before = now
 	}
 }
 

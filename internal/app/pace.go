@@ -18,6 +18,9 @@ type pace struct {
 // usual ones, never get to ask for any.
 const paceStep = 64 << 10
 
+// noticeable is a time to send a body that would be missing for the answer.
+const noticeable = 500 * time.Millisecond
+
 // patient gives every request the time it needs and no more. A flat limit would
 // cut off an honest caller with a large body on a thin line, and still leave one
 // who sends a byte a second all of it.
@@ -55,7 +58,7 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 		lift(b.line)
 	}
 	switch {
-	case err != nil && b.due > paceStep:
+	case err != nil && time.Since(b.began) > noticeable:
 		// The time for the answer, a refusal too, has been running all the while.
 		_ = b.line.SetWriteDeadline(time.Now().Add(b.pace.answer))
 	case err == nil && b.read >= b.due:

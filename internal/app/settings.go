@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"landfall/internal/document"
+	"landfall/internal/httpapi"
 )
 
 // Settings is everything an operator can decide about a running program. The
@@ -32,6 +33,7 @@ type Settings struct {
 	BaseURL        string // where clients find the service; "" when they know best
 	MaxBody        int64
 	BodyMemory     int64 // of all bodies at once
+	MaxRequests    int
 	MaxConnections int
 	MaxPerSource   int   // connections of one source; 0 is no limit
 	BodyRate       int64 // bytes a second
@@ -66,6 +68,10 @@ type Settings struct {
 func (s *Settings) complete() (mistakes []error) {
 	if err := s.unlock(); err != nil {
 		mistakes = append(mistakes, err)
+	}
+	if asking := requestTime - spareTime; s.DocumentTimeout+s.VendorTimeout > asking {
+		mistakes = append(mistakes, fmt.Errorf("settings document-timeout and vendor-timeout: one request may need both, and has %s for them",
+			formatDuration(asking)))
 	}
 	return mistakes
 }
@@ -117,8 +123,11 @@ var declared = []setting{
 	{"body-memory", "bytes of request bodies held at once; over it callers wait a moment and are then asked to come back", func(s *Settings) value {
 		return size(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
 	}},
-	{"memory-limit", "memory to stay within: auto is 80 % of the container's, off none", func(s *Settings) value {
+	{"memory-limit", "memory to stay near: auto is 384MiB or 80 % of a smaller container's, off no limit", func(s *Settings) value {
 		return memory(&s.MemoryLimit)
+	}},
+	{"max-requests", "most requests worked on at once; others wait a second and are then told to come back", func(s *Settings) value {
+		return count(&s.MaxRequests, httpapi.DefaultInWork, 1, 100_000)
 	}},
 	{"max-connections", "most connections open at once; fewer where file descriptors are", func(s *Settings) value {
 		return count(&s.MaxConnections, 16384, 1, 1_000_000)
@@ -136,7 +145,7 @@ var declared = []setting{
 		return duration(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
 	}},
 	{"write-timeout", "time to take a whole answer; a list has five seconds for every piece instead", func(s *Settings) value {
-		return duration(&s.WriteTimeout, time.Minute, time.Second, time.Hour)
+		return duration(&s.WriteTimeout, time.Minute, shortestAnswer, time.Hour)
 	}},
 	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
 		return duration(&s.ShutdownDelay, time.Second, 0, time.Minute)

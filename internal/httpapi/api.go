@@ -45,6 +45,7 @@ type Options struct {
 	BodyLimit      int64
 	BodyMemory     int64 // bytes of bodies in memory at once
 	RequestTimeout time.Duration
+	InWork         int                             // requests worked on at once
 	PieceTime      time.Duration                   // to take a piece of a list; 0: five seconds
 	BaseURL        string                          // where clients find us, without a slash; "": where they asked
 	Ready          func(ctx context.Context) error // nil: always
@@ -58,6 +59,7 @@ type API struct {
 	tree        node
 	budget      *budget
 	slots       *slots
+	turns       *turnstile
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -69,6 +71,9 @@ func New(options Options) *API {
 	}
 	if options.RequestTimeout == 0 {
 		options.RequestTimeout = DefaultRequestTimeout
+	}
+	if options.InWork == 0 {
+		options.InWork = DefaultInWork
 	}
 	if options.BodyMemory == 0 {
 		options.BodyMemory = DefaultBodyMemory
@@ -90,7 +95,7 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurnstile(options.InWork),
 	}
 	api.ready.check = options.Ready
 	for _, r := range routes() {

@@ -24,33 +24,67 @@ const (
 	trust = 3 * time.Second
 )
 
-// call reads a request of a verb, has it answered, and sends the answer.
+// bodyGrace is how long a request in work may wait for its body. Nearly all
+// bodies are there already; a slow line is the sender's own affair, and must
+// not cost anybody else a place.
+const bodyGrace = 200 * time.Millisecond
+
+// call has a request of a verb answered. It waits for its turn before it reads
+// the body, so that those who wait cost next to nothing.
 func (a *API) call(ctx context.Context, x *exchange) error {
 	verb := x.route.verb
-	limit := a.RequestTimeout
 	if verb.Listed {
-		limit = listTime
-		free, err := a.slots.take(ctx, x.who.Organisation)
-		if err != nil {
-			return err
-		}
-		defer free()
+		return a.callList(ctx, x)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	leave, err := a.turns.enter(ctx, x.who.Organisation)
+	if err != nil {
+		return a.send(ctx, x, a.Answers.Refuse(verb, err))
+	}
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
+		overdue := time.AfterFunc(bodyGrace, leave)
 		body, done, err := a.receive(ctx, x)
 		if err != nil {
+			leave()
 			return a.send(ctx, x, a.Answers.Refuse(verb, err))
 		}
 		defer done()
 		call.Body = body
+		if !overdue.Stop() {
+			if leave, err = a.turns.enterAgain(ctx, x.who.Organisation); err != nil {
+				return a.send(ctx, x, a.Answers.Refuse(verb, err))
+			}
+		}
 	}
 	scratch := borrow()
 	defer giveBack(scratch)
 	call.Scratch = *scratch
-	return a.send(ctx, x, a.Answers.Do(ctx, verb, call))
+	limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
+	defer cancel()
+	return a.send(limited, x, a.do(limited, verb, call, leave))
+}
+
+// do has a call answered and gives its place back, whatever happens: whoever
+// takes the answer slowly needs none.
+func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave func()) answer.Answer {
+	defer leave()
+	return a.Answers.Do(ctx, verb, call)
+}
+
+// callList answers with a list, which has slots of its own: it is work for as
+// long as it is read.
+func (a *API) callList(ctx context.Context, x *exchange) error {
+	free, err := a.slots.take(ctx, x.who.Organisation)
+	if err != nil {
+		return err
+	}
+	defer free()
+	limited, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	scratch := borrow()
+	defer giveBack(scratch)
+	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Scratch: *scratch}
+	return a.send(limited, x, a.Answers.Do(limited, x.route.verb, call))
 }
 
 // receive pays for the body and reads it. The memory is the caller's until done

@@ -45,7 +45,8 @@ func (a *API) fail(ctx context.Context, x *exchange, err error) {
 func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	x.code = refusal.Code
 	if refusal.Status >= http.StatusInternalServerError {
-		if ctx.Err() != nil {
+		// Only who left is not answered: a limit of ours that ended is told.
+		if x.request.Context().Err() != nil {
 			x.status, x.aborted = cmp.Or(x.status, statusLeft), true
 			return
 		}

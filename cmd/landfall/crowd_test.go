@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const (
+	crowd     = 5000
+	crowdTime = 4 * time.Second
+	mostRSS   = 512 << 20
+	calmRSS   = 320 << 20
+)
+
+// Five thousand callers who ask as fast as they are answered used to make every
+// answer late and to take gigabytes for good. Now each gets its answer or is
+// told to come back, memory has a bound, and a little later it is as if they
+// had never been there.
+func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a quarter of a minute")
+	}
+	s := serve(t)
+	go io.Copy(io.Discard, s.read) // the log
+	token := s.admit(t)
+	var served, refused, wrong atomic.Int64
+	var callers sync.WaitGroup
+	end := time.Now().Add(crowdTime)
+	for caller := range crowd {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		callers.Go(func() {
+			defer connection.Close()
+			reader := bufio.NewReaderSize(connection, 1<<10)
+			for i := 0; time.Now().Before(end); i++ {
+				answer, err := stage(connection, reader, token, fmt.Sprintf("%d-%d", caller, i))
+				switch {
+				case err == nil && answer.StatusCode == http.StatusCreated:
+					served.Add(1)
+				case err == nil && answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != "":
+					refused.Add(1)
+				default:
+					wrong.Add(1)
+					return
+				}
+			}
+		})
+	}
+	most := int64(0)
+	for time.Now().Before(end) {
+		most = max(most, s.resident(t))
+		time.Sleep(100 * time.Millisecond)
+	}
+	callers.Wait()
+	most = max(most, s.resident(t))
+	t.Logf("%d served, %d told to come back, %d MiB at most", served.Load(), refused.Load(), most>>20)
+	if served.Load() == 0 || wrong.Load() > 0 {
+		t.Errorf("%d served, %d with a wrong answer or none", served.Load(), wrong.Load())
+	}
+	if most > mostRSS {
+		t.Errorf("it took %d MiB", most>>20)
+	}
+	began := time.Now()
+	if status := s.get(t, "/readyz"); status != http.StatusOK || time.Since(began) > 5*time.Second {
+		t.Errorf("afterwards: %d in %s", status, time.Since(began))
+	}
+	for deadline := time.Now().Add(30 * time.Second); s.resident(t) > calmRSS; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it keeps %d MiB", s.resident(t)>>20)
+		}
+	}
+}
+
+// admit makes an organisation on the server's database and gives a token of it.
+func (s *served) admit(t *testing.T) string {
+	t.Helper()
+	key := ""
+	for _, line := range []string{"supplier create NORTH", "organisation create Acme", "supplier grant NORTH Acme", "key create Acme"} {
+		var out, complaint bytes.Buffer
+		if code := run(append(strings.Fields(line), "--database", s.database), &out, &complaint); code != exitDone {
+			t.Fatalf("%s: %s", line, complaint.String())
+		}
+		key = strings.TrimSpace(out.String())
+	}
+	query, err := json.Marshal(map[string]string{"query": `mutation { obtainServiceToken(input: {apiKey: "` + key + `"}) { token } }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Post(s.base+"/v1/graphql/", "application/json", bytes.NewReader(query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, _ := io.ReadAll(answer.Body)
+	token := regexp.MustCompile(`"token":"([^"]+)"`).FindSubmatch(body)
+	if token == nil {
+		t.Fatalf("no token: %s", body)
+	}
+	return string(token[1])
+}
+
+// stage sends one account over an open connection and reads the answer.
+func stage(connection net.Conn, reader *bufio.Reader, token, external string) (*http.Response, error) {
+	body := fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}],"notes":[{"body":%q}]}`,
+		external, strings.Repeat("x", 1500))
+	_, err := fmt.Fprintf(connection, "POST /v1/data-import/account-import-process/create-or-update/ HTTP/1.1\r\nHost: here\r\n"+
+		"Authorization: Token %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+	if err != nil {
+		return nil, err
+	}
+	connection.SetReadDeadline(time.Now().Add(time.Minute))
+	answer, err := http.ReadResponse(reader, nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
+	return answer, err
+}
+
+// resident is how much memory the process has.
+func (s *served) resident(t *testing.T) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))
+	if err != nil {
+		t.Skip("this system does not tell how much memory a process has")
+	}
+	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	if found == nil {
+		t.Fatal("the process is gone")
+	}
+	kilobytes, err := strconv.ParseInt(string(found[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
