@@ -46,7 +46,7 @@ func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(a.document, supplier, now)
 	c.knownSupplier(root, supplier)
 	c.account(root)
-	return c.verdict(landfall.CodeAccountFailedValidation, "The account data is not valid.")
+	return c.verdict(landfall.CodeAccountFailedValidation, detailAccount)
 }
 
 // Verdict is what the rules say about a request.
@@ -65,6 +65,8 @@ func (v Verdict) Err() *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: v.code, Detail: v.detail, Violations: v.Errors}
 }
 
+const detailAccount = "The account data is not valid."
+
 // read reads a body against a table with the service's limits.
 func read(table *rules.Table, body []byte) (*rules.Document, error) {
 	document, fault := table.Read(body, rules.Limits{})
@@ -72,6 +74,12 @@ func read(table *rules.Table, body []byte) (*rules.Document, error) {
 		return document, nil
 	}
 	refusal := landfall.Refuse(fault.Code, fault.Detail)
+	if fault.Code == rules.CodeMaxItems { // sound so far, but too much of it
+		refusal = landfall.Refuse(landfall.CodeValidationFailed, detailRequest)
+		if table == accountTable {
+			refusal = landfall.Refuse(landfall.CodeAccountFailedValidation, detailAccount)
+		}
+	}
 	if fault.Attr != "" {
 		refusal.Violations = []landfall.Violation{*fault}
 	}

@@ -103,7 +103,7 @@ var shapeCodes = []CodeEntry{
 	points(rules.CodeMaxDecimalPlaces, "any amount or decimal", "More decimal places than the field keeps; nothing is rounded in silence."),
 	points(rules.CodeOutOfRange, "any number, date or datetime", "The number is too small or too large, or the day is before 1800-01-01."),
 	points(rules.CodeInvalidCharacters, anyText, "A character the text may not have, such as a control character; in an external account number also an invisible one, or white space at an end."),
-	points(rules.CodeMaxItems, "any list", "The list has more items than the field takes."),
+	points(rules.CodeMaxItems, "any list", "The list has more items than the field takes, or the document more values than can be read for its size."),
 	points(rules.CodeUnknownField, anyValue, "The field is not in the documented set. Use metadata for anything else worth keeping."),
 	points(CodeInvalidEmail, "every e-mail address", "Not one bare e-mail address."),
 	points(CodeInvalidPhoneNumber, "every phone number", "Not a possible phone number in the supplier's region or, with +, anywhere; letters and tel: forms are refused, extensions such as ext. 12 are not."),

@@ -28,12 +28,12 @@ func (d *Document) Report() *Report { return &d.report }
 // or was refused by its shape, has the zero value of whatever is asked.
 type Node struct {
 	doc        *Document
-	parent     *Node
+	parent     *Node // while the parent is being read: the sibling before this one
 	typ        *Type
-	kids       []*Node // of an object by the index of the field, of a list by item
-	value      int64   // of a number, a boolean, a date or a datetime
-	start, end int32   // of the value's JSON in the text
-	index      int32   // of the field in the parent's table, or of the item
+	kids       *[]*Node // in the order they were sent; nil when there are none
+	value      int64    // of a number, a boolean, a date or a datetime
+	start, end int32    // of the value's JSON in the text
+	index      int32    // of the field in the parent's table, or of the item
 	state      state
 }
 
@@ -54,18 +54,26 @@ func (n *Node) Field(name string) *Node {
 	if n.typ.Shape != ShapeObject || n.kids == nil {
 		return absent
 	}
-	if i, known := n.typ.Table.index[name]; known && n.kids[i] != nil {
-		return n.kids[i]
+	i, known := n.typ.Table.index[name]
+	if !known {
+		return absent
+	}
+	// Objects keep what was sent, not a place for all that could have been:
+	// many empty ones would cost a hundred times their own size.
+	for _, kid := range *n.kids {
+		if int(kid.index) == i {
+			return kid
+		}
 	}
 	return absent
 }
 
 // Items gives the values of a list.
 func (n *Node) Items() []*Node {
-	if n.typ.Shape != ShapeList {
+	if n.typ.Shape != ShapeList || n.kids == nil {
 		return nil
 	}
-	return n.kids
+	return *n.kids
 }
 
 // Present reports whether a value was given. null counts as not given.

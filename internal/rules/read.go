@@ -17,7 +17,8 @@ type Limits struct {
 // Read reads one JSON object. What is not well-formed JSON in the strictest
 // sense is the second result, and then there is no document: guessing what a
 // broken body meant is how data gets lost. Everything else that is wrong with
-// the shape is in the document's report. The body may be changed afterwards.
+// the shape is in the document's report. A body with too many values for its
+// size has no document either. The body may be changed afterwards.
 func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	if limits.Depth == 0 {
 		limits.Depth = 32
@@ -31,7 +32,9 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	source.decoder.Reset(&source.buffer, strict...)
 
 	doc := &Document{text: string(body), report: Report{limit: limits.Violations}}
-	r := reader{decoder: &source.decoder, doc: doc, slab: newSlab(len(body)), depth: limits.Depth, odd: odd(body)}
+	r := reader{
+		decoder: &source.decoder, doc: doc, slab: newSlab(len(body)), depth: limits.Depth, left: budget(len(body)), odd: odd(body),
+	}
 	doc.root = r.child(nil, 0, &t.typ)
 	if fault := r.read(); fault != nil {
 		return nil, fault
@@ -65,6 +68,7 @@ type reader struct {
 	doc     *Document
 	slab    slab
 	depth   int  // how many more levels may be opened
+	left    int  // how many more values may be kept
 	odd     bool // some string may need a closer look
 	fault   *Violation
 }

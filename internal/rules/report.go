@@ -26,22 +26,22 @@ type finding struct {
 
 // Add says that a value is wrong.
 func (r *Report) Add(node *Node, code, detail string) {
-	r.errors = append(r.errors, found(node, "", code, detail))
+	r.errors = r.keep(r.errors, found(node, "", code, detail))
 }
 
 // AddField says that a member of an object is wrong, which need not be there.
 func (r *Report) AddField(node *Node, field, code, detail string) {
-	r.errors = append(r.errors, found(node, field, code, detail))
+	r.errors = r.keep(r.errors, found(node, field, code, detail))
 }
 
 // Warn says that a value is doubtful; the document is accepted all the same.
 func (r *Report) Warn(node *Node, code, detail string) {
-	r.warnings = append(r.warnings, found(node, "", code, detail))
+	r.warnings = r.keep(r.warnings, found(node, "", code, detail))
 }
 
 // WarnField says that a member of an object is doubtful or missing.
 func (r *Report) WarnField(node *Node, field, code, detail string) {
-	r.warnings = append(r.warnings, found(node, field, code, detail))
+	r.warnings = r.keep(r.warnings, found(node, field, code, detail))
 }
 
 // Failed reports whether the document must be refused.
@@ -58,7 +58,7 @@ func (r *Report) Warnings() []Violation { return r.list(r.warnings) }
 const DetailTooMany = "There are more problems than are listed. Mend these first."
 
 func (r *Report) list(findings []finding) []Violation {
-	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
+	inOrder(findings)
 	shown := min(len(findings), r.limit)
 	violations := make([]Violation, 0, shown+1)
 	for _, f := range findings[:shown] {
@@ -68,6 +68,20 @@ func (r *Report) list(findings []finding) []Violation {
 		violations = append(violations, Violation{Code: CodeTooManyErrors, Detail: DetailTooMany})
 	}
 	return violations
+}
+
+// keep adds a finding of a rule. Only the first ones in document order can ever
+// be shown, so the others are let go now and then.
+func (r *Report) keep(findings []finding, f finding) []finding {
+	if len(findings) >= 8*(r.limit+1) {
+		inOrder(findings)
+		findings = findings[:r.limit+1]
+	}
+	return append(findings, f)
+}
+
+func inOrder(findings []finding) {
+	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
 }
 
 // shape adds a violation found while reading. What comes after the limit could

@@ -4,30 +4,46 @@ package rules
 // a hundred small values, and a hundred allocations would cost more than
 // reading it.
 type slab struct {
-	nodes []Node
-	kids  []*Node
-	stack []*Node // items of the lists being read, innermost last
+	nodes    []Node
+	pointers []*Node
+	families [][]*Node
 }
 
 // newSlab expects about one value per 24 bytes of JSON.
 func newSlab(size int) slab {
-	return slab{nodes: make([]Node, 0, min(size/24+8, 4096)), stack: make([]*Node, 0, 16)}
+	return slab{nodes: make([]Node, 0, min(size/24+8, slabSize))}
 }
+
+// slabSize is how many nodes a piece has at most, so that little is left over.
+const slabSize = 1024
 
 func (s *slab) node() *Node {
 	if len(s.nodes) == cap(s.nodes) {
-		s.nodes = make([]Node, 0, min(2*cap(s.nodes), 4096))
+		s.nodes = make([]Node, 0, min(2*cap(s.nodes), slabSize))
 	}
 	s.nodes = s.nodes[:len(s.nodes)+1]
 	return &s.nodes[len(s.nodes)-1]
 }
 
-// slots gives room for n children.
-func (s *slab) slots(n int) []*Node {
-	if cap(s.kids)-len(s.kids) < n {
-		s.kids = make([]*Node, 0, max(n, 128))
+// family makes the children of a node out of a chain that leads from the last
+// of them to the first.
+func (s *slab) family(parent, last *Node, count int) *[]*Node {
+	if count == 0 {
+		return nil
 	}
-	from := len(s.kids)
-	s.kids = s.kids[:from+n]
-	return s.kids[from : from+n : from+n]
+	if cap(s.pointers)-len(s.pointers) < count {
+		s.pointers = make([]*Node, 0, max(count, 128))
+	}
+	from := len(s.pointers)
+	s.pointers = s.pointers[:from+count]
+	kids := s.pointers[from : from+count : from+count]
+	for i := count - 1; i >= 0; i-- {
+		kids[i] = last
+		last, last.parent = last.parent, parent
+	}
+	if len(s.families) == cap(s.families) {
+		s.families = make([][]*Node, 0, min(2*cap(s.families)+8, slabSize))
+	}
+	s.families = append(s.families, kids)
+	return &s.families[len(s.families)-1]
 }

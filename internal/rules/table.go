@@ -26,6 +26,9 @@ type Field struct {
 // NewTable declares an object. A name declared twice is a mistake of ours.
 func NewTable(name, doc string, fields ...Field) *Table {
 	table := &Table{Name: name, Doc: doc, Fields: fields, index: make(map[string]int, len(fields))}
+	if len(fields) > 64 {
+		panic("rules: " + name + " has more fields than an object's reader counts")
+	}
 	for i, field := range fields {
 		if _, twice := table.index[field.Name]; twice {
 			panic("rules: " + name + "." + field.Name + " declared twice")

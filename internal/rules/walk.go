@@ -47,39 +47,41 @@ func (r *reader) object(node *Node) bool {
 		return false
 	}
 	table := node.typ.Table
-	node.kids = r.slab.slots(len(table.Fields))
 	var strangers names
-	last := -1
+	var given uint64 // the fields seen, a bit each
+	var last *Node
+	count, guess := 0, 0
 	for r.decoder.PeekKind() != '}' {
 		name, offset, ok := r.name()
 		if !ok {
 			return false
 		}
-		i := table.find(name, last+1)
+		i := table.find(name, guess)
 		if i < 0 {
-			if !strangers.add(name) {
-				return r.twice()
-			}
-			if !r.stranger(table, name, offset) {
+			if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
 				return false
 			}
 			continue
 		}
-		if node.kids[i] != nil {
+		if given&(1<<i) != 0 {
 			return r.twice()
 		}
-		last = i
-		member := r.child(node, i, &table.Fields[i].Type)
-		node.kids[i] = member
-		if !r.value(member, table.Fields[i].Required) {
+		given |= 1 << i
+		guess = i + 1
+		member := r.child(last, i, &table.Fields[i].Type)
+		if member == nil || !r.value(member, table.Fields[i].Required) {
 			return false
 		}
+		last = member
+		count++
 	}
 	if !r.close(node) {
 		return false
 	}
+	r.forget(&strangers)
+	node.kids = r.slab.family(node, last, count)
 	for _, i := range table.required {
-		if node.kids[i] == nil {
+		if given&(1<<i) == 0 {
 			r.doc.report.shape(finding{offset: node.end, node: node, member: table.Fields[i].Name,
 				code: CodeRequired, detail: detailRequired})
 		}
@@ -93,15 +95,16 @@ func (r *reader) list(node *Node) bool {
 	if !r.open(node) {
 		return false
 	}
-	typ, slab, count := node.typ, &r.slab, 0
-	mark := len(slab.stack)
+	typ, count, kept := node.typ, 0, 0
+	var last *Node
 	for ; r.decoder.PeekKind() != ']'; count++ {
 		if typ.Max == 0 || count < typ.Max {
-			item := r.child(node, count, typ.Item)
-			slab.stack = append(slab.stack, item)
-			if !r.value(item, true) {
+			item := r.child(last, count, typ.Item)
+			if item == nil || !r.value(item, true) {
 				return false
 			}
+			last = item
+			kept++
 			continue
 		}
 		if count == typ.Max {
@@ -114,9 +117,7 @@ func (r *reader) list(node *Node) bool {
 	if !r.close(node) {
 		return false
 	}
-	node.kids = slab.slots(len(slab.stack) - mark)
-	copy(node.kids, slab.stack[mark:])
-	slab.stack = slab.stack[:mark]
+	node.kids = r.slab.family(node, last, kept)
 	if count < typ.Min {
 		r.wrong(node, CodeBlank, "Must have at least "+counted(typ.Min, "item")+".")
 	}
@@ -206,9 +207,15 @@ func (r *reader) shallower() bool {
 	return true
 }
 
-func (r *reader) child(parent *Node, index int, typ *Type) *Node {
+// child makes the node of a member or item. It knows the sibling before it;
+// when the parent is closed it learns its parent instead. There is none when
+// the document has more values than its budget.
+func (r *reader) child(before *Node, index int, typ *Type) *Node {
+	if !r.spend() {
+		return nil
+	}
 	node := r.slab.node()
-	node.doc, node.parent, node.index, node.typ = r.doc, parent, narrow(index), typ
+	node.doc, node.parent, node.index, node.typ = r.doc, before, narrow(index), typ
 	return node
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"landfall/internal/spelling"
@@ -56,10 +57,8 @@ func (r *reader) wildObject() bool {
 	for r.decoder.PeekKind() != '}' {
 		name, offset, ok := r.name()
 		switch {
-		case !ok:
+		case !ok, !r.remember(&seen, name):
 			return false
-		case !seen.add(name):
-			return r.twice()
 		case r.odd && !clean(name, true):
 			r.astray(offset, CodeInvalidCharacters, detailCharacters)
 		}
@@ -67,6 +66,7 @@ func (r *reader) wildObject() bool {
 			return false
 		}
 	}
+	r.forget(&seen)
 	return r.shallower()
 }
 
@@ -125,16 +125,33 @@ func (r *reader) controls(start, end int32) {
 	}
 }
 
-// names remembers the names of an object to notice one that comes twice.
-type names map[string]struct{}
+// names remembers the names of an object to notice one that comes twice. Most
+// objects have few, and those need no memory of their own.
+type names struct {
+	few   [8]string
+	count int
+	many  map[string]struct{}
+}
 
 func (n *names) add(name string) bool {
-	if _, twice := (*n)[name]; twice {
+	if n.many == nil && n.count < len(n.few) {
+		if slices.Contains(n.few[:n.count], name) {
+			return false
+		}
+		n.few[n.count] = name
+		n.count++
+		return true
+	}
+	if n.many == nil {
+		n.many = make(map[string]struct{}, 2*len(n.few))
+		for _, known := range n.few {
+			n.many[known] = struct{}{}
+		}
+	}
+	if _, twice := n.many[name]; twice {
 		return false
 	}
-	if *n == nil {
-		*n = names{}
-	}
-	(*n)[name] = struct{}{}
+	n.many[name] = struct{}{}
+	n.count++
 	return true
 }

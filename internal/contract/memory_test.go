@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+// filled repeats a part until a body of the shape around it is about so long.
+func filled(size int, before, part, after string) []byte {
+	count := (size - len(before) - len(after)) / (len(part) + 1)
+	return []byte(before + strings.Repeat(part+",", count-1) + part + after)
+}
+
+// hostile are bodies that say next to nothing in as many values as they can.
+func hostile(size int) map[string][]byte {
+	const head = `{"import_supplier":"S","external_account_number":"1","customers":[{}],`
+	points := strings.Repeat(`{},`, 99) + `{}`
+	var strangers strings.Builder
+	strangers.WriteString(head)
+	for i := 0; strangers.Len() < size; i++ {
+		fmt.Fprintf(&strangers, `"%x":1,`, i)
+	}
+	strangers.WriteString(`"metadata":[]}`)
+	return map[string][]byte{
+		"lists of nothing":              filled(size, head+`"metadata":[{"key":"k","value":[`, `[]`, `]}]}`),
+		"customers of nothing":          filled(size, `{"import_supplier":"S","external_account_number":"1","customers":[`, `{}`, `]}`),
+		"tiny notes":                    filled(size, head+`"notes":[`, `{"body":""}`, `]}`),
+		"supply points of nothing":      filled(size, head+`"supply_addresses":[`, `{"supply_points":[`+points+`]}`, `]}`),
+		"registers of nothing":          filled(size, head+`"supply_addresses":[{"supply_points":[{"meters":[`, `{"registers":[`+points[:149]+`]}`, `]}]}]}`),
+		"readings of nothing":           filled(size, head+`"supply_addresses":[`, `{"supply_points":[{"meters":[{"registers":[{"transfer_readings":[`+strings.Repeat(`{},`, 999)+`{}]}]}]}]}`, `]}`),
+		"one path and no more":          filled(size, head+`"notes":[{"document_paths":[`, `{"document_path":"a"}`, `]}]}`),
+		"short paths, a hundred a note": filled(size, head+`"notes":[`, `{"document_paths":[`+strings.Repeat(`{"document_path":"a.pdf"},`, 99)+`{"document_path":"a.pdf"}]}`, `]}`),
+		"unknown fields":                []byte(strangers.String()),
+		"names in metadata":             []byte(strings.Replace(strangers.String(), head, head+`"metadata":[{"key":"k","value":{`, 1)[:size] + `":1}}]}`),
+		"honest transactions":           filled(size, head+`"current_statement_transactions":[`, `{"transaction_id":"A1","transaction_date":"2025-03-01","amount":10,"type":"PAYMENT"}`, `]}`),
+		"honest readings":               filled(size, head+`"supply_addresses":[`, `{"supply_points":[{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-01","meters":[{"serial_number":"1","registers":[{"register_id":"1","transfer_readings":[{"reading_date":"2020-01-01","reading_type":"SMART","reading_value":1}]}]}]}]}`, `]}`),
+	}
+}
+
+// A body of 10 MiB took half a gigabyte to understand: a node for every value
+// and a place for every field of every table. With its own bytes it takes at
+// most eight times its size now, however little it says.
+func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
+	const size = 4 << 20
+	// Nothing is collected meanwhile, so that what was allocated is the most
+	// that can ever have been held.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for name, body := range hostile(size) {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		account, err := ReadAccount(body)
+		var verdict Verdict
+		if err == nil {
+			verdict = account.Check(testSupplier(), testNow)
+		}
+		runtime.ReadMemStats(&after)
+		held := len(body) + int(after.TotalAlloc-before.TotalAlloc)
+		if limit := 8 * len(body); held > limit {
+			t.Errorf("%s: %.1f times the body", name, float64(held)/float64(len(body)))
+		}
+		t.Logf("%s: %.1f times the body (%v, %d errors)", name, float64(held)/float64(len(body)), err, len(verdict.Errors))
+		runtime.KeepAlive(account)
+	}
+}
+
+func TestTooManyValuesAreRefusedAsSuch(t *testing.T) {
+	body := hostile(1 << 20)["readings of nothing"]
+	_, err := ReadAccount(body)
+	refusal, _ := err.(*landfall.Error)
+	if refusal == nil || refusal.Code != landfall.CodeAccountFailedValidation || len(refusal.Violations) != 1 ||
+		refusal.Violations[0].Code != "max_items" || !strings.HasPrefix(refusal.Violations[0].Attr, "supply_addresses.") {
+		t.Errorf("got %+v", refusal)
+	}
+}
