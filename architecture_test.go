@@ -197,6 +197,22 @@ func TestDictionaryHasNoTags(t *testing.T) {
 	}
 }
 
+// The dictionary reads no files and speaks no format, nor does anything it
+// imports: time zones are files, and rules brings an engine of JSON.
+func TestDictionaryImportsOnlyExactThings(t *testing.T) {
+	for _, source := range tree(t) {
+		if source.room != "." || source.test {
+			continue
+		}
+		for _, imported := range imports(source.file) {
+			room, ours := strings.CutPrefix(imported, "landfall/")
+			if ours && room != "internal/money" && room != "internal/calendar" {
+				t.Errorf("%s imports %s", source.name, imported)
+			}
+		}
+	}
+}
+
 func TestFilesStayReadable(t *testing.T) {
 	for _, source := range tree(t) {
 		if source.lines > 500 && !source.generated {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"landfall/internal/rules"
 )
 
 // Kind says what sort of failure an Error is; the edge turns it into a status.
@@ -27,9 +25,13 @@ const (
 	TooManyFields                // the header is more than we read
 )
 
-// Violation is one thing wrong with a request: a stable code, the dotted path
-// of the offending input, and a sentence for a person.
-type Violation = rules.Violation
+// Violation is one thing wrong with a request. It never carries the offending
+// value, which may be personal data.
+type Violation struct {
+	Code   string // stable, for machines
+	Attr   string // dotted path of the input, e.g. customers.0.landline
+	Detail string // a sentence for people; its wording may change
+}
 
 // Member is an extra member of an error body, where the contract asks for one.
 type Member struct {

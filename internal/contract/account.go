@@ -81,7 +81,7 @@ func read(table *rules.Table, body []byte) (*rules.Document, error) {
 		}
 	}
 	if fault.Attr != "" {
-		refusal.Violations = []landfall.Violation{*fault}
+		refusal.Violations = []landfall.Violation{landfall.Violation(*fault)}
 	}
 	return nil, refusal
 }

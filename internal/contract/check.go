@@ -35,10 +35,23 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 func (c *checker) verdict(code, detail string) Verdict {
 	verdict := Verdict{code: code, detail: detail}
 	if c.report.Failed() {
-		verdict.Errors = c.report.Errors()
+		verdict.Errors = told(c.report.Errors())
 	}
-	verdict.Warnings = c.report.Warnings()
+	verdict.Warnings = told(c.report.Warnings())
 	return verdict
+}
+
+// told says in the dictionary's words what the reader found. The
+// dictionary does not know the reader, nor the engine of JSON behind it.
+func told(found []rules.Violation) []landfall.Violation {
+	if found == nil {
+		return nil
+	}
+	list := make([]landfall.Violation, len(found))
+	for i, violation := range found {
+		list[i] = landfall.Violation(violation)
+	}
+	return list
 }
 
 // severity gives what a broken rule does to this supplier's requests.

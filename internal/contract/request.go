@@ -55,7 +55,7 @@ func shapeError(document *rules.Document) error {
 	}
 	return &landfall.Error{
 		Kind: landfall.Invalid, Code: landfall.CodeValidationFailed,
-		Detail: detailRequest, Violations: document.Report().Errors(),
+		Detail: detailRequest, Violations: told(document.Report().Errors()),
 	}
 }
 
