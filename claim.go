@@ -2,12 +2,14 @@ package landfall
 
 import "time"
 
-// ClaimRequest asks for the sole right to create one account for a while.
+// ClaimRequest asks for the sole right to create one account for a while, or,
+// for a dry run, for what it would be created from.
 type ClaimRequest struct {
 	Key          Key
 	Team         string
 	Lease        time.Duration
-	ServiceLimit int // claims of the whole service at once; 0 means no limit
+	ServiceLimit int  // claims of the whole service at once; 0 means no limit
+	DryRun       bool // keep nobody away: the process stays as it is
 }
 
 // ClaimVerdict says what became of a ClaimRequest.
@@ -27,7 +29,8 @@ const (
 
 // Claim is the right to create one account until its lease ends by the
 // database's clock. The token fences: nothing is written for a claim whose
-// token is no longer the process's.
+// token is no longer the process's. The claim of a dry run fences nobody; it
+// has a token only where limits make it count.
 type Claim struct {
 	Key      Key
 	Token    string
@@ -36,6 +39,7 @@ type Claim struct {
 	Document []byte // the staged document of that revision
 	Hash     [32]byte
 	Lease    time.Duration
+	DryRun   bool
 }
 
 // ClaimOutcome is the answer to one ClaimRequest.
@@ -47,11 +51,11 @@ type ClaimOutcome struct {
 }
 
 // Creation is everything one created account consists of, ready to be written
-// in one transaction.
+// in one transaction. With the claim of a dry run all of it is done and then
+// rolled back.
 type Creation struct {
 	Claim   Claim
 	Account Account
-	DryRun  bool // do all of it, then roll back
 	Mails   []Mail
 	By      Author
 }
@@ -63,7 +67,7 @@ type CreateVerdict uint8
 const (
 	Created          CreateVerdict = iota + 1
 	CreateRolledBack               // a dry run that would have succeeded
-	CreateFenced                   // the claim was lost; somebody else may hold it
+	CreateFenced                   // the claim was lost, or the process is no longer one to create from
 	CreateNoSupplier               // the supplier stopped being Ongoing meanwhile
 )
 

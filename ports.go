@@ -65,7 +65,9 @@ type Pipeline interface {
 	// error and no claim. Never more claims are alive than the supplier's limit and
 	// the request's allow, counted over all replicas. A granted claim may be
 	// forgotten in a crash of the database, and then nobody holds it. An account
-	// that exists is told whatever the supplier's status.
+	// that exists is told whatever the supplier's status. A dry run is granted
+	// whoever holds the process, and changes nothing about it: it only counts
+	// toward the limits.
 	Claim(ctx context.Context, request ClaimRequest) (ClaimOutcome, error)
 
 	// Renew starts the lease of a claim anew, or answers ErrFenced when it has
@@ -73,17 +75,20 @@ type Pipeline interface {
 	Renew(ctx context.Context, claim Claim) error
 
 	// Release ends a claim without an account: it keeps the attempt's failure,
-	// or forgets an earlier one when there is none, and appends its event. A
-	// claim whose token is no longer the process's is ErrFenced, and nothing
-	// is written for it.
+	// or forgets an earlier one when there is none, and appends its event, as
+	// durably as anything else. A claim whose token is no longer the process's
+	// is ErrFenced, and nothing is written for it. The failure of a dry run is
+	// kept only while the process still waits with the revision it tried; its
+	// event always is.
 	Release(ctx context.Context, claim Claim, attempt Attempt) error
 
 	// Create writes a whole account with its event and mails, and gives it its
 	// number: all of it or nothing. Only the holder of the process's token can;
 	// against a skip mark, another claim or a re-staging exactly one wins. A
 	// supplier set to another status than Ongoing refuses every Create that
-	// begins after the change was committed. A dry run does everything and
-	// leaves nothing, not even a change of the claim.
+	// begins after the change was committed. A dry run does everything, rolls
+	// it back, and keeps in the same transaction that it would have succeeded:
+	// its event, and no failure any more.
 	Create(ctx context.Context, creation Creation) (CreateOutcome, error)
 
 	// Post locks an account, lets the posting decide about what it finds, and

@@ -29,7 +29,7 @@ func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.C
 	}
 	data.Instructions = instructions
 	creation := landfall.Creation{
-		Claim: a.claim, DryRun: a.dryRun, By: a.who.Author(),
+		Claim: a.claim, By: a.who.Author(),
 		Account: landfall.Account{
 			Key: a.claim.Key, Revision: a.claim.Revision, Team: a.claim.Team, Data: data,
 			Periods: periods, Ledger: ledger, Balance: balance,

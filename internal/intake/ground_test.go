@@ -83,7 +83,15 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground 
 type hooked struct {
 	landfall.Store
 	beforeCreate func()
+	failRelease  error
 	renewed      atomic.Int32
+}
+
+func (h *hooked) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+	if h.failRelease != nil {
+		return h.failRelease
+	}
+	return h.Store.Release(ctx, claim, attempt)
 }
 
 func (h *hooked) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {

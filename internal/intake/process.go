@@ -14,15 +14,8 @@ import (
 // creating an account takes a moment, so a slot is free again soon.
 const limitRetryAfter = time.Second
 
-// A dry run asks for a claim that is taken again after these pauses, doubling
-// them: about two seconds in all.
-const (
-	shortestPause = 15 * time.Millisecond
-	longestPause  = time.Second
-)
-
-// releasePatience bounds the release of a claim, which must happen even when
-// the caller has gone; failing that, the lease frees the process.
+// releasePatience bounds the release of a claim, which is tried even when the
+// caller has gone; failing that, the lease frees the process.
 const releasePatience = 5 * time.Second
 
 // Created is an account that came out of its staged data.
@@ -34,7 +27,8 @@ type Created struct {
 // Process creates an account from the staged data: claim, rules once more,
 // questions to the outside, one creating transaction. Exactly one account can
 // come out of one key, whoever else is trying; a failure gives the claim back
-// and keeps its reason. A dry run walks the same way and is rolled back.
+// and keeps its reason. A dry run walks the same way and is rolled back; it
+// keeps nobody away from the account and waits for nobody.
 func (d *Desk) Process(ctx context.Context, who landfall.Principal, request contract.ProcessRequest) (Created, error) {
 	supplier, err := d.supplier(ctx, who, request.Key.Supplier)
 	if err != nil {
@@ -49,34 +43,17 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 		return Created{}, err
 	}
 	defer done()
-	claimed, err := d.claim(ctx, request)
+	claimed, err := d.store.Claim(ctx, landfall.ClaimRequest{
+		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit, DryRun: request.DryRun,
+	})
 	if err != nil {
 		return Created{}, trouble(err)
 	}
 	if claimed.Verdict != landfall.ClaimGranted {
 		return Created{}, refusedClaim(request.Key, claimed)
 	}
-	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: *supplier, dryRun: request.DryRun}
+	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: *supplier}
 	return attempt.settle(ctx)
-}
-
-// claim asks for the right to create the account. A dry run waits a little for
-// whoever holds it: two of them at once are no conflict anybody wants to hear of.
-func (d *Desk) claim(ctx context.Context, request contract.ProcessRequest) (landfall.ClaimOutcome, error) {
-	wanted := landfall.ClaimRequest{
-		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit,
-	}
-	for pause := shortestPause; ; pause *= 2 {
-		outcome, err := d.store.Claim(ctx, wanted)
-		if err != nil || outcome.Verdict != landfall.ClaimTaken || !request.DryRun || pause > longestPause {
-			return outcome, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return landfall.ClaimOutcome{}, ctx.Err()
-		}
-	}
 }
 
 // attempt is one try to create one account, holding its claim.
@@ -85,7 +62,6 @@ type attempt struct {
 	who      landfall.Principal
 	claim    landfall.Claim
 	supplier landfall.Supplier
-	dryRun   bool
 	warnings []landfall.Violation // that the rules have about the staged data
 }
 
@@ -96,30 +72,40 @@ var errDryRun = landfall.Refuse(landfall.CodeDryRunRolledBack,
 // errInterrupted is the reason kept of an attempt that a fault of ours ended.
 var errInterrupted = errors.New("the attempt did not end")
 
-// settle runs the attempt and ends the claim with it, whatever happens.
-func (a *attempt) settle(ctx context.Context) (Created, error) {
+// settle runs the attempt and ends the claim with it, whatever happens. An
+// answer that tells of an attempt is given only when its record is kept: what
+// a caller was told can be looked up afterwards.
+func (a *attempt) settle(ctx context.Context) (created Created, err error) {
 	reason := errInterrupted
 	defer func() {
-		if reason != nil {
-			a.giveBack(ctx, reason)
+		if unkept := a.giveBack(ctx, reason); unkept != nil {
+			created, err = Created{}, a.explain(ctx, unkept)
 		}
 	}()
-	outcome, reason := a.run(ctx)
-	switch {
-	case errors.Is(reason, landfall.ErrFenced):
-		return Created{}, a.explainLoss(ctx)
-	case reason != nil:
-		return Created{}, trouble(reason)
+	var outcome landfall.CreateOutcome
+	outcome, reason = a.run(ctx)
+	if reason != nil {
+		return Created{}, a.explain(ctx, reason)
 	}
 	return Created{outcome, a.warnings}, nil
+}
+
+// explain turns the end of an attempt into what its caller is told.
+func (a *attempt) explain(ctx context.Context, reason error) error {
+	if errors.Is(reason, landfall.ErrFenced) {
+		return a.explainLoss(ctx)
+	}
+	return trouble(reason)
 }
 
 // explainLoss says what became of a process whose claim was lost: the lease
 // had ended, and somebody else was free to do with it what he liked.
 func (a *attempt) explainLoss(ctx context.Context) error {
 	var process landfall.Process
-	err := a.desk.store.View(ctx, func(view landfall.View) (err error) {
-		process, err = view.Process(ctx, a.claim.Key)
+	// An Update and not a View: to answer that the account is there is a
+	// promise, and only a commit of our own makes it as durable as the account.
+	err := a.desk.store.Update(ctx, func(tx landfall.Tx) (err error) {
+		process, err = tx.Process(ctx, a.claim.Key)
 		return err
 	})
 	if err != nil {
@@ -176,33 +162,30 @@ func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	return landfall.CreateOutcome{}, fmt.Errorf("unknown create verdict %d", outcome.Verdict)
 }
 
-// giveBack ends the claim and keeps why the attempt ended. A claim that is
-// lost, or whose account may exist after all, is left to its lease: writing
-// about it could contradict what somebody else is doing.
-func (a *attempt) giveBack(ctx context.Context, reason error) {
-	if errors.Is(reason, landfall.ErrFenced) || errors.Is(reason, landfall.ErrUnknownOutcome) {
-		return
+// giveBack ends the claim and keeps why the attempt ended, or says why that
+// could not be kept. A claim that is lost, or whose account may exist after
+// all, is left to its lease: writing about it could contradict what somebody
+// else is doing. Neither success has anything left to give back.
+func (a *attempt) giveBack(ctx context.Context, reason error) error {
+	if reason == nil || errors.Is(reason, errDryRun) ||
+		errors.Is(reason, landfall.ErrFenced) || errors.Is(reason, landfall.ErrUnknownOutcome) {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasePatience)
 	defer cancel()
-	// When even this fails the lease ends the claim; the caller has his answer.
-	_ = a.desk.store.Release(ctx, a.claim, a.record(reason))
+	return a.desk.store.Release(ctx, a.claim, a.record(reason))
 }
 
 // record is what the process's history keeps of an attempt without an account.
 func (a *attempt) record(reason error) landfall.Attempt {
 	event := landfall.Event{Type: landfall.EventImportFailed, Key: a.claim.Key}
-	if a.dryRun {
+	if a.claim.DryRun {
 		event.Type = landfall.EventDryRunFailed
-	}
-	if errors.Is(reason, errDryRun) {
-		event.Type = landfall.EventDryRunCompleted
-		return landfall.Attempt{Event: event, By: a.who.Author()}
 	}
 	shown := trouble(reason)
 	event.Details = map[string]string{"code": shown.Code}
 	return landfall.Attempt{Event: event, By: a.who.Author(), Failure: &landfall.Failure{
-		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.dryRun,
+		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.claim.DryRun,
 	}}
 }
 

@@ -320,3 +320,37 @@ func TestLeavingGivesTheClaimBack(t *testing.T) {
 		t.Errorf("answered %v, the process is %s", err, process.State)
 	}
 }
+
+// An answer that tells of a failed attempt used to be given although the record
+// of the attempt was lost on the way to the database.
+func TestNoAnswerWithoutItsRecord(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		g.stage("1", "")
+		g.hooks.beforeCreate = func() { g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused }) }
+		for _, lost := range []error{landfall.ErrUnavailable, landfall.ErrUnknownOutcome} {
+			for _, dryRun := range []bool{true, false} {
+				g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Ongoing })
+				g.hooks.failRelease = lost
+				_, err := g.process("1", dryRun)
+				var told *landfall.Error
+				if !errors.As(err, &told) || told.Kind != landfall.Unavailable || told.RetryAfter <= 0 {
+					t.Errorf("dry run %v, record lost by %v: answered %s", dryRun, lost, describe(err))
+				}
+				if kept := g.events(); len(kept) != 0 {
+					t.Errorf("events %v", kept)
+				}
+				if !dryRun { // which claims nothing
+					g.loseClaim()
+				}
+			}
+		}
+		g.hooks.failRelease = nil
+		g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Ongoing })
+		if _, err := g.process("1", false); codeOf(err) != landfall.CodeSupplierNotOngoing {
+			t.Errorf("with its record: %s", describe(err))
+		}
+		if kept := g.events(); len(kept) != 1 || kept[0] != landfall.EventImportFailed {
+			t.Errorf("events %v", kept)
+		}
+	})
+}

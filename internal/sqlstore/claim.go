@@ -35,7 +35,11 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 // grantedOrCounted asks those who count only where there is a limit.
 func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
 	if request.ServiceLimit == 0 {
-		outcome, err := s.claims.join(ctx, request.Key, claimWeight, request)
+		joined := s.claims
+		if request.DryRun {
+			joined = s.looks
+		}
+		outcome, err := joined.join(ctx, request.Key, claimWeight, request)
 		if err != nil || outcome.Verdict != claimMustCount {
 			return outcome, err
 		}

@@ -31,10 +31,11 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if !slices.ContainsFunc(account.Periods, landfall.Period.Open) {
 		return landfall.CreateOutcome{}, errNoPeriod
 	}
-	if creation.DryRun {
-		return s.rehearse(ctx, &creation)
+	joined := s.creations
+	if creation.Claim.DryRun {
+		joined = s.rehearsals
 	}
-	return s.creations.join(ctx, creation.Claim.Key, creationWeight(account), &creation)
+	return joined.join(ctx, creation.Claim.Key, creationWeight(account), &creation)
 }
 
 // creationWeight guesses the bytes of an account; all that matters is that a
@@ -59,25 +60,6 @@ var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain
 // taken, so more than a few in a row mean a broken source.
 func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.create(ctx, s.draw, batch)
-}
-
-// rehearse does everything Create does in a transaction of its own, and leaves
-// nothing of it.
-func (s *Store) rehearse(ctx context.Context, creation *landfall.Creation) (landfall.CreateOutcome, error) {
-	one := &createCall{key: creation.Claim.Key, wanted: creation}
-	err := s.update(ctx, creation.Claim.Key, func(t *tx) error {
-		if err := t.create(ctx, s.draw, []*createCall{one}); err != nil {
-			return err
-		}
-		return engine.ErrUndone
-	})
-	switch {
-	case err != nil:
-		return landfall.CreateOutcome{}, err
-	case one.outcome.Verdict == landfall.Created:
-		return landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}, nil
-	}
-	return one.outcome, nil
 }
 
 // imports turns the claimed processes into imported ones, as far as the claims

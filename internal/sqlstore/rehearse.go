@@ -1,0 +1,203 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+
+	"landfall"
+)
+
+// A dry run is a creation that is rolled back. It claims nothing: it looks at
+// what it would create from, and does its work inside one transaction, where
+// nobody else can see it. Only where claims are counted does it leave a row
+// for as long as it lasts, so that the limits hold for it too.
+
+// looks gives what dry runs would create from, and how each process stands.
+var looks = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
+	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
+		`+standing+`, p.account_number, p.revision, p.hash, g.document
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`)
+
+// look answers dry runs that no limit counts, and tells the others to count.
+func (t *tx) look(ctx context.Context, batch []*claimCall) error {
+	open := unsettle(batch)
+	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
+	for _, one := range counted {
+		open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+	}
+	t.lazilyIfGranted(batch)
+	return err
+}
+
+// lookAt answers the open calls of dry runs. Those that a limit counts are given
+// back unanswered, unless free says that there is room for one.
+func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
+	size, args := open.args(3, func(args []any, one *claimCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
+	})
+	rows, err := t.query(ctx, looks[size], args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external, team, state, number sql.NullString
+		var status landfall.SupplierStatus
+		var limit int64
+		var revision sql.NullInt64
+		var hash, document []byte
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &revision, &hash, &document); err != nil {
+			return nil, t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		if one == nil {
+			continue // padding
+		}
+		standing := landfall.ProcessState(state.String)
+		if standing == landfall.Claimed {
+			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
+		}
+		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String})
+			continue
+		}
+		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {
+			counted = append(counted, one)
+			continue
+		}
+		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
+			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
+			Hash: digest(hash), Lease: one.wanted.Lease, DryRun: true,
+		}})
+	}
+	return counted, t.note(rows.Err())
+}
+
+// countedLook is look under the locks of the limits: whom there is room for
+// gets a token that counts until the attempt ends or its lease does.
+func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) error {
+	open := unsettle(batch)
+	var admitted []*claimCall
+	over, err := t.lookAt(ctx, open, func(one *claimCall) bool {
+		if !found.admits(one) {
+			return false
+		}
+		found.take(one)
+		admitted = append(admitted, one)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, one := range over {
+		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
+	}
+	// Whoever came to no end gives his place back here: everybody who counts
+	// passes by, so the table never holds more than a few rows.
+	if _, err := t.exec(ctx, `DELETE FROM rehearsal WHERE until <= {now}`); err != nil {
+		return err
+	}
+	for _, one := range admitted {
+		claim := &one.outcome.Claim
+		claim.Token = rand.Text()
+		if _, err := t.exec(ctx, `INSERT INTO rehearsal (token, supplier_id, until)
+			SELECT $1, id, {now} + $2 FROM supplier WHERE code = $3`,
+			claim.Token, claim.Lease.Microseconds(), one.key.Supplier); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pretends claims processes for dry runs, whoever holds them: nobody else will
+// ever see it.
+var pretends = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
+	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now}
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	WHERE process.supplier_id = s.id AND process.external = w.external AND process.state IN ('staged', 'claimed')`)
+
+// rehearse tries a batch of dry runs.
+func (s *Store) rehearse(t *tx, ctx context.Context, batch []*createCall) error {
+	return t.rehearse(ctx, s.draw, batch)
+}
+
+// rehearse does everything create does for a batch of dry runs, rolls it back,
+// and keeps in the same transaction which of them would have succeeded.
+func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []*createCall) error {
+	const savepoint = "rehearsal"
+	if _, err := t.exec(ctx, "SAVEPOINT "+savepoint); err != nil {
+		return err
+	}
+	played := make([]*createCall, len(batch))
+	for i, one := range batch {
+		creation := *one.wanted
+		creation.Claim.Token = rand.Text()
+		played[i] = &createCall{key: one.key, wanted: &creation}
+	}
+	open := unsettle(played)
+	size, args := open.args(3, func(args []any, one *createCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)
+	})
+	if _, err := t.exec(ctx, pretends[size], args...); err != nil {
+		return err
+	}
+	if err := t.create(ctx, draw, played); err != nil {
+		return err
+	}
+	for _, end := range []string{"ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "} {
+		if _, err := t.exec(ctx, end+savepoint); err != nil {
+			return err
+		}
+	}
+	return t.keepRehearsals(ctx, batch, played)
+}
+
+// succeeded forgets the failure of what a dry run has just shown to pass, as
+// long as it is the revision that was tried.
+var succeeded = forSizes(batchSizes, `WITH wanted (supplier, external, revision) AS (VALUES `, `($1, $2, CAST($3 AS BIGINT))`, `)
+	UPDATE process SET failure = NULL, failed_at = NULL
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	WHERE process.supplier_id = s.id AND process.external = w.external AND process.revision = w.revision
+		AND process.state IN ('staged', 'claimed') AND process.failed_at IS NOT NULL`)
+
+// keepRehearsals writes down what came of dry runs and gives their places back.
+func (t *tx) keepRehearsals(ctx context.Context, batch, played []*createCall) error {
+	passed := unsettle(batch)
+	rows := newAccountRows()
+	for i, one := range batch {
+		one.outcome = played[i].outcome
+		if token := one.wanted.Claim.Token; token != "" {
+			if err := t.endRehearsal(ctx, token); err != nil {
+				return err
+			}
+		}
+		if one.outcome.Verdict != landfall.Created {
+			delete(passed.byKey, one.key)
+			continue
+		}
+		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By}
+		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
+			return err
+		}
+		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
+	}
+	if len(passed.byKey) == 0 {
+		return nil
+	}
+	size, args := passed.args(3, func(args []any, one *createCall) []any {
+		return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
+	})
+	if _, err := t.exec(ctx, succeeded[size], args...); err != nil {
+		return err
+	}
+	return t.write(ctx, rows.piles()...)
+}
+
+// endRehearsal gives the place of a counted dry run back.
+func (t *tx) endRehearsal(ctx context.Context, token string) error {
+	_, err := t.exec(ctx, `DELETE FROM rehearsal WHERE token = $1`, token)
+	return err
+}

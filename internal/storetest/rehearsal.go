@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"bytes"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// rehearse asks what a dry run would create from.
+func rehearse(t *testing.T, store landfall.Store, key landfall.Key) landfall.Claim {
+	t.Helper()
+	request := wish(key)
+	request.DryRun = true
+	return claim(t, store, request, landfall.ClaimGranted)
+}
+
+// play makes a dry run and compares what it would have come to.
+func play(t *testing.T, store landfall.Store, claim landfall.Claim, verdict landfall.CreateVerdict) {
+	t.Helper()
+	outcome, err := store.Create(t.Context(), landfall.Creation{
+		Claim: claim, Account: house(), Mails: []landfall.Mail{{Kind: "account_migrated", To: "a@b.co"}},
+	})
+	if err != nil || outcome.Verdict != verdict || outcome.Number != "" {
+		t.Fatalf("dry run of %v: %+v, %v", claim.Key, outcome, err)
+	}
+}
+
+// failedDryly is what is kept of a dry run that found a fault.
+func failedDryly() landfall.Attempt {
+	return landfall.Attempt{
+		Failure: &landfall.Failure{Code: "account_failed_validation", DryRun: true},
+		Event:   landfall.Event{Type: landfall.EventDryRunFailed},
+	}
+}
+
+var rehearsals = []check{
+	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		before := process(t, store, key)
+		play(t, store, rehearse(t, store, key), landfall.CreateRolledBack)
+		same(t, process(t, store, key), before)
+		if kept := events(t, store, key); len(kept) != 1 || kept[0].Type != landfall.EventDryRunCompleted {
+			t.Errorf("events %+v", kept)
+		}
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+	}},
+	{"a dry run holds nobody up and waits for nobody", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		held := claim(t, store, wish(key), landfall.ClaimGranted)
+		beside := rehearse(t, store, key)
+		if !bytes.Equal(beside.Document, held.Document) || beside.Revision != held.Revision || beside.Team != team {
+			t.Errorf("got %+v", beside)
+		}
+		play(t, store, beside, landfall.CreateRolledBack)
+		if state := process(t, store, key).State; state != landfall.Claimed {
+			t.Errorf("a dry run left the claim as %s", state)
+		}
+		create(t, store, held, house())
+		play(t, store, beside, landfall.CreateFenced)
+
+		other := landfall.Key{Supplier: code, External: "other"}
+		stage(t, store, document(other, "1"), landfall.StagedFirst, 1)
+		rehearse(t, store, other)
+		if state := process(t, store, other).State; state != landfall.Staged {
+			t.Errorf("a dry run shows as %s", state)
+		}
+		stage(t, store, document(other, "2"), landfall.StagedAgain, 2)
+		claim(t, store, wish(other), landfall.ClaimGranted)
+	}},
+	{"a dry run keeps its failure until one passes", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		tried := rehearse(t, store, key)
+		if err := store.Release(t.Context(), tried, failedDryly()); err != nil {
+			t.Fatal(err)
+		}
+		if found := process(t, store, key); found.Failure == nil || !found.Failure.DryRun || found.State != landfall.Staged {
+			t.Fatalf("got %+v", found)
+		}
+		play(t, store, tried, landfall.CreateRolledBack)
+		if found := process(t, store, key); found.Failure != nil {
+			t.Errorf("the failure stays: %+v", found.Failure)
+		}
+	}},
+	{"a dry run says nothing about a later revision", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		tried := rehearse(t, store, key)
+		stage(t, store, document(key, "mended"), landfall.StagedAgain, 2)
+		if err := store.Release(t.Context(), tried, failedDryly()); err != nil {
+			t.Fatal(err)
+		}
+		if found := process(t, store, key); found.Failure != nil {
+			t.Errorf("the mended account has the failure %+v", found.Failure)
+		}
+		if kept := events(t, store, key); len(kept) != 1 || kept[0].Type != landfall.EventDryRunFailed {
+			t.Errorf("events %+v", kept)
+		}
+	}},
+	{"dry runs count toward the limits until they end", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2", "3")
+		limit(t, store, 2)
+		own := func(number string, dry bool) landfall.ClaimRequest {
+			request := wish(landfall.Key{Supplier: code, External: number})
+			request.DryRun = dry
+			return request
+		}
+		first := claim(t, store, own("1", true), landfall.ClaimGranted)
+		real := claim(t, store, own("2", false), landfall.ClaimGranted)
+		claim(t, store, own("3", true), landfall.ClaimOverLimit)
+		claim(t, store, own("3", false), landfall.ClaimOverLimit)
+		play(t, store, first, landfall.CreateRolledBack)
+		second := claim(t, store, own("1", true), landfall.ClaimGranted)
+		claim(t, store, own("3", false), landfall.ClaimOverLimit)
+		if err := store.Renew(t.Context(), second); err != nil {
+			t.Errorf("renewing: %v", err)
+		}
+		if err := store.Release(t.Context(), second, failedDryly()); err != nil {
+			t.Fatal(err)
+		}
+		short := own("1", true)
+		short.Lease = time.Millisecond
+		claim(t, store, short, landfall.ClaimGranted)
+		time.Sleep(5 * time.Millisecond)
+		claim(t, store, own("3", false), landfall.ClaimGranted)
+		create(t, store, real, house())
+	}},
+	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External, "2")
+		other := landfall.Key{Supplier: code, External: "2"}
+		var passed atomic.Int32
+		together(crowd, func(number int) {
+			own := key
+			if number%2 == 0 {
+				own = other
+			}
+			request := wish(own)
+			request.DryRun = true
+			looked, err := store.Claim(t.Context(), request)
+			if err != nil || looked.Verdict != landfall.ClaimGranted {
+				t.Errorf("got %+v, %v", looked, err)
+				return
+			}
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: looked.Claim, Account: house()})
+			if err != nil || outcome.Verdict != landfall.CreateRolledBack {
+				t.Errorf("got %+v, %v", outcome, err)
+				return
+			}
+			passed.Add(1)
+		})
+		if kept := len(events(t, store, key)) + len(events(t, store, other)); kept != int(passed.Load()) {
+			t.Errorf("%d dry runs passed, %d are on record", passed.Load(), kept)
+		}
+	}},
+}
