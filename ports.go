@@ -184,12 +184,14 @@ type ProcessReader interface {
 
 // ProcessWriter changes account import processes.
 type ProcessWriter interface {
-	// Skip marks a staged process so that it is neither staged nor created any
-	// more. ErrNotFound when there is none; when it is Imported, Claimed or
-	// Skipped already nothing changes and the state found is returned with
-	// ErrExists.
+	// Skip marks an account so that it is neither staged nor created any more,
+	// also one that was never staged: its process then has revision 0.
+	// ErrNotFound when there is no such supplier; when the process is Imported,
+	// Claimed or Skipped already nothing changes and the state found is
+	// returned with ErrExists.
 	Skip(ctx context.Context, key Key, reason string) (ProcessState, error)
-	// Unskip takes the mark away; ErrNotFound when there is no mark.
+	// Unskip takes the mark away; ErrNotFound when there is no mark. A process
+	// that was never staged is gone with it.
 	Unskip(ctx context.Context, key Key) error
 }
 

@@ -5,14 +5,20 @@ import (
 	"errors"
 
 	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/rules"
 )
 
-// Skip marks an account import process so that the account is neither staged
-// nor created any more. A reason may be given; it is shown to everybody who
+// Skip marks an account so that it is neither staged nor created any more; it
+// need not have been staged so far. A reason may be given; it is shown to everybody who
 // looks at the process and kept in the audit: no place for personal data.
 func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) error {
 	if err := checkReason(reason); err != nil {
 		return err
+	}
+	if !contract.ValidExternalNumber(key.External) {
+		return invalid("external_account_number", rules.CodeInvalidCharacters, "No account can have this external account number: "+
+			"it has 1 to 128 characters, none of them a control character, and no blank at its ends.")
 	}
 	return o.change(ctx, "account.skip", subject(key), func(tx landfall.Tx) (string, error) {
 		state, err := tx.Skip(ctx, key, reason)

@@ -96,8 +96,10 @@ func (m *model) skip(r *rapid.T) {
 	})
 	known := m.processes[key.External]
 	switch {
-	case known == nil:
-		m.expect(r, err, landfall.ErrNotFound)
+	case known == nil: // the mark alone makes a process
+		m.must(r, err)
+		m.processes[key.External] = &modelled{skipped: "why"}
+		m.order = append(m.order, key.External)
 	case known.skipped != "":
 		m.expect(r, err, landfall.ErrExists)
 	default:
@@ -116,6 +118,10 @@ func (m *model) unskip(r *rapid.T) {
 	}
 	m.must(r, err)
 	known.skipped = ""
+	if len(known.contents) == 0 { // it was nothing but its mark
+		delete(m.processes, key.External)
+		m.order = slices.DeleteFunc(m.order, func(external string) bool { return external == key.External })
+	}
 }
 
 func (m *model) setStatus(r *rapid.T) {

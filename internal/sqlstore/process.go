@@ -93,7 +93,7 @@ func unpacked(kept []byte, hash [32]byte) ([]byte, error) {
 	return document, nil
 }
 
-// Skip marks a staged process.
+// Skip marks a process, or makes one of nothing but the mark.
 func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfall.ProcessState, error) {
 	// A claim may end by the clock between the two statements: then the mark
 	// is possible after all, and trying again finds it so.
@@ -109,18 +109,44 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 			return landfall.Skipped, nil
 		}
 		found, err := t.Process(ctx, key)
-		if err != nil {
+		switch {
+		case errors.Is(err, landfall.ErrNotFound):
+			if made, err := t.skipUnstaged(ctx, key, reason); made || err != nil {
+				return landfall.Skipped, err
+			}
+		case err != nil:
 			return "", err
-		}
-		if found.State != landfall.Staged {
+		case found.State != landfall.Staged:
 			return found.State, landfall.ErrExists
 		}
 	}
 	return "", landfall.ErrUnavailable
 }
 
-// Unskip takes the mark away.
+// skipUnstaged marks a number under which nothing was staged so far: its
+// process has no revision. It reports whether the mark is there; somebody may
+// have staged the account at this very moment.
+func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) (bool, error) {
+	var id int64
+	if err := t.one(ctx, `SELECT id FROM supplier WHERE code = $1`, []any{key.Supplier}, []any{&id}); err != nil {
+		return false, err
+	}
+	count, err := t.exec(ctx, `INSERT INTO process
+			(supplier_id, external, state, revision, hash, first_staged_at, staged_at, skip_reason)
+		VALUES ($1, $2, 'skipped', 0, $3, {now}, {now}, $4) ON CONFLICT DO NOTHING`,
+		id, key.External, []byte{}, reason)
+	return count > 0, err
+}
+
+// Unskip takes the mark away. Of a process that was nothing but its mark
+// nothing remains.
 func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
+	gone, err := t.exec(ctx, `DELETE FROM process
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision = 0`,
+		key.Supplier, key.External)
+	if err != nil || gone > 0 {
+		return err
+	}
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE process SET state = 'staged', skip_reason = NULL
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped'`,
 		key.Supplier, key.External))

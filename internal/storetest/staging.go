@@ -122,12 +122,33 @@ var stagings = []check{
 		}
 		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
 	}},
-	{"nothing can be skipped that is not there", func(t *testing.T, store landfall.Store) {
+	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
-			_, err := tx.Skip(t.Context(), key, "twin")
+			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "NONE", External: "1"}, "twin")
 			want(t, err, landfall.ErrNotFound)
 			want(t, tx.Unskip(t.Context(), key), landfall.ErrNotFound)
+			state, err := tx.Skip(t.Context(), key, "twin")
+			if state != landfall.Skipped {
+				t.Errorf("state %s", state)
+			}
+			return err
+		})
+		if found := process(t, store, key); found.State != landfall.Skipped || found.SkipReason != "twin" || found.Revision != 0 {
+			t.Errorf("got %+v", found)
+		}
+		stage(t, store, document(key, "one"), landfall.RefusedSkipped, 0)
+		update(t, store, func(tx landfall.Tx) error {
+			state, err := tx.Skip(t.Context(), key, "again")
+			want(t, err, landfall.ErrExists)
+			if state != landfall.Skipped {
+				t.Errorf("state %s", state)
+			}
+			return tx.Unskip(t.Context(), key)
+		})
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Process(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
 			return nil
 		})
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
