@@ -206,6 +206,7 @@ func (a *App) Run(ctx context.Context) error {
 	return a.drain(context.WithoutCancel(ctx))
 }
 
+// drain ends in order, within the time the settings give.
 func (a *App) drain(ctx context.Context) error {
 	a.log.Info("shutting down")
 	a.draining.Store(true)
@@ -229,6 +230,8 @@ func (a *App) drain(ctx context.Context) error {
 // already; this only keeps their table small.
 const sweepEvery = 10 * time.Minute
 
+// sweep forgets expired tokens until the context ends. A failure is no trouble:
+// the next round finds them again.
 func (a *App) sweep(ctx context.Context) {
 	for {
 		// Replicas started together spread out.

@@ -63,6 +63,8 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	return demo, nil
 }
 
+// furnish makes one of everything a first request needs, with the operator's
+// own verbs, so that the demo's audit is as complete as any.
 func (d *Demo) furnish(ctx context.Context) error {
 	operator := operate.New(d.store, operate.Options{Actor: "operator:demo"})
 	name := "Demo Energy"

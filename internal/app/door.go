@@ -47,6 +47,7 @@ type door struct {
 	told    map[string]time.Time // when each kind of trouble was last told
 }
 
+// newDoor guards a listener.
 func newDoor(listener *net.TCPListener, most, each int, known proxies, log *slog.Logger) *door {
 	return &door{
 		TCPListener: listener, most: most, each: each, proxies: known, log: log,
@@ -104,6 +105,8 @@ func (d *door) enter(source netip.Prefix) (refusal string) {
 	return ""
 }
 
+// leave counts a caller out. A source nobody is inside from is forgotten, or
+// the table would grow with everybody who ever called.
 func (d *door) leave(source netip.Prefix) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,6 +116,7 @@ func (d *door) leave(source netip.Prefix) {
 	}
 }
 
+// count is how many are inside now.
 func (d *door) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

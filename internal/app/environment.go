@@ -40,6 +40,7 @@ var services = []struct{ name, text *regexp.Regexp }{
 	{regexp.MustCompile(`_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$`), regexp.MustCompile(``)},
 }
 
+// injected says whether a variable is one of those.
 func injected(name, text string) bool {
 	for _, known := range services {
 		if known.name.MatchString(name) && known.text.MatchString(text) {

@@ -122,6 +122,7 @@ func unknown(given given) error {
 	return fmt.Errorf("unknown setting %q (%s); landfall serve --help lists them", given.name, given.origin)
 }
 
+// settingNames are what a mistyped name is compared with.
 func settingNames() []string {
 	names := make([]string, len(declared))
 	for i, known := range declared {

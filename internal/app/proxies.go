@@ -40,6 +40,7 @@ func (p proxies) String() string {
 	return strings.Join(parts, ",")
 }
 
+// has says whether an address is one of theirs.
 func (p proxies) has(address netip.Addr) bool {
 	for _, network := range p {
 		if network.Contains(address) {

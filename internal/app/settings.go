@@ -202,6 +202,7 @@ func Defaults() Settings {
 	return settings
 }
 
+// optional lets a setting be empty, which means that it is off.
 func optional(check func(string) error) func(string) error {
 	return func(text string) error {
 		if text == "" {
@@ -211,8 +212,10 @@ func optional(check func(string) error) func(string) error {
 	}
 }
 
+// anything is for names that only their use can prove wrong.
 func anything(string) error { return nil }
 
+// choice allows a few words, which the refusal lists.
 func choice(allowed ...string) func(string) error {
 	return func(text string) error {
 		if slices.Contains(allowed, text) {
@@ -222,6 +225,8 @@ func choice(allowed ...string) func(string) error {
 	}
 }
 
+// checkAddress wants a port that is a number: names of services differ from
+// machine to machine.
 func checkAddress(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {

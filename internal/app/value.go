@@ -40,6 +40,7 @@ func (p place[T]) text() string { return p.format(*p.target) }
 func (p place[T]) kind() string { return p.named }
 func (p place[T]) reset()       { *p.target = p.standard }
 
+// text takes what its check takes. The check never repeats the value.
 func text(target *string, standard string, check func(string) error) value {
 	return place[string]{target, standard, "text",
 		func(text string) (string, error) { return text, check(text) },
@@ -66,12 +67,16 @@ func names(target *[]string, form *regexp.Regexp, want string) value {
 // secretKind marks settings whose value is shown to nobody.
 const secretKind = "secret"
 
+// secret takes anything and gives nothing back, so that neither the help nor
+// the handbook can show it.
 func secret(target *string) value {
 	return place[string]{target, "", secretKind,
 		func(text string) (string, error) { return text, nil },
 		func(string) string { return "" }}
 }
 
+// toggle takes the two words and nothing that merely looks like them: "no" and
+// "0" mean different things to different people.
 func toggle(target *bool, standard bool) value {
 	return place[bool]{target, standard, "bool",
 		func(text string) (bool, error) {
@@ -82,6 +87,7 @@ func toggle(target *bool, standard bool) value {
 		}, strconv.FormatBool}
 }
 
+// duration takes times within bounds, both of which the refusal names.
 func duration(target *time.Duration, standard, low, high time.Duration) value {
 	return place[time.Duration]{target, standard, "duration",
 		func(text string) (time.Duration, error) {
@@ -93,6 +99,7 @@ func duration(target *time.Duration, standard, low, high time.Duration) value {
 		}, formatDuration}
 }
 
+// count takes whole numbers within bounds.
 func count(target *int, standard, low, high int) value {
 	return place[int]{target, standard, "number",
 		func(text string) (int, error) {
@@ -104,6 +111,7 @@ func count(target *int, standard, low, high int) value {
 		}, strconv.Itoa}
 }
 
+// size takes bytes within bounds, with a binary unit or without.
 func size(target *int64, standard, low, high int64) value {
 	return place[int64]{target, standard, "size",
 		func(text string) (int64, error) {
@@ -115,6 +123,7 @@ func size(target *int64, standard, low, high int64) value {
 		}, formatSize}
 }
 
+// memory takes a size, or a word for what to do without one.
 func memory(target *int64) value {
 	const low, high = 64 << 20, 1 << 40
 	words := map[string]int64{"auto": autoMemory, "off": 0}
@@ -138,6 +147,7 @@ func memory(target *int64) value {
 		}}
 }
 
+// level takes the names of the log's own levels.
 func level(target *slog.Level, standard slog.Level) value {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
@@ -152,6 +162,7 @@ func level(target *slog.Level, standard slog.Level) value {
 		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}
 }
 
+// networks takes addresses and networks with commas between them.
 func networks(target *proxies) value {
 	return place[proxies]{target, nil, "networks", parseProxies, proxies.String}
 }
@@ -165,6 +176,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
+// formatDuration writes a time as a person would type it: 2m, not 2m0s.
 func formatDuration(length time.Duration) string {
 	if length >= day && length%day == 0 {
 		return strconv.Itoa(int(length/day)) + "d"
@@ -184,6 +196,7 @@ var units = []struct {
 	bytes int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
 
+// parseSize keeps to 32 bits before the unit, so that no product overflows.
 func parseSize(text string) (int64, error) {
 	for _, unit := range units {
 		if digits, ok := strings.CutSuffix(text, unit.name); ok {
@@ -194,6 +207,7 @@ func parseSize(text string) (int64, error) {
 	return 0, strconv.ErrSyntax
 }
 
+// formatSize uses the largest unit that leaves a whole number.
 func formatSize(bytes int64) string {
 	for _, unit := range units {
 		if bytes%unit.bytes == 0 && bytes >= unit.bytes {
