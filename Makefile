@@ -44,9 +44,10 @@ verify: ## fail when a generated file is not what the code says
 bench: ## measure ratios against bare programs on this machine
 	@go run ./bench
 
-soak: ## run the tests again and again with the race detector, then kill servers 500 times on each database
+soak: ## run the tests again and again with the race detector, kill servers 500 times on each database, and PostgreSQL 100 times
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
+	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
 
 vuln: ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...

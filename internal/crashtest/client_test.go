@@ -8,7 +8,9 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"landfall"
 	"landfall/internal/crashtest"
@@ -56,7 +58,19 @@ func (f *fleet) obtainToken(key string) string {
 type caller struct {
 	*fleet
 	history  *crashtest.History
-	ruthless bool // operators' commands are killed too
+	ruthless bool         // operators' commands are killed too
+	longest  atomic.Int64 // how long the slowest answer took
+}
+
+// slowest is how long the slowest caller of the API waited.
+func (c *caller) slowest() time.Duration { return time.Duration(c.longest.Load()) }
+
+// waited keeps the longest time.
+func (c *caller) waited(began time.Time) {
+	took := int64(time.Since(began))
+	for longest := c.longest.Load(); took > longest && !c.longest.CompareAndSwap(longest, took); {
+		longest = c.longest.Load()
+	}
 }
 
 // send carries out one intent on one replica. The error is the transport's: no
@@ -67,6 +81,7 @@ func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, e
 	}
 	path, body := wire(intent)
 	entry := c.history.Begin(intent)
+	defer c.waited(time.Now())
 	status, text, err := c.request(http.MethodPost, base, path, body)
 	if err != nil {
 		return crashtest.Answer{}, err

@@ -1,7 +1,6 @@
 package crashtest_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -27,16 +26,16 @@ func seed(t *testing.T) uint64 {
 	return drawn
 }
 
-// cycles is how often servers are killed; LANDFALL_KILL_CYCLES asks for more.
-func cycles(t *testing.T, usual int) int {
+// cycles is how often something is killed; a variable asks for more.
+func cycles(t *testing.T, variable string, usual int) int {
 	t.Helper()
-	given := os.Getenv("LANDFALL_KILL_CYCLES")
+	given := os.Getenv(variable)
 	if given == "" {
 		return usual
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 1 {
-		t.Fatalf("LANDFALL_KILL_CYCLES: want a number, got %q", given)
+		t.Fatalf("%s: want a number, got %q", variable, given)
 	}
 	return n
 }
@@ -46,7 +45,7 @@ func cycles(t *testing.T, usual int) int {
 // is there once; whatever was not is there once or not at all, and whole.
 func TestKilledUnderLoad(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
-		left := cycles(t, map[int]int{1: 15, 3: 10}[len(f.replicas)])
+		left := cycles(t, "LANDFALL_KILL_CYCLES", map[int]int{1: 15, 3: 10}[len(f.replicas)])
 		dice := seed(t)
 		// A history is judged after some kills, so that a long run neither
 		// grows without end nor tells of a fault only when it is over.
@@ -60,7 +59,7 @@ func TestKilledUnderLoad(t *testing.T) {
 
 func killRound(f *fleet, dice uint64, kills int) {
 	c := &caller{fleet: f, history: &crashtest.History{}, ruthless: true}
-	l := &load{name: fmt.Sprintf("K%d", dice%100000), seed: dice}
+	l := newLoad("K", dice)
 	stop := make(chan struct{})
 	working := l.run(c, 8, stop)
 	random := rand.New(rand.NewPCG(dice, 1<<32))

@@ -1,6 +1,7 @@
 package crashtest_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -21,6 +22,13 @@ type load struct {
 	seed   uint64
 	asked  atomic.Int64 // how many requests; accounts come and go with it
 	unique atomic.Int64
+	bulk   int   // bytes that every document carries along
+	width  int64 // how many accounts are worked on at once; 0: few enough that callers meet
+}
+
+// newLoad gives one whose accounts nobody else's numbers begin like.
+func newLoad(letter string, seed uint64) *load {
+	return &load{name: fmt.Sprintf("%s%d", letter, seed%100000), seed: seed}
 }
 
 // text gives one that nobody else has and that is part of no other.
@@ -36,16 +44,13 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
-// window is how many accounts are worked on at once: few enough that callers
-// meet. After every pace requests the oldest of them makes room for a new one.
-const (
-	window = 6
-	pace   = 20
-)
+// After every pace requests the oldest account that is worked on makes room
+// for a new one.
+const pace = 20
 
 func (l *load) key(random *rand.Rand) landfall.Key {
 	oldest := l.asked.Add(1) / pace
-	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(window))}
+	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(max(6, l.width)))}
 }
 
 // intent draws the next thing to ask.
@@ -132,7 +137,13 @@ func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest
 	for range random.IntN(3) {
 		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
 	}
+	// What is random cannot be made smaller on its way to the disk.
+	filler := make([]byte, l.bulk/2)
+	for i := range filler {
+		filler[i] = byte(random.Uint32())
+	}
 	document, err := json.Marshal(map[string]any{
+		"metadata":        []any{map[string]any{"key": "filler", "value": hex.EncodeToString(filler)}},
 		"import_supplier": key.Supplier, "external_account_number": key.External,
 		"billing_name": intent.Name, "customers": customers,
 		"last_statement_closing_date": day(-10), "last_statement_balance": balance,
@@ -224,6 +235,9 @@ func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
 		answered := err == nil && answer.Status < http.StatusInternalServerError
 		if answered && random.IntN(8) > 0 || !answered && random.IntN(5) == 0 {
 			return
+		}
+		if !answered {
+			time.Sleep(10 * time.Millisecond) // as anybody would
 		}
 	}
 }

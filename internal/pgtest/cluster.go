@@ -43,12 +43,15 @@ var settings = []string{
 // guardian runs the server and ends it when its own input ends. The write end
 // of that input is held by the test process alone, so the server outlives
 // neither an ordinary end nor a panic nor a kill -9 of the tests. Whoever wants
-// the data to stay says so last.
+// the data to stay says so last. A server that has only begun does not hear the
+// second signal, and one that is well under way would wait for its clients
+// after the first.
 const guardian = `
 bin=$1 dir=$2; shift 2
 "$bin/postgres" -D "$dir/data" "$@" >>"$dir/log" 2>&1 </dev/null &
 server=$!
 word=$(cat)
+kill -TERM "$server" 2>/dev/null
 kill -INT "$server" 2>/dev/null
 wait "$server"
 [ "$word" = keep ] || rm -rf "$dir"

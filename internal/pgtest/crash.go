@@ -66,7 +66,8 @@ func (c *Cluster) Restart() error {
 		if err = c.run(); err != nil {
 			return err
 		}
-		for err = c.answers(100 * time.Millisecond); err != nil && c.lives(); {
+		// It writes down who it is after a moment only.
+		for err = c.answers(time.Second); err != nil && c.lives(); {
 			err = c.answers(100 * time.Millisecond)
 		}
 		if err == nil {

@@ -1,0 +1,160 @@
+package crashtest_test
+
+import (
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// proxy stands between a program and its PostgreSQL server, or between that
+// and its standby, and can be the network on its bad days.
+type proxy struct {
+	address string
+	target  string
+	mutex   sync.Mutex
+	mood    mood // of new connections
+	pairs   map[*pair]bool
+}
+
+// mood is what becomes of the bytes of a connection.
+type mood uint8
+
+const (
+	faithful mood = iota // they arrive
+	losing               // requests arrive, answers do not
+	hushed               // nothing arrives, and nothing is closed
+)
+
+// pair is one connection through the proxy. Its mood never gets better: what
+// was lost on a connection is lost.
+type pair struct {
+	client, server net.Conn
+	mutex          sync.Mutex
+	mood           mood
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{address: listener.Addr().String(), target: target, pairs: map[*pair]bool{}}
+	t.Cleanup(func() {
+		listener.Close()
+		p.cut()
+	})
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(client)
+		}
+	}()
+	return p
+}
+
+// before puts a proxy before the server of a URL, and gives the URL through it.
+func before(t *testing.T, database string) (*proxy, string) {
+	t.Helper()
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(t, address.Host)
+	address.Host = p.address
+	return p, address.String()
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	p.mutex.Lock()
+	one := &pair{client: client, server: server, mood: p.mood}
+	p.pairs[one] = true
+	p.mutex.Unlock()
+	done := make(chan struct{})
+	go func() {
+		one.copy(server, client, hushed)
+		close(done)
+	}()
+	one.copy(client, server, losing)
+	<-done
+	p.mutex.Lock()
+	delete(p.pairs, one)
+	p.mutex.Unlock()
+}
+
+// copy carries bytes one way until the connection is in too bad a mood for it;
+// then it takes them and lets them fall.
+func (p *pair) copy(to, from net.Conn, until mood) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			// A hushed connection does not even say that its end is gone.
+			if p.now() < hushed {
+				to.Close()
+			}
+			return
+		}
+		if p.now() >= until {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			from.Close()
+			return
+		}
+	}
+}
+
+func (p *pair) now() mood {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.mood
+}
+
+// turn changes the mood of all connections, and of those to come.
+func (p *proxy) turn(now, new mood) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.mood = new
+	for one := range p.pairs {
+		one.mutex.Lock()
+		one.mood = max(one.mood, now)
+		one.mutex.Unlock()
+	}
+}
+
+// lose lets every connection lose its answers while something happens and then
+// ends them all, which is what a failover looks like from here. New ones work.
+func (p *proxy) lose(meanwhile func()) {
+	p.turn(losing, faithful)
+	meanwhile()
+	time.Sleep(200 * time.Millisecond)
+	p.cut()
+}
+
+// hush silences every connection, also those to come.
+func (p *proxy) hush() { p.turn(hushed, hushed) }
+
+// speak lets new connections work. The silent ones stay silent.
+func (p *proxy) speak() { p.turn(faithful, faithful) }
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for one := range p.pairs {
+		one.client.Close()
+		one.server.Close()
+	}
+}

@@ -1,0 +1,53 @@
+package crashtest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"testing"
+	"time"
+)
+
+// A synchronous standby falls silent under load: commits wait for it, callers
+// give up and ask again, and some are told of what others wrote. Then the
+// primary is lost and the standby takes over. Whatever was answered is there.
+func TestFailoverToSilentStandby(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	primary, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := newProxy(t, address.Host) // between the two servers
+	standby, err := primary.Standby(line.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { standby.Stop() })
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stall(t, primary, "*")
+	other, err := url.Parse(standby.URL)
+	must(err)
+	both := fmt.Sprintf("postgres://%s@%s,%s%s?sslmode=disable&target_session_attrs=read-write",
+		address.User, address.Host, other.Host, address.Path)
+	f := newFleet(t, both, 2)
+	l := newLoad("F", seed(t))
+	l.width = 50
+	c := disturbed(f, l, 48, func(c *caller, _ *rand.Rand) {
+		time.Sleep(time.Second)
+		line.hush()
+		time.Sleep(14 * time.Second)
+		must(primary.Kill())
+		line.cut()
+		must(standby.Execute("SELECT pg_promote()"))
+		t.Logf("the service takes writes again %s after the promotion", c.recovers(l, 30*time.Second))
+	})
+	t.Logf("the slowest answer took %s", c.slowest())
+	f.unharmed()
+	must(primary.Restart()) // so that its data can be removed
+}
