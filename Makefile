@@ -41,8 +41,8 @@ verify: ## fail when a generated file is not what the code says
 	git ls-files -z | xargs -0 sha256sum 2>/dev/null | diff "$$before" - \
 		|| { echo "generated files were stale: they are written again now, commit them" >&2; exit 1; }
 
-bench: ## measure ratios against bare programs on this machine
-	@go run ./bench
+bench: ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
+	@go run ./bench $(if $(PAGE),-write $(PAGE))
 
 soak: ## run the tests again and again with the race detector, kill servers 500 times on each database, and PostgreSQL 100 times
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +22,11 @@ import (
 // bareServerArgument makes this program the bare server, in a process of its own.
 const bareServerArgument = "bare-server"
 
+// rowsOf before a file asks for the rows of whole accounts.
+const rowsOf = "rows:"
+
 // startBare runs the bare server: one that decodes, or with the name of a file
-// one that writes.
+// one that stages into it, or with that and rowsOf before it one that creates.
 func startBare(ctx context.Context, file string) (*service, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -44,7 +48,13 @@ func startBare(ctx context.Context, file string) (*service, error) {
 // encoding/json or SQLite.
 func serveBare(address, file string) error {
 	work := decodeBare
-	if file != "" {
+	if path, rows := strings.CutPrefix(file, rowsOf); rows {
+		writer, err := openBareCreator(path)
+		if err != nil {
+			return err
+		}
+		work = writer.create
+	} else if file != "" {
 		writer, err := openBareWriter(file)
 		if err != nil {
 			return err
@@ -77,9 +87,11 @@ func decodeBare(body []byte) ([]byte, error) {
 // bareWriter is SQLite with nothing around it: callers hand rows to one writer,
 // which commits whatever has gathered.
 type bareWriter struct {
-	db      *sql.DB
-	rows    chan bareRow
-	numbers counter
+	db         *sql.DB
+	rows       chan bareRow
+	statements []*sql.Stmt         // that write a row, one after the other
+	arguments  func(bareRow) []any // of each of them
+	numbers    counter
 }
 
 type bareRow struct {
@@ -96,14 +108,44 @@ func openBareWriter(path string) (*bareWriter, error) {
 	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT`); err != nil {
 		return nil, err
 	}
-	w := &bareWriter{db: db, rows: make(chan bareRow, connections)}
 	statement, err := db.Prepare(`INSERT INTO raw_upsert VALUES ('BENCH', $1, $2, 0)
 		ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at`)
 	if err != nil {
 		return nil, err
 	}
-	go w.write(statement)
-	return w, nil
+	return newBareWriter(db, []*sql.Stmt{statement}, func(row bareRow) []any { return []any{row.external, row.document} }), nil
+}
+
+// openBareCreator makes a writer of all the rows of an account, in a database
+// with our schema.
+func openBareCreator(path string) (*bareWriter, error) {
+	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	statements, err := prepareBare(context.Background(), db)
+	if err != nil {
+		return nil, err
+	}
+	return newBareWriter(db, statements, func(row bareRow) []any { return []any{row.external} }), nil
+}
+
+// checkpoint works a file's write-ahead log off.
+func checkpoint(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	_, err = db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return err
+}
+
+func newBareWriter(db *sql.DB, statements []*sql.Stmt, arguments func(bareRow) []any) *bareWriter {
+	w := &bareWriter{db: db, rows: make(chan bareRow, connections), statements: statements, arguments: arguments}
+	go w.write()
+	return w
 }
 
 func (w *bareWriter) close() {
@@ -121,13 +163,18 @@ func (w *bareWriter) stage(body []byte) ([]byte, error) {
 	return []byte("{}"), w.put(string(number), string(body), make(chan error, 1))
 }
 
+// create makes the account whose number the body is.
+func (w *bareWriter) create(body []byte) ([]byte, error) {
+	return []byte("{}"), w.put(string(body), "", make(chan error, 1))
+}
+
 func (w *bareWriter) put(external, document string, done chan error) error {
 	w.rows <- bareRow{external, document, done}
 	return <-done
 }
 
 // run puts accounts from as many callers as the other arm has connections.
-func (w *bareWriter) run(ctx context.Context, length time.Duration) (float64, error) {
+func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, error) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
 	var written atomic.Int64
@@ -145,30 +192,33 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (float64, er
 		})
 	}
 	callers.Wait()
-	return float64(written.Load()) / time.Since(started).Seconds(), nil
+	return sample{rate: float64(written.Load()) / time.Since(started).Seconds()}, nil
 }
 
-func (w *bareWriter) write(statement *sql.Stmt) {
+func (w *bareWriter) write() {
 	for first := range w.rows {
 		waiting := []bareRow{first}
 		for len(w.rows) > 0 && len(waiting) < connections {
 			waiting = append(waiting, <-w.rows)
 		}
-		err := w.commit(statement, waiting)
+		err := w.commit(waiting)
 		for _, row := range waiting {
 			row.done <- err
 		}
 	}
 }
 
-func (w *bareWriter) commit(statement *sql.Stmt, rows []bareRow) error {
+func (w *bareWriter) commit(rows []bareRow) error {
 	tx, err := w.db.Begin()
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		if _, err := tx.Stmt(statement).Exec(row.external, row.document); err != nil {
-			return errors.Join(err, tx.Rollback())
+		arguments := w.arguments(row)
+		for _, statement := range w.statements {
+			if _, err := tx.Stmt(statement).Exec(arguments...); err != nil {
+				return errors.Join(err, tx.Rollback())
+			}
 		}
 	}
 	return tx.Commit()

@@ -32,11 +32,11 @@ func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
 	}
 	fewNumbers, manyNumbers := &counter{}, &counter{}
 	ratio, ours, raw, err := alternate(p.rounds+2,
-		func() (float64, error) { return many.create(ctx, manyNumbers, creations) },
-		func() (float64, error) { return few.create(ctx, fewNumbers, creations) })
+		func() (sample, error) { return many.create(ctx, manyNumbers, creations) },
+		func() (sample, error) { return few.create(ctx, fewNumbers, creations) })
 	return result{
-		ratio: ratio, ours: perSecond(ours, fmt.Sprintf("accounts beside %d", p.rows)),
-		raw: perSecond(raw, "accounts in a new database"),
+		ratio: ratio, ours: ours.of(fmt.Sprintf("accounts beside %d", p.rows)),
+		raw: raw.of("accounts in a new database"),
 	}, err
 }
 

@@ -32,21 +32,21 @@ func measureList(ctx context.Context, p plan, m *machinery) (result, error) {
 	}
 	defer s.stop()
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (float64, error) {
+		func() (sample, error) {
 			started := time.Now()
 			for range repeats {
 				if err := s.readList(ctx, rows); err != nil {
-					return 0, err
+					return sample{}, err
 				}
 			}
-			return repeats * rows / time.Since(started).Seconds(), nil
+			return sample{rate: repeats * rows / time.Since(started).Seconds()}, nil
 		},
-		func() (float64, error) {
+		func() (sample, error) {
 			started := time.Now()
 			err := m.psql(ctx, database, strings.Repeat(copied+";\n", repeats))
-			return repeats * rows / time.Since(started).Seconds(), err
+			return sample{rate: repeats * rows / time.Since(started).Seconds()}, err
 		})
-	return result{ratio: ratio, ours: perSecond(ours, "rows"), raw: perSecond(raw, "rows by psql COPY")}, err
+	return result{ratio: ratio, ours: ours.of("rows"), raw: raw.of("rows by psql COPY")}, err
 }
 
 // measureListMemory reads one long list and gives how far the server's memory

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,32 +26,38 @@ type load struct {
 	want        string                               // the start of every good answer's status, e.g. "20"
 }
 
-// run sends requests for a while and gives the rate of good answers. Any other
-// answer ends the run: a benchmark of refusals measures nothing.
-func (l load) run(ctx context.Context, length time.Duration) (float64, error) {
+// run sends requests for a while and gives the rate of good answers and how
+// long they took. Any other answer ends the run: a benchmark of refusals
+// measures nothing.
+func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
-	var number, answered atomic.Int64
+	var number atomic.Int64
+	var mutex sync.Mutex
 	var failure error
-	var once sync.Once
 	var group sync.WaitGroup
+	var taken stopwatch
 	started := time.Now()
 	for range l.connections {
 		group.Go(func() {
-			if err := l.drive(ctx, &number, &answered); err != nil {
-				once.Do(func() { failure = err })
+			own, err := l.drive(ctx, &number)
+			mutex.Lock()
+			defer mutex.Unlock()
+			taken = append(taken, own...)
+			if err != nil && failure == nil {
+				failure = err
 				stop()
 			}
 		})
 	}
 	group.Wait()
-	return float64(answered.Load()) / time.Since(started).Seconds(), failure
+	return sample{rate: float64(len(taken)) / time.Since(started).Seconds(), p99: taken.percentile(0.99)}, failure
 }
 
-func (l load) drive(ctx context.Context, number, answered *atomic.Int64) error {
+func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch, err error) {
 	conn, err := net.Dial("tcp", l.address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
 	reader := bufio.NewReaderSize(conn, 16<<10)
@@ -58,56 +65,70 @@ func (l load) drive(ctx context.Context, number, answered *atomic.Int64) error {
 	for ctx.Err() == nil {
 		n := number.Add(1)
 		if l.most > 0 && n > l.most {
-			return nil
+			return taken, nil
 		}
 		request = l.next(n, request[:0])
+		began := time.Now()
 		if _, err := conn.Write(request); err != nil {
-			return err
+			return taken, err
 		}
-		status, err := readAnswer(reader)
+		answer, err := readAnswer(reader)
 		if err != nil {
-			return err
+			return taken, err
 		}
-		if !bytes.HasPrefix(status, []byte(l.want)) {
-			return fmt.Errorf("the server answered %s, not %s…", status, l.want)
+		if !strings.HasPrefix(answer.status, l.want) {
+			return taken, fmt.Errorf("the server answered %s, not %s…", answer.status, l.want)
 		}
-		answered.Add(1)
+		taken = append(taken, time.Since(began))
 	}
-	return nil
+	return taken, nil
 }
 
-// readAnswer reads one answer with a Content-Length and gives its status.
-func readAnswer(reader *bufio.Reader) ([]byte, error) {
+// answer is as much of an answer as a measurement looks at.
+type answer struct {
+	status string
+	retry  int // seconds of Retry-After; -1 when it has none
+}
+
+// readAnswer reads one answer with a Content-Length.
+func readAnswer(reader *bufio.Reader) (answer, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	if len(line) < 12 {
-		return nil, fmt.Errorf("not an HTTP answer: %q", line)
+		return answer{}, fmt.Errorf("not an HTTP answer: %q", line)
 	}
-	status := append([]byte(nil), line[9:12]...)
-	length := -1
+	read, length := answer{status: string(line[9:12]), retry: -1}, -1
 	for {
 		line, err := reader.ReadSlice('\n')
 		if err != nil {
-			return nil, err
+			return answer{}, err
 		}
 		if len(line) <= 2 {
 			break
 		}
-		if name, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return nil, err
-			}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		var number *int
+		switch {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			number = &length
+		case bytes.EqualFold(name, []byte("Retry-After")):
+			number = &read.retry
+		default:
+			continue
+		}
+		if *number, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+			return answer{}, err
 		}
 	}
 	if length < 0 {
-		return nil, fmt.Errorf("answer %s has no Content-Length", status)
+		return answer{}, fmt.Errorf("answer %s has no Content-Length", read.status)
 	}
 	if _, err := io.CopyN(io.Discard, reader, int64(length)); err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	return status, nil
+	return read, nil
 }
 
 // post prepares requests to one path whose bodies come from a function.

@@ -25,6 +25,7 @@ type machinery struct {
 	folder   string
 	program  string
 	postgres *pgtest.Cluster
+	floods   map[string]*flood // that came already
 }
 
 func prepare(ctx context.Context) (*machinery, error) {
@@ -32,7 +33,7 @@ func prepare(ctx context.Context) (*machinery, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall")}
+	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}}
 	build := exec.CommandContext(ctx, "go", "build", "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)

@@ -65,15 +65,17 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 		}
 		numbers := &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
-			func() (float64, error) {
-				rate, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
-				return rate * float64(batch), err
+			func() (sample, error) {
+				found, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
+				found.rate *= float64(batch)
+				return found, err
 			},
-			func() (float64, error) {
-				rate, err := m.pgbench(ctx, database, script, p.length)
-				return rate * float64(batch), err
+			func() (sample, error) {
+				found, err := m.pgbench(ctx, database, script, p.length)
+				found.rate *= float64(batch)
+				return found, err
 			})
-		return result{ratio: ratio, ours: perSecond(ours, kind.list), raw: perSecond(raw, "inserts by pgbench")}, err
+		return result{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by pgbench")}, err
 	}
 }
 
@@ -98,12 +100,13 @@ func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *mac
 		db.SetMaxOpenConns(1)
 		numbers, rawNumbers := &counter{}, &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
-			func() (float64, error) {
-				rate, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
-				return rate * float64(batch), err
+			func() (sample, error) {
+				found, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
+				found.rate *= float64(batch)
+				return found, err
 			},
-			func() (float64, error) { return kind.insertBare(ctx, db, rawNumbers, batch, p.length) })
-		return result{ratio: ratio, ours: perSecond(ours, kind.list), raw: perSecond(raw, "inserts by a bare program")}, err
+			func() (sample, error) { return kind.insertBare(ctx, db, rawNumbers, batch, p.length) })
+		return result{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by a bare program")}, err
 	}
 }
 
@@ -140,36 +143,36 @@ func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte
 	}
 }
 
-func (k posting) insertBare(ctx context.Context, db *sql.DB, numbers *counter, batch int, length time.Duration) (float64, error) {
+func (k posting) insertBare(ctx context.Context, db *sql.DB, numbers *counter, batch int, length time.Duration) (sample, error) {
 	statement, err := db.PrepareContext(ctx, k.insert)
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	defer func() { _ = statement.Close() }()
 	told, err := db.PrepareContext(ctx, postedEvent)
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	defer func() { _ = told.Close() }()
 	written, started := 0, time.Now()
 	for time.Since(started) < length {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
-			return 0, err
+			return sample{}, err
 		}
 		for range batch {
 			number := numbers.last.Add(1)
 			if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, number%postedAccounts, number); err != nil {
-				return 0, err
+				return sample{}, err
 			}
 		}
 		if _, err := tx.StmtContext(ctx, told).ExecContext(ctx, numbers.last.Load()%postedAccounts); err != nil {
-			return 0, err
+			return sample{}, err
 		}
 		if err := tx.Commit(); err != nil {
-			return 0, err
+			return sample{}, err
 		}
 		written += batch
 	}
-	return float64(written) / time.Since(started).Seconds(), nil
+	return sample{rate: float64(written) / time.Since(started).Seconds()}, nil
 }

@@ -44,25 +44,35 @@ func (m *machinery) psql(ctx context.Context, database string, statements ...str
 	return nil
 }
 
+// ask gives the one number a query answers with.
+func (m *machinery) ask(ctx context.Context, database, query string) (float64, error) {
+	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", query, database).Output()
+	if err != nil {
+		return 0, fmt.Errorf("psql: %w", err)
+	}
+	return strconv.ParseFloat(strings.TrimSpace(string(output)), 64)
+}
+
 // tps finds the rate in what pgbench prints.
 var tps = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
 
 // pgbench runs a script from as many clients as our own measurements use. The
 // document travels as a parameter, as it does for everybody.
-func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (float64, error) {
+func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (sample, error) {
 	file := filepath.Join(m.folder, "script.sql")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(connections), "-j", "2",
 		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
 	output, err := command.CombinedOutput()
 	if err != nil {
-		return 0, fmt.Errorf("pgbench: %w: %s", err, output)
+		return sample{}, fmt.Errorf("pgbench: %w: %s", err, output)
 	}
 	found := tps.FindSubmatch(output)
 	if found == nil {
-		return 0, fmt.Errorf("pgbench printed no rate: %s", output)
+		return sample{}, fmt.Errorf("pgbench printed no rate: %s", output)
 	}
-	return strconv.ParseFloat(string(found[1]), 64)
+	rate, err := strconv.ParseFloat(string(found[1]), 64)
+	return sample{rate: rate}, err
 }

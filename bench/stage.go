@@ -28,9 +28,9 @@ ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, sta
 `
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (float64, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
-		func() (float64, error) { return m.pgbench(ctx, database, upsert, p.length) })
-	return result{ratio: ratio, ours: perSecond(ours, "staged"), raw: perSecond(raw, "upserts by pgbench")}, err
+		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
+		func() (sample, error) { return m.pgbench(ctx, database, upsert, p.length) })
+	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("upserts by pgbench")}, err
 }
 
 // measureStageSQLite compares staging with a bare writer that puts the same
@@ -49,9 +49,9 @@ func measureStageSQLite(ctx context.Context, p plan, m *machinery) (result, erro
 	defer bare.stop()
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
-		func() (float64, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
-		func() (float64, error) { return bare.load("/", rawNumbers.account).run(ctx, p.length) })
-	return result{ratio: ratio, ours: perSecond(ours, "staged"), raw: perSecond(limit, "upserts by a bare writer")}, err
+		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
+		func() (sample, error) { return bare.load("/", rawNumbers.account).run(ctx, p.length) })
+	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts by a bare writer")}, err
 }
 
 // measureStageInside compares staging over HTTP with the same bare writer
@@ -69,9 +69,9 @@ func measureStageInside(ctx context.Context, p plan, m *machinery) (result, erro
 	defer raw.close()
 	numbers := &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
-		func() (float64, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
-		func() (float64, error) { return raw.run(ctx, p.length) })
-	return result{ratio: ratio, ours: perSecond(ours, "staged"), raw: perSecond(limit, "upserts within one process")}, err
+		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
+		func() (sample, error) { return raw.run(ctx, p.length) })
+	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts within one process")}, err
 }
 
 // counter makes every staging of a whole measurement a new account: staging

@@ -16,9 +16,9 @@ func measureValidate(ctx context.Context, p plan, m *machinery) (result, error) 
 	}
 	defer bare.stop()
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (float64, error) {
+		func() (sample, error) {
 			return s.load("/v1/data-import/validate-account/", account).run(ctx, p.length)
 		},
-		func() (float64, error) { return bare.load("/", account).run(ctx, p.length) })
-	return result{ratio: ratio, ours: perSecond(ours, "accounts"), raw: perSecond(raw, "decoded by a bare server")}, err
+		func() (sample, error) { return bare.load("/", account).run(ctx, p.length) })
+	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("decoded by a bare server")}, err
 }

@@ -46,7 +46,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 	numbers := &counter{}
 	numbers.last.Store(postedAccounts)
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (float64, error) {
+		func() (sample, error) {
 			waiting, stop := context.WithCancel(ctx)
 			var callers sync.WaitGroup
 			for i := range vendorCallers {
@@ -56,10 +56,10 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 			defer stop()
 			return s.load(stagePath, numbers.account).run(ctx, p.length)
 		},
-		func() (float64, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) })
+		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) })
 	return result{
-		ratio: ratio, ours: perSecond(ours, "staged"),
-		raw: perSecond(raw, fmt.Sprintf("staged without %d callers at the vendor", vendorCallers)),
+		ratio: ratio, ours: ours.of("staged"),
+		raw: raw.of(fmt.Sprintf("staged without %d callers at the vendor", vendorCallers)),
 	}, err
 }
 

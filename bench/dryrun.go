@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// measureDryRun compares dry runs with creating the same accounts: they do the
+// same work and take it back, so they should not be slower.
+func measureDryRun(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		name, err := database(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		s, err := m.start(ctx, name)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		numbers := &counter{}
+		ratio, ours, raw, err := alternate(p.rounds,
+			func() (sample, error) {
+				first := numbers.last.Load()
+				if err := s.stage(ctx, numbers, creations/2); err != nil {
+					return sample{}, err
+				}
+				return s.processing(first, creations/2, true).run(ctx, time.Minute)
+			},
+			func() (sample, error) { return s.create(ctx, numbers, creations/2) })
+		return result{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
+	}
+}
+
+// stage stages so many new accounts.
+func (s *service) stage(ctx context.Context, numbers *counter, count int64) error {
+	staging := s.load(stagePath, numbers.account)
+	staging.most = count
+	if _, err := staging.run(ctx, time.Minute); err != nil {
+		return fmt.Errorf("staging: %w", err)
+	}
+	return nil
+}
+
+// processing asks for so many staged accounts behind a first one, each once.
+func (s *service) processing(first, count int64, dryRun bool) load {
+	l := s.load(processPath, func(n int64, dst []byte) []byte {
+		dst = append(dst, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team","external_account_number":"EXT-`...)
+		dst = strconv.AppendInt(dst, accountOffset+first+n, 10)
+		return append(dst, `","dry_run":`+strconv.FormatBool(dryRun)+`}`...)
+	})
+	l.most = count
+	if dryRun {
+		l.want = "400" // that it was rolled back
+	}
+	return l
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// The page's table stands between these two lines and is written by a run.
+const (
+	tableBegins = "<!-- The table is written by `go run ./bench -write docs/speed.md`: a whole run, as it was. -->\n"
+	tableEnds   = "<!-- End of the table. -->\n"
+)
+
+// line is a measurement with what a run found.
+type line struct {
+	measurement
+	result
+}
+
+// met says whether the goal was.
+func (l line) met() bool { return (l.ratio >= l.goal) != l.atMost }
+
+// table writes the lines of a whole run for the page.
+func table(lines []line, when time.Time) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "One whole run on %s, %d cores, %s:\n\n", when.Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
+	text.WriteString("| measurement | held against | goal | found | Landfall | the other |\n|---|---|---|---|---|---|\n")
+	for _, l := range lines {
+		goal, found := fmt.Sprintf("≥ %g", l.goal), fmt.Sprintf("%.2f", l.ratio)
+		if l.atMost {
+			goal = fmt.Sprintf("≤ %g", l.goal)
+		}
+		if !l.met() {
+			found = "**" + found + "**, missed"
+		}
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", l.name, l.against, goal, found, l.ours, l.raw)
+	}
+	return text.String()
+}
+
+// writePage puts the table of a run into the page.
+func writePage(page string, lines []line, when time.Time) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := strings.Cut(string(text), tableBegins)
+	_, after, ends := strings.Cut(rest, tableEnds)
+	if !begins || !ends {
+		return fmt.Errorf("%s has no place for the table", page)
+	}
+	return os.WriteFile(page, []byte(before+tableBegins+"\n"+table(lines, when)+"\n"+tableEnds+after), 0o644)
+}
