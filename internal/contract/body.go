@@ -127,6 +127,13 @@ var (
 	anyObject = map[string]any{"type": "object", "additionalProperties": true}
 )
 
+// anyValueSchema says one by one what any JSON may be, since generators do not
+// take a list of types for a schema without one.
+var anyValueSchema = map[string]any{"anyOf": []any{
+	anyObject, listOf(map[string]any{}), textSchema, map[string]any{"type": "number", "format": "double"}, flagSchema,
+	map[string]any{"type": "null"},
+}}
+
 func refTo(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }

@@ -43,9 +43,7 @@ var TransactionErrorBody = &Body[*landfall.Error]{
 	members: append(commonError(),
 		memberOf[*landfall.Error]{
 			name: "transaction_data", doc: "The transaction as it was sent; null when none in particular is at fault.",
-			schema: map[string]any{
-				"type": []string{"object", "array", "string", "number", "boolean", "null"}, "items": map[string]any{}, "additionalProperties": true,
-			},
+			schema: anyValueSchema,
 		},
 		memberOf[*landfall.Error]{name: "error_detail", doc: "Why that transaction fails.", schema: textSchema},
 		memberOf[*landfall.Error]{name: "status", schema: oneOfTexts(TransactionImportError)},

@@ -30,7 +30,8 @@ var answerBodies = []Answer{
 // inside it, as JSON Schema by name, for the components of an OpenAPI 3.1
 // document.
 func Schemas() map[string]any {
-	schemas := map[string]any{"Severity": severitySchema}
+	schemas := rules.NumberSchemas()
+	schemas["Severity"] = severitySchema
 	for _, body := range answerBodies {
 		schemas[body.Name()] = body.Schema()
 	}

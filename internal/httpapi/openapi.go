@@ -72,7 +72,9 @@ const introduction = "Moves customer accounts from another supplier's system ont
 	"create the account from it, and import what belongs to it.\n\n" +
 	"Every error body has `detail`, `code` and `errors`. Act on `code`; the wording of `detail` may change. " +
 	"Every response carries `X-Request-ID`, your own when it is made of at most 64 letters, digits, dots, dashes and underscores.\n\n" +
-	"After a 500 or 503, or when no answer came, send the same request again: it ends as if it had been sent once."
+	"After a 500 or 503, or when no answer came, send the same request again: it ends as if it had been sent once. The one exception " +
+	"are transactions sent with `check_previously_added=false`, which are added again each time.\n\n" +
+	"`HEAD` is answered wherever `GET` is. Paths end in a slash; without it the answer is 308 to the path with it."
 
 // paths groups the table's rows by their path.
 func paths() object {
@@ -135,10 +137,14 @@ func describeParameters(r *route) []object {
 func (p parameter) rest() object {
 	out := object{{"description", p.description}, {"schema", p.schema}}
 	if p.example != nil {
-		out = append(out, member{"example", p.example})
+		out = append(out, member{"examples", anExample(p.example)})
 	}
 	return out
 }
+
+// anExample names an example. The page shows those that have a name and ignores
+// the plain form.
+func anExample(value any) object { return object{{"example", object{{"value", value}}}} }
 
 // describeResponses lists the answers of a route and those that every route of
 // its kind can give.
@@ -158,10 +164,10 @@ func describeResponses(r *route) object {
 			}
 			description = append(description, member{"headers", headers})
 		}
-		if answer.content == nil {
-			answer.content = refused(exampleNotReady)
+		if answer.content != nil {
+			description = append(description, member{"content", jsonContent(answer.content)})
 		}
-		out = append(out, member{strconv.Itoa(answer.status), append(description, member{"content", jsonContent(answer.content)})})
+		out = append(out, member{strconv.Itoa(answer.status), description})
 	}
 	return out
 }
@@ -172,13 +178,25 @@ func generalResponses(r *route) []response {
 		return response{status, description, refused(failing(code, description)), headers}
 	}
 	var out []response
+	if strings.HasSuffix(r.path, "/") {
+		out = append(out, response{http.StatusPermanentRedirect, "The slash at the end of the path is missing. " +
+			"The same request belongs to the path in `Location`.", nil, []string{"Location"}})
+	}
 	if r.access != open {
+		out = append(out, response{http.StatusBadRequest, "A query parameter is not known here or not what it should be.",
+			refused(exampleBadParameter), nil})
 		out = append(out, fault(http.StatusUnauthorized, "not_authenticated", "There is no token, or it is not a good one.", "WWW-Authenticate"))
 	}
 	if r.access == write {
 		out = append(out, fault(http.StatusForbidden, "permission_denied", "The API key may read but not write."))
 	}
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
+	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",
+		"The request has more header fields than this service reads."))
+	if r.verb != nil && r.verb.Listed {
+		out = append(out, response{http.StatusTooManyRequests, "The organisation is reading too many lists at once.",
+			refused(errOwnSlots), []string{"Retry-After"}})
+	}
 	if r.reads() {
 		out = append(out,
 			fault(http.StatusRequestEntityTooLarge, "payload_too_large", "The body is larger than this service accepts."),
@@ -187,8 +205,8 @@ func generalResponses(r *route) []response {
 	if r.access != open {
 		out = append(out,
 			fault(http.StatusInternalServerError, "internal_error", "Something went wrong on our side. Send the same request again."),
-			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is away or the service is shutting down. "+
-				"Send the same request again later.", "Retry-After"))
+			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is away, too much is going on at once, or the "+
+				"service is shutting down. Send the same request again later.", "Retry-After"))
 	}
 	return out
 }
@@ -196,7 +214,7 @@ func generalResponses(r *route) []response {
 func jsonContent(c *content) object {
 	body := object{{"schema", ref(c.schema)}}
 	if c.example != nil {
-		body = append(body, member{"example", c.example})
+		body = append(body, member{"examples", anExample(c.example)})
 	}
 	return object{{"application/json", body}}
 }
@@ -249,6 +267,7 @@ func components() object {
 		{"schemas", slices.Concat(tokenSchemas(), bodySchemas())},
 		{"headers", object{
 			{"Allow", header("The methods of this path.", text)},
+			{"Location", header("The path with its slash.", text)},
 			{"Link", header("The address of the next page: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
 			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
 			{"WWW-Authenticate", header("Always `Token`.", text)},

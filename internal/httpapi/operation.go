@@ -36,7 +36,7 @@ type content struct {
 type response struct {
 	status      int
 	description string
-	content     *content // nil: the error form
+	content     *content // nil: no body
 	headers     []string // names of the components
 }
 
@@ -161,7 +161,15 @@ var tokenDoc = &operation{
 	responses: []response{
 		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", exampleToken}, nil},
 		{http.StatusBadRequest, "Not a GraphQL request.", &content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
+			&content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &content{"TokenResponse", exampleTokenRefused}, nil},
 		{http.StatusUnsupportedMediaType, "The body is not application/json.", &content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusTooManyRequests, "Too many failed attempts. Wait before trying again.",
+			&content{"TokenResponse", exampleTokenRefused}, []string{"Retry-After"}},
+		{http.StatusInternalServerError, "Something went wrong on our side.", &content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusServiceUnavailable, "The database is away. Try again shortly.",
+			&content{"TokenResponse", exampleTokenRefused}, []string{"Retry-After"}},
 	},
 }
 
@@ -175,6 +183,9 @@ var tokenQueryDoc = &operation{
 	responses: []response{
 		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", exampleTypeName}, nil},
 		{http.StatusBadRequest, "Not a GraphQL request.", &content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusMethodNotAllowed, "A mutation is served by POST alone.", &content{"TokenResponse", exampleTokenRefused}, []string{"Allow"}},
+		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
+			&content{"TokenResponse", exampleTokenRefused}, nil},
 	},
 }
 
@@ -189,7 +200,7 @@ var readyDoc = &operation{
 	description: "503 while the database is away or the process is shutting down.",
 	responses: []response{
 		{http.StatusOK, "Yes.", &content{"Health", json.RawMessage(`{"status":"ready"}`)}, nil},
-		{http.StatusServiceUnavailable, "Not now.", nil, []string{"Retry-After"}},
+		{http.StatusServiceUnavailable, "Not now.", refused(exampleNotReady), []string{"Retry-After"}},
 	},
 }
 

@@ -30,7 +30,11 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 	properties := make(map[string]any, len(t.Fields))
 	required := []string{}
 	for _, field := range t.Fields {
-		schema := field.Type.schema(ref)
+		typ := field.Type
+		if field.Required && typ.Format != nil {
+			typ.Min = 1 // empty is only another word for absent
+		}
+		schema := typ.schema(ref)
 		if !field.Required {
 			orNull(schema)
 		}
@@ -62,9 +66,9 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 	case ShapeInteger:
 		return map[string]any{"type": "integer", "minimum": typ.Low, "maximum": typ.High}
 	case ShapeAmount:
-		return numberSchema(2, "Money")
+		return map[string]any{"$ref": ref(moneyTable)}
 	case ShapeDecimal:
-		return numberSchema(10, "Decimal")
+		return map[string]any{"$ref": ref(decimalTable)}
 	case ShapeDate:
 		return map[string]any{"type": "string", "format": "date"}
 	case ShapeDatetime:
@@ -119,14 +123,30 @@ func (typ *Type) listSchema(ref func(*Table) string) map[string]any {
 	return schema
 }
 
-// numberSchema describes an exact decimal. The pattern holds for the string
-// form; JSON Schema has no exact words for the digits of a number.
+// The exact numbers have names of their own, so that a client's generator makes
+// one type of each and not one for every field.
+var moneyTable, decimalTable = &Table{Name: "Money"}, &Table{Name: "Decimal"}
+
+// NumberSchemas describes the exact numbers that tables refer to, by name.
+func NumberSchemas() map[string]any {
+	return map[string]any{
+		moneyTable.Name:   numberSchema(2, "Money"),
+		decimalTable.Name: numberSchema(10, "An exact number"),
+	}
+}
+
+// numberSchema describes an exact decimal, as a string or a number. The pattern
+// holds for the string; JSON Schema has no exact words for the digits of a
+// number, and its format keeps generators from taking one of single precision.
 func numberSchema(places int, noun string) map[string]any {
 	n := strconv.Itoa(places)
 	return map[string]any{
-		"type":        []string{"number", "string"},
-		"pattern":     `^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,` + n + `}0*)?$`,
-		"description": noun + " with at most 12 digits before the point and " + n + " decimals, as a number or a string, without an exponent.",
+		"description": noun + " with at most 12 digits before the point and " + n + " decimals, as a string or a number. " +
+			"A string may not have an exponent.",
+		"anyOf": []any{
+			map[string]any{"type": "string", "pattern": `^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,` + n + `}0*)?$`},
+			map[string]any{"type": "number", "format": "double"},
+		},
 	}
 }
 

@@ -54,7 +54,9 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	part := thing.Fields[thing.index["part"]].Type.Table
 	root := thing.Schema(byName)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$defs"] = map[string]any{"Part": part.Schema(byName)}
+	definitions := NumberSchemas()
+	definitions["Part"] = part.Schema(byName)
+	root["$defs"] = definitions
 	text, err := json.Marshal(root)
 	if err != nil {
 		t.Fatal(err)
