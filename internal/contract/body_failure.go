@@ -19,10 +19,10 @@ var FailedBody = &Body[landfall.FailedProcess]{
 		holds("errors", "", ViolationBody, func(f landfall.FailedProcess) []landfall.Violation { return f.Failure.Violations }),
 	},
 	example: landfall.FailedProcess{External: "EXT-0002", Failure: landfall.Failure{
-		At: exampleInstant, Code: landfall.CodeInstructionNotFound, Detail: "The vendor knows no such payment instruction.",
+		At: exampleInstant, Code: landfall.CodeInstructionNotFound, Detail: "The payment vendor knows no instruction with this reference.",
 		Violations: []landfall.Violation{{
 			Code: landfall.CodeInstructionNotFound, Attr: "payment_instructions.0.reference",
-			Detail: "The vendor knows no such payment instruction.",
+			Detail: "The payment vendor knows no instruction with this reference.",
 		}},
 	}},
 }

@@ -7,7 +7,8 @@ import "time"
 // are what they get. A test sends them all.
 const (
 	ExampleAccount = `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
-		`"customers":[{"given_name":"Ada","family_name":"Example","email":"ada@example.com","landline":"020 7946 0018"}]}`
+		`"customers":[{"given_name":"Ada","family_name":"Example","email":"ada@example.com","landline":"020 7946 0018"}],` +
+		`"last_billed_to_date":"2025-10-31"}`
 
 	ExampleProcess = `{"import_supplier_code":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
 		`"operations_team_name":"Migration Team"}`

@@ -25,8 +25,8 @@ func refused(example *landfall.Error) *content {
 // The refusals that are shown. A test has every one of them answered and
 // compares, so that none grows stale.
 var (
-	exampleRefusal = pointing(landfall.CodeAccountFailedValidation, "The account is not valid.", landfall.Violation{
-		Code: contract.CodeInvalidPhoneNumber, Attr: "customers.0.landline", Detail: "This is not a possible phone number.",
+	exampleRefusal = pointing(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
+		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Enter one e-mail address without a display name.",
 	})
 	exampleImported = &landfall.Error{
 		Code: landfall.CodeAlreadyImported, Detail: "This account has already been imported.",
@@ -51,9 +51,9 @@ var (
 		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note needs a body or a document path.",
 	})
 	exampleStatementError   = pointingAtItself(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
-	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The vendor knows no such payment instruction.")
+	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
 	exampleNotReady         = failing(landfall.CodeServiceUnavailable, "The service is shutting down.")
-	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now.")
+	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
 )
 
 // exampleTransactionError is what a transaction outside the open period gets.

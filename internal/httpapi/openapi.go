@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"landfall"
 	"landfall/internal/contract"
 )
 
@@ -185,10 +186,11 @@ func generalResponses(r *route) []response {
 	if r.access != open {
 		out = append(out, response{http.StatusBadRequest, "A query parameter is not known here or not what it should be.",
 			refused(exampleBadParameter), nil})
-		out = append(out, fault(http.StatusUnauthorized, "not_authenticated", "There is no token, or it is not a good one.", "WWW-Authenticate"))
+		out = append(out, response{http.StatusUnauthorized, "There is no token, or it is not a good one.",
+			refused(failing(landfall.CodeNotAuthenticated, "Authentication credentials were not provided.")), []string{"WWW-Authenticate"}})
 	}
 	if r.access == write {
-		out = append(out, fault(http.StatusForbidden, "permission_denied", "The API key may read but not write."))
+		out = append(out, fault(http.StatusForbidden, "permission_denied", "This API key may read but not write."))
 	}
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",

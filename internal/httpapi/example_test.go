@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+// unstable is what differs from run to run: numbers of accounts, and times that
+// are ours.
+var unstable = regexp.MustCompile(`A-[0-9A-Z]{8}|202[6-9]-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// shownExample is an example of the description, by operation and status.
+func shownExamples(t *testing.T) map[string]string {
+	t.Helper()
+	type media struct {
+		Content map[string]struct {
+			Examples map[string]struct {
+				Value json.RawMessage `json:"value"`
+			} `json:"examples"`
+		} `json:"content"`
+	}
+	var document struct {
+		Paths map[string]map[string]struct {
+			OperationID string           `json:"operationId"`
+			RequestBody media            `json:"requestBody"`
+			Responses   map[string]media `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(OpenAPI(), &document); err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]string{}
+	note := func(name string, m media) {
+		for _, content := range m.Content {
+			for _, example := range content.Examples {
+				var plain bytes.Buffer
+				if err := json.Compact(&plain, example.Value); err != nil {
+					t.Fatal(err)
+				}
+				shown[name] = plain.String()
+			}
+		}
+	}
+	for _, item := range document.Paths {
+		for _, operation := range item {
+			note(operation.OperationID, operation.RequestBody)
+			for status, response := range operation.Responses {
+				note(operation.OperationID+" "+status, response)
+			}
+		}
+	}
+	return shown
+}
+
+// openDemo is a house furnished like the demo, which the examples are about.
+func openDemo(t *testing.T) *house {
+	t.Helper()
+	h := openHouse(t)
+	ctx := t.Context()
+	err := h.store.Update(ctx, func(tx landfall.Tx) error {
+		return errors.Join(tx.CreateSupplier(ctx, landfall.NewSupplier("DEMO_ENERGY")),
+			tx.GrantVendor(ctx, "SANDBOX", "DEMO_ENERGY"), tx.Grant(ctx, "DEMO_ENERGY", "ours"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// The examples of the description are what the service answers to the examples
+// of requests, sent one after the other by somebody who reads the page from top
+// to bottom, and to the slips one makes.
+func TestExamplesAreWhatIsAnswered(t *testing.T) {
+	h := openDemo(t)
+	shown := shownExamples(t)
+	const supplier = "DEMO_ENERGY"
+	in := func(operation, old, fresh string) string {
+		if !strings.Contains(shown[operation], old) {
+			t.Fatalf("the example of %s has no %q: %s", operation, old, shown[operation])
+		}
+		return strings.Replace(shown[operation], old, fresh, 1)
+	}
+	failing := strings.Replace(in("stageAccount", "EXT-0001", "EXT-0002"), `}`,
+		`}],"payment_instructions":[{"vendor":"SANDBOX","reference":"not-found","type":"CARD"}`, 1)
+	past := `{"transaction_id":"T-1002","transaction_date":"2019-11-03","amount":"52.50","type":"PAYMENT"}`
+	told := map[string]bool{}
+	for _, c := range []struct{ operation, who, method, path, body string }{
+		{"validateAccount 200", "importer", "POST", validatePath, shown["validateAccount"]},
+		{"validateAccount 400", "importer", "POST", validatePath, in("validateAccount", "ada@example.com", "ada")},
+		{"stageAccount 201", "importer", "POST", stagePath, shown["stageAccount"]},
+		{"stageAccount 200", "importer", "POST", stagePath, shown["stageAccount"]},
+		{"processAccount 400", "importer", "POST", processPath, strings.Replace(shown["processAccount"], "{", `{"dry_run":true,`, 1)},
+		{"processAccount 201", "importer", "POST", processPath, shown["processAccount"]},
+		{"stageAccount 400", "importer", "POST", stagePath, shown["stageAccount"]},
+		{"createNotes 201", "importer", "POST", notesPath, shown["createNotes"]},
+		{"createNotes 400", "importer", "POST", notesPath, `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001","notes":[{}]}`},
+		{"createNotes 404", "importer", "POST", notesPath, in("createNotes", "EXT-0001", "nobody")},
+		{"createTransactions 201", "importer", "POST", transactionsPath + "?force_add_to_current_statement=true", shown["createTransactions"]},
+		{"createTransactions 400", "importer", "POST", transactionsPath + "?force_add_to_current_statement=false",
+			`{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001","transactions":[` + past + `]}`},
+		{"createHistoricalStatements 201", "importer", "POST", statementsPath, shown["createHistoricalStatements"]},
+		{"createHistoricalStatements 400", "importer", "POST", statementsPath, in("createHistoricalStatements", "184.1", "185.1")},
+		{"createPaymentInstruction 201", "importer", "POST", instructionPath, shown["createPaymentInstruction"]},
+		{"createPaymentInstruction 400", "importer", "POST", instructionPath, in("createPaymentInstruction", "pm_1001", "not-found")},
+		{"createPaymentInstruction 500", "importer", "POST", instructionPath, in("createPaymentInstruction", "pm_1001", "unavailable")},
+		{"accountTransferStatus 200", "viewer", "GET", imports + "/account-transfer-status/" + supplier + "/EXT-0001/", ""},
+		{"accountTransferStatus 404", "viewer", "GET", imports + "/account-transfer-status/" + supplier + "/nobody/", ""},
+		{"importedAccountImportProcesses 200", "viewer", "GET", imports + "/imported-account-import-processes/" + supplier + "/", ""},
+		{"", "importer", "POST", stagePath, failing},
+		{"", "importer", "POST", processPath, in("processAccount", "EXT-0001", "EXT-0002")},
+		{"allAccountImportProcesses 200", "viewer", "GET", imports + "/all-account-import-processes/" + supplier + "/", ""},
+		{"allAccountImportProcesses 400", "viewer", "GET", imports + "/all-account-import-processes/" + supplier + "/?limit=0", ""},
+		{"allAccountImportProcesses 404", "viewer", "GET", imports + "/all-account-import-processes/NONE/", ""},
+		{"pendingAccountImportProcesses 200", "viewer", "GET", imports + "/pending-account-import-processes/" + supplier + "/", ""},
+		{"failedAccountImportProcesses 200", "viewer", "GET", imports + "/failed-account-import-processes/" + supplier + "/", ""},
+		{"failedAccountImportProcesses 404", "viewer", "GET", imports + "/failed-account-import-processes/NONE/", ""},
+		{"errorSummary 200", "viewer", "GET", imports + "/error-summary/" + supplier + "/", ""},
+		{"errorSummary 404", "viewer", "GET", imports + "/error-summary/NONE/", ""},
+		{"ruleBook 400", "viewer", "GET", imports + "/rules/?verbose=1", ""},
+		{"stageAccount 403", "viewer", "POST", stagePath, shown["stageAccount"]},
+		{"stageAccount 401", "", "POST", stagePath, shown["stageAccount"]},
+		{"healthz 200", "", "GET", "/healthz", ""},
+		{"readyz 200", "", "GET", "/readyz", ""},
+	} {
+		got := h.call(c.who, c.method, c.path, c.body)
+		if c.operation == "" {
+			continue
+		}
+		told[c.operation] = true
+		want := shown[c.operation]
+		if unstable.ReplaceAllString(got.body, "…") != unstable.ReplaceAllString(want, "…") {
+			t.Errorf("%s\nanswers %d %s\nshows   %s", c.operation, got.status, got.body, want)
+		}
+	}
+	var untold []string
+	for name := range shown {
+		if operation, status, response := strings.Cut(name, " "); response && !told[name] && status < "401" &&
+			!slices.Contains([]string{"obtainServiceToken", "queryTokenSchema", "ruleBook"}, operation) && !general(shown[name]) {
+			untold = append(untold, name)
+		}
+	}
+	if len(untold) > 0 {
+		t.Errorf("nobody looked whether these are answered: %v", untold)
+	}
+}
+
+// general says whether an example belongs to every operation of its kind.
+func general(example string) bool {
+	return strings.Contains(example, `"verbose"`) || strings.Contains(example, `"limit"`)
+}
