@@ -52,7 +52,7 @@ func move(ctx context.Context, server, key, supplier, external string) error {
 	if err != nil || staged.JSON201 == nil {
 		return fmt.Errorf("staging: %v %s", err, staged.Body)
 	}
-	created, err := client.ProcessAccountWithResponse(ctx, ProcessRequest{
+	created, err := client.ProcessAccountWithResponse(ctx, &ProcessAccountParams{}, ProcessRequest{
 		ImportSupplierCode: supplier, ExternalAccountNumber: external, OperationsTeamName: "Migration Team",
 	})
 	if err != nil || created.JSON201 == nil {
