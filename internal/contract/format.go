@@ -70,7 +70,7 @@ var (
 	// An empty path and one over the limit are invalid_path too, so the table
 	// sets no length; checkPath refuses the empty one.
 	documentPath = rules.OrEmpty(rules.Formatted(0, &rules.Format{
-		Name: "document path", Code: CodeInvalidPath,
+		Name: "document path", Code: CodeInvalidPath, Filled: true,
 		Detail:   detailPath,
 		Check:    ValidPath,
 		Controls: true,

@@ -31,8 +31,8 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 	required := []string{}
 	for _, field := range t.Fields {
 		typ := field.Type
-		if field.Required && typ.Format != nil {
-			typ.Min = 1 // empty is only another word for absent
+		if field.Required && typ.Format != nil && typ.Format.Filled {
+			typ.Min = 1
 		}
 		schema := typ.schema(ref)
 		if !field.Required {

@@ -101,6 +101,9 @@ type Format struct {
 	// Controls says that control characters are one more way to fail this
 	// format, with its code. U+0000 is invalid_characters everywhere.
 	Controls bool
+	// Filled says that a required value may not be empty, which fails with this
+	// format's code instead of blank.
+	Filled bool
 }
 
 // Text is a free text of at most so many characters, on several lines if need
