@@ -122,3 +122,13 @@ type Account struct {
 	Ledger    []LedgerEntry
 	Balance   money.Amount
 }
+
+// AccountFigures is what an account comes to, without what it consists of.
+type AccountFigures struct {
+	CreatedAt     time.Time
+	Currency      string
+	Balance       money.Amount
+	LedgerEntries int
+	Notes         int
+	Statements    int
+}

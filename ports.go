@@ -277,6 +277,9 @@ type AccountReader interface {
 	// ErrNotFound. Its transactions are in the ledger; the two lists of them
 	// in its data stay empty.
 	Account(ctx context.Context, key Key) (Account, error)
+	// AccountFigures gives what the account of a process comes to, or
+	// ErrNotFound. It costs the same however long the ledger is.
+	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
 	// AccountByNumber is Account by the number the account was given.
 	AccountByNumber(ctx context.Context, number string) (Account, error)
 }

@@ -29,15 +29,26 @@ var (
 )
 
 func (a *API) status(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
-		return Answer{}, err
-	}
-	standing, err := a.desk.Status(ctx, call.Who, landfall.Key{Supplier: call.Path[0], External: call.Path[1]})
+	detailed, err := contract.QueryBool(call.Query, "detail", false)
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0],
-		contract.Standing{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
+	key := landfall.Key{Supplier: call.Path[0], External: call.Path[1]}
+	if !detailed {
+		standing, err := a.desk.Status(ctx, call.Who, key)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0],
+			contract.Standing{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
+	}
+	standing, detail, err := a.desk.StatusDetail(ctx, call.Who, key)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.Standing{
+		Status: string(standing.Status), Number: standing.AccountNumber, Process: &detail.Process, Figures: detail.Figures,
+	})}, nil
 }
 
 // listing declares one of the three lists.

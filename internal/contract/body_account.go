@@ -99,19 +99,6 @@ var CreatedBody = &Body[Created]{
 
 const numberDoc = "Number of the created account."
 
-// Standing is how far an account is.
-type Standing struct{ Status, Number string }
-
-// StatusBody answers the question how far an account is.
-var StatusBody = &Body[Standing]{
-	name: "TransferStatus", doc: "How far an account is.",
-	members: []memberOf[Standing]{
-		says("status", "", func(s Standing) string { return s.Status }).as(oneOfTexts("UNKNOWN", "IN_PROGRESS", "COMPLETED")),
-		says("platform_account_number", "Empty until the account exists.", func(s Standing) string { return s.Number }),
-	},
-	example: Standing{"COMPLETED", exampleNumber},
-}
-
 // EntryBody is one entry of a list; what a pending one lacks is null.
 var EntryBody = &Body[landfall.ProcessEntry]{
 	name: "AccountImportProcess", doc: "One account on its way.",

@@ -63,7 +63,11 @@ var repairBody = &Body[landfall.Repair]{
 		counts("accounts", "How many accounts it frees.", func(r landfall.Repair) int { return r.Accounts }),
 		holds("groups", "", FailureGroupBody, func(r landfall.Repair) []landfall.FailureGroup { return r.Groups }),
 	},
-	example: landfall.Repair{Percent: 50, Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example}},
+	example: exampleRepair(50),
+}
+
+func exampleRepair(percent int) landfall.Repair {
+	return landfall.Repair{Percent: percent, Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example}}
 }
 
 // summaryNote is what a reader of the figures must know.
@@ -81,6 +85,6 @@ var SummaryBody = &Body[landfall.FailureSummary]{
 	},
 	example: landfall.FailureSummary{
 		Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example},
-		Repairs: []landfall.Repair{repairBody.example},
+		Repairs: []landfall.Repair{exampleRepair(50), exampleRepair(80), exampleRepair(95)},
 	},
 }

@@ -112,7 +112,11 @@ var stageDoc = &operation{
 var statusDoc = &operation{
 	id: "accountTransferStatus", tag: tagStatus, summary: "How far one account is",
 	description: "`UNKNOWN`: staged, failed or skipped, no account exists. `IN_PROGRESS`: the account is being created. " +
-		"`COMPLETED`: it exists.",
+		"`COMPLETED`: it exists. With `detail` also what is known about it, enough to prove a migration.",
+	query: []parameter{{
+		name: "detail", description: "Adds the state, the staged revision, the last failure, and the figures of a created account.",
+		schema: object{{"type", "boolean"}, {"default", false}}, example: true,
+	}},
 	responses: []response{
 		{http.StatusOK, "The account was staged at least once.", shown(contract.StatusBody), nil},
 		{http.StatusNotFound, "There is no account for this supplier code and external account number.",

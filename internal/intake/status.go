@@ -23,9 +23,38 @@ type Standing struct {
 	AccountNumber string // "" until the account exists
 }
 
+// Detail is all that is known about an account without its contents: enough to
+// prove a migration.
+type Detail struct {
+	Process landfall.Process
+	Figures *landfall.AccountFigures // nil until the account exists
+}
+
+// StatusDetail is Status with what stands behind it, from one snapshot.
+func (d *Desk) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (Standing, Detail, error) {
+	var detail Detail
+	standing, err := d.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
+		detail.Process = process
+		if process.State != landfall.Imported {
+			return nil
+		}
+		figures, err := view.AccountFigures(ctx, key)
+		detail.Figures = &figures
+		return err
+	})
+	return standing, detail, err
+}
+
 // Status tells how far one account is. An account of a supplier that was not
 // granted is an account that does not exist.
 func (d *Desk) Status(ctx context.Context, who landfall.Principal, key landfall.Key) (Standing, error) {
+	return d.status(ctx, who, key, func(landfall.View, landfall.Process) error { return nil })
+}
+
+// status finds the process and lets more be read with it.
+func (d *Desk) status(
+	ctx context.Context, who landfall.Principal, key landfall.Key, more func(landfall.View, landfall.Process) error,
+) (Standing, error) {
 	supplier, err := d.supplier(ctx, who, key.Supplier)
 	if err != nil {
 		return Standing{}, trouble(err)
@@ -35,8 +64,10 @@ func (d *Desk) Status(ctx context.Context, who landfall.Principal, key landfall.
 	}
 	var process landfall.Process
 	err = d.store.View(ctx, func(view landfall.View) error {
-		process, err = view.Process(ctx, key)
-		return err
+		if process, err = view.Process(ctx, key); err != nil {
+			return err
+		}
+		return more(view, process)
 	})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return Standing{}, errAccountNotFound

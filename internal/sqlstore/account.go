@@ -12,6 +12,18 @@ func (v *view) Account(ctx context.Context, key landfall.Key) (landfall.Account,
 	return v.account(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
 }
 
+// AccountFigures gives what the account of a process comes to. The account
+// keeps count itself.
+func (v *view) AccountFigures(ctx context.Context, key landfall.Key) (landfall.AccountFigures, error) {
+	var figures landfall.AccountFigures
+	err := v.one(ctx, `SELECT p.account_created_at, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
+		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id
+		WHERE s.code = $1 AND p.external = $2`, []any{key.Supplier, key.External}, []any{
+		instantInto{&figures.CreatedAt}, &figures.Currency, &figures.Balance, &figures.LedgerEntries, &figures.Notes, &figures.Statements,
+	})
+	return figures, err
+}
+
 // AccountByNumber gives the account that was given a number.
 func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Account, error) {
 	return v.account(ctx, `p.account_number = $1`, number)

@@ -86,11 +86,18 @@ func create(t *testing.T, store landfall.Store, claim landfall.Claim, account la
 
 func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
 	t.Helper()
+	var figures landfall.AccountFigures
 	look(t, store, func(view landfall.View) (err error) {
-		found, err = view.Account(t.Context(), key)
+		if found, err = view.Account(t.Context(), key); err == nil {
+			figures, err = view.AccountFigures(t.Context(), key)
+		}
 		return err
 	})
 	balanced(t, found)
+	same(t, figures, landfall.AccountFigures{
+		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
+		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
+	})
 	return found
 }
 
@@ -156,6 +163,8 @@ var creations = []check{
 		staged(t, store, key.External)
 		look(t, store, func(view landfall.View) error {
 			_, err := view.Account(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.AccountFigures(t.Context(), key)
 			want(t, err, landfall.ErrNotFound)
 			_, err = view.AccountByNumber(t.Context(), "A-00000000")
 			want(t, err, landfall.ErrNotFound)

@@ -58,7 +58,7 @@ func move(ctx context.Context, server, key, supplier, external string) error {
 	if err != nil || created.JSON201 == nil {
 		return fmt.Errorf("creating: %v %s", err, created.Body)
 	}
-	status, err := client.AccountTransferStatusWithResponse(ctx, supplier, external)
+	status, err := client.AccountTransferStatusWithResponse(ctx, supplier, external, &AccountTransferStatusParams{})
 	if err != nil || status.JSON200 == nil || status.JSON200.Status != TransferStatusStatusCOMPLETED {
 		return fmt.Errorf("status: %v %s", err, status.Body)
 	}
