@@ -88,6 +88,9 @@ var (
 	// ErrUnknownOutcome means a commit was sent and its answer lost, and
 	// looking it up failed too. It must never be shown as a refusal.
 	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")
+	// ErrRevoked means that the key in whose name something was to be written
+	// is good no more: revoked, ended, or its organisation disabled.
+	ErrRevoked = errors.New("the author's key is good no more")
 	// ErrFenced means a claim was lost to its lease: somebody else may hold
 	// the process now, and nothing may be written on its behalf.
 	ErrFenced = errors.New("claim lost")
@@ -106,6 +109,8 @@ func Told(doing string, err error) *Error {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, ErrRevoked):
+		return &Error{Kind: Unauthenticated, Code: CodeAuthenticationFailed, Detail: "The credentials are not valid."}
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{

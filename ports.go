@@ -43,7 +43,9 @@ type Store interface {
 
 // Pipeline moves accounts onto the platform. Every method decides and writes in
 // one transaction, which it may share with concurrent calls; no call can see or
-// undo another's.
+// undo another's. Stage, Create and Post write nothing for an author whose key
+// has been revoked, has ended or is of a disabled organisation for more than a
+// second: ErrRevoked then.
 type Pipeline interface {
 	// Stage keeps one document durably with its author, or says why not. Staging the
 	// same content again changes nothing and is StagedAgain; other content

@@ -57,6 +57,7 @@ type Store struct {
 	releases   *joint[release, struct{}]
 	postings   *joint[*posting, landfall.PostOutcome]
 	refusals   *joint[refusal, struct{}]
+	vouchers   vouchers               // of the keys that write
 	draw       func() (string, error) // an account number
 }
 
@@ -77,14 +78,14 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, known(err)
 	}
 	store := &Store{db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) }}
-	store.stagings = newJoint(db, (*tx).stage)
+	store.stagings = newJoint(db, vouched(&store.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
 	store.claims = newJoint(db, (*tx).claim)
 	store.looks = newJoint(db, (*tx).look)
 	store.counted = newJoint(db, (*tx).claimCounted)
-	store.creations = newJoint(db, store.create)
+	store.creations = newJoint(db, vouched(&store.vouchers, func(c *landfall.Creation) landfall.Author { return c.By }, store.create))
 	store.rehearsals = newJoint(db, store.rehearse)
 	store.releases = newJoint(db, (*tx).release)
-	store.postings = newJoint(db, (*tx).post)
+	store.postings = newJoint(db, vouched(&store.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
 	store.refusals = newJoint(db, (*tx).refuseStaging)
 	if options.Server && db.Embedded() {
 		if err := store.freeClaims(ctx); err != nil {
