@@ -74,8 +74,8 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 	var key landfall.APIKey
 	var text auth.Secret
 	err := o.change(ctx, "key.rotate", id, func(tx landfall.Tx) (string, error) {
-		now := o.clock()
 		old, err := tx.Key(ctx, id)
+		now := o.clock() // after the key was waited for: another rotation may have ended it
 		if err != nil {
 			return "", because(err, landfall.ErrNotFound, noKey(id))
 		}
