@@ -27,7 +27,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 	}))
 	defer vendor.Close()
 	defer close(over)
-	if err := os.Setenv("BENCH_VENDOR_KEY", "not-a-secret"); err != nil {
+	if err := os.Setenv("VENDOR_BENCH_KEY", "not-a-secret"); err != nil {
 		return result{}, err
 	}
 	database, err := m.freshPostgres(ctx, "vendor")
@@ -40,7 +40,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 	}
 	defer s.stop()
 	if _, err := m.tell(ctx, "vendor", "set", "SLOW", "--adapter", "json", "--base-url", vendor.URL, "--allow-network", "127.0.0.0/8",
-		"--secret-env", "BENCH_VENDOR_KEY", "--setting", "types=CARD", "--database", database); err != nil {
+		"--secret-env", "VENDOR_BENCH_KEY", "--setting", "types=CARD", "--database", database); err != nil {
 		return result{}, err
 	}
 	numbers := &counter{}
