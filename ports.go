@@ -17,6 +17,7 @@ import (
 type Store interface {
 	Pipeline
 	Lister
+	Inspector
 
 	// View runs fn over one consistent snapshot. Nothing can be written.
 	View(ctx context.Context, fn func(View) error) error
@@ -121,6 +122,15 @@ type Lister interface {
 	// FailureSummary groups what Failed streams by code and place. A failure
 	// without violations counts by its own code.
 	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
+}
+
+// Inspector looks for what does not hold.
+type Inspector interface {
+	// Inspect checks everything that can be checked: documents against their
+	// hashes, revisions, ledgers against balances and lengths, counters,
+	// states. It streams what does not hold, and how far it is, reading a batch
+	// at a time; what happens meanwhile confuses it not.
+	Inspect(ctx context.Context) iter.Seq2[Inspection, error]
 }
 
 // View is what can be read.

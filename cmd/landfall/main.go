@@ -62,7 +62,7 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), vendorCommand(), schemaCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		accountCommand(), vendorCommand(), schemaCommand(), verifyCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

@@ -156,3 +156,21 @@ func Former(ctx context.Context, url string, version int64, rows ...string) erro
 		return nil
 	}), db.Close())
 }
+
+// Damaged tells what an inspection finds after a damage, which is undone.
+func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Finding, err error) {
+	undone := errors.New("undone")
+	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		if _, err := t.exec(ctx, damage); err != nil {
+			return err
+		}
+		if found, err = t.inspect(ctx, 0, 1<<60); err != nil {
+			return err
+		}
+		return undone
+	})
+	if errors.Is(err, undone) {
+		err = nil
+	}
+	return found, err
+}

@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+
+	"landfall"
+)
+
+// inspectBatch is how many processes are looked at in one transaction.
+const inspectBatch = 200
+
+// Inspect looks at everything that can be checked, a batch of processes at a
+// time, each in a short transaction of its own.
+func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, error] {
+	return func(yield func(landfall.Inspection, error) bool) {
+		after, done := int64(0), 0
+		for {
+			var found []landfall.Finding
+			var last, count int64
+			err := s.View(ctx, func(reader landfall.View) (err error) {
+				v := reader.(*view) //nolint:forcetypeassert // it is this store's
+				if err := v.one(ctx, `SELECT coalesce(max(id), 0), count(*) FROM
+					(SELECT id FROM process WHERE id > $1 ORDER BY id LIMIT $2) AS batch`,
+					[]any{after, int64(inspectBatch)}, []any{&last, &count}); err != nil || count == 0 {
+					return err
+				}
+				found, err = v.inspect(ctx, after, last)
+				return err
+			})
+			if err != nil {
+				yield(landfall.Inspection{Processes: done}, err)
+				return
+			}
+			after, done = last, done+int(count)
+			for i := range found {
+				if !yield(landfall.Inspection{Processes: done, Finding: &found[i]}, nil) {
+					return
+				}
+			}
+			if count == 0 || !yield(landfall.Inspection{Processes: done}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
+	findings, err := v.inspectDocuments(ctx, after, last)
+	if err != nil {
+		return nil, err
+	}
+	for _, law := range laws {
+		broken, err := collect(ctx, v.session, func(scan scanner, finding *landfall.Finding) error {
+			finding.What = law.broken
+			return scan(&finding.Key.Supplier, &finding.Key.External)
+		}, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id
+			LEFT JOIN account a ON a.id = p.id
+			WHERE p.id > $1 AND p.id <= $2 AND (`+law.when+`) ORDER BY p.id`, after, last)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, broken...)
+	}
+	return findings, nil
+}
+
+// laws are what must hold for every process, as conditions under which it does
+// not: p is the process and a its account.
+var laws = []struct{ broken, when string }{
+	{"it is imported and has no account, or has an account and is not imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
+	{"its account was made from a revision that is not there", `a.id IS NOT NULL AND NOT EXISTS
+		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision)`},
+	{"its account was completed without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
+		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed')`},
+	{"its revisions are not counted through", `p.revision <> (SELECT count(*) FROM staging g
+		WHERE g.process_id = p.id AND g.revision BETWEEN 1 AND p.revision)`},
+	{"its ledger is not as long as the account says, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
+		WHERE l.account_id = a.id AND l.sequence BETWEEN 1 AND a.ledger_length) OR EXISTS
+		(SELECT 1 FROM ledger_entry l WHERE l.account_id = p.id AND l.sequence > coalesce(a.ledger_length, 0))`},
+	{"its balance is not the sum of its ledger", `a.balance <> (SELECT coalesce(sum(l.signed), 0) FROM ledger_entry l WHERE l.account_id = a.id)`},
+	{"an entry of its ledger does not have the sum of those before", `a.id IS NOT NULL AND EXISTS (SELECT 1 FROM
+		(SELECT l.balance, sum(l.signed) OVER (ORDER BY l.sequence) AS running FROM ledger_entry l WHERE l.account_id = a.id) AS entry
+		WHERE entry.balance <> entry.running)`},
+	{"it does not have as many notes as it says", counted("note")},
+	{"it does not have as many statements as it says", counted("historical_statement")},
+	{"it does not have as many payment instructions as it says", counted("instruction")},
+}
+
+// counted compares an account's counter with its rows, which are numbered.
+func counted(table string) string {
+	counter := map[string]string{"note": "note_count", "historical_statement": "statement_count", "instruction": "instruction_count"}[table]
+	return `coalesce(a.` + counter + `, 0) <> (SELECT count(DISTINCT c.ordinal) FROM ` + table + ` c
+		WHERE c.account_id = p.id AND c.ordinal BETWEEN 1 AND a.` + counter + `) OR EXISTS
+		(SELECT 1 FROM ` + table + ` c WHERE c.account_id = p.id AND c.ordinal > coalesce(a.` + counter + `, 0))`
+}
+
+// inspectDocuments unpacks every staged document and compares it with the hash
+// it was staged with, and that of the last one with its process's. They are
+// read one revision at a time: a document may be large.
+func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
+	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document
+		FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN staging g ON g.process_id = p.id
+		WHERE p.id > $1 AND p.id <= $2 ORDER BY p.id, g.revision`, after, last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var findings []landfall.Finding
+	for rows.Next() {
+		var key landfall.Key
+		var current int64
+		var revision sql.NullInt64
+		var own, hash, kept []byte
+		if err := rows.Scan(&key.Supplier, &key.External, &current, &own, &revision, &hash, &kept); err != nil {
+			return nil, v.note(err)
+		}
+		if !revision.Valid {
+			continue // the laws miss it
+		}
+		if _, err := unpacked(kept, digest(hash)); err != nil {
+			findings = append(findings, landfall.Finding{Key: key, What: fmt.Sprintf("revision %d is not the document that was staged", revision.Int64)})
+		}
+		if revision.Int64 == current && digest(own) != digest(hash) {
+			findings = append(findings, landfall.Finding{Key: key, What: "its hash is not that of its last revision"})
+		}
+	}
+	return findings, v.note(rows.Err())
+}

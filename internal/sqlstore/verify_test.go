@@ -1,0 +1,79 @@
+package sqlstore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/sqlstore"
+)
+
+// inspect gives what does not hold, and how many processes were looked at.
+func inspect(t *testing.T, store *sqlstore.Store) (found []string, processes int) {
+	t.Helper()
+	for seen, err := range store.Inspect(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		processes = seen.Processes
+		if seen.Finding != nil {
+			found = append(found, seen.Finding.Key.Supplier+" "+seen.Finding.Key.External+": "+seen.Finding.What)
+		}
+	}
+	return found, processes
+}
+
+// TestInspectionFindsEveryKindOfDamage damages a database in one place after
+// the other, and looks each time.
+func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
+	damages := map[string]string{
+		`UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`:     "revision 1 is not the document",
+		`UPDATE process SET hash = CAST('x' AS {bytes})`:                   "its hash is not that of its last revision",
+		`UPDATE process SET revision = 2`:                                  "its revisions are not counted through",
+		`DELETE FROM staging`:                                              "its revisions are not counted through",
+		`UPDATE account SET revision = 7`:                                  "a revision that is not there",
+		`DELETE FROM event`:                                                "without an event",
+		`DELETE FROM account`:                                              "has no account",
+		`UPDATE account SET balance = balance + 1`:                         "is not the sum of its ledger",
+		`UPDATE account SET ledger_length = ledger_length + 1`:             "is not as long as the account says",
+		`DELETE FROM ledger_entry WHERE sequence = 1`:                      "is not as long as the account says",
+		`UPDATE ledger_entry SET balance = balance + 1 WHERE sequence = 1`: "does not have the sum of those before",
+		`UPDATE account SET note_count = 0`:                                "as many notes",
+		`UPDATE note SET ordinal = ordinal + 5`:                            "as many notes",
+		`DELETE FROM historical_statement`:                                 "as many statements",
+		`UPDATE account SET instruction_count = 9`:                         "as many payment instructions",
+	}
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		addSome(t, store)
+		if found, processes := inspect(t, store); len(found) != 0 || processes != 1 {
+			t.Fatalf("nothing is damaged in %d processes, and yet %v", processes, found)
+		}
+		for damage, want := range damages {
+			found, err := store.Damaged(t.Context(), damage)
+			if err != nil {
+				t.Fatalf("%s: %v", damage, err)
+			}
+			if !slices.ContainsFunc(found, func(finding landfall.Finding) bool {
+				return finding.Key == held && strings.Contains(finding.What, want)
+			}) {
+				t.Errorf("%s: found %v", damage, found)
+			}
+		}
+	})
+}
+
+// addSome posts one of everything.
+func addSome(t *testing.T, store landfall.Store) {
+	t.Helper()
+	_, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+		return landfall.Additions{
+			Notes: []landfall.Note{{Body: "n", HasBody: true}}, Statements: []landfall.Statement{{ID: "new"}},
+			Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
+		}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
