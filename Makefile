@@ -11,27 +11,36 @@ TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
 CLUSTER := go run ./internal/pgtest/cluster
 
-.PHONY: help demo build test check lint generate verify bench soak vuln clean
+.PHONY: help demo build man test check lint generate verify bench soak vuln clean go
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Landfall. Begin with 'make demo'; before you send a change, run 'make check'."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/landfall, one static binary
+# Everything is built with Go and nothing else, so its absence is said in words.
+go:
+	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and run this again." >&2; exit 1; }
+
+build: go ## build bin/landfall, one static binary
 	@mkdir -p bin
 	$(BUILD) -o bin/landfall ./cmd/landfall
 
 demo: build ## build and run a throw-away server that tells you what to type
 	@bin/landfall serve --demo
 
-test: ## run every test on SQLite and PostgreSQL (installs PostgreSQL when it is missing)
+man: build ## write the manual pages into bin/man
+	@bin/landfall man bin/man
+
+test: go ## run every test on SQLite and PostgreSQL; installs what it needs when it is missing
 	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -timeout 9m ./... && echo "all tests passed in $$((SECONDS - start)) s"
 
 check: verify lint test ## what a change must pass
 
-lint: ## run the pinned linters
+lint: go ## run the pinned linters
 	@$(TOOL) golangci-lint run ./...
 
-generate: ## write the generated files again
+generate: go ## write the generated files again
 	@go generate ./...
 
 verify: ## fail when a generated file is not what the code says
@@ -41,15 +50,15 @@ verify: ## fail when a generated file is not what the code says
 	git ls-files -z | xargs -0 sha256sum 2>/dev/null | diff "$$before" - \
 		|| { echo "generated files were stale: they are written again now, commit them" >&2; exit 1; }
 
-bench: ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
+bench: go ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
 	@go run ./bench $(if $(PAGE),-write $(PAGE))
 
-soak: ## run the tests again and again with the race detector, kill servers 500 times on each database, and PostgreSQL 100 times
+soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database, and PostgreSQL 100 times
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
 
-vuln: ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
+vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
 
 clean: ## remove what was built

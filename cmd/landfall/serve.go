@@ -65,6 +65,7 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	if err != nil {
 		program = "landfall"
 	}
+	fmt.Fprintln(command.ErrOrStderr(), demo.Welcome())
 	if err := demo.Tour(command.OutOrStdout(), program); err != nil {
 		return errors.Join(err, demo.Close())
 	}

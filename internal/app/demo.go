@@ -93,8 +93,16 @@ var tour string
 
 var tourTemplate = template.Must(template.New("tour").Parse(tour))
 
+// Welcome says what runs here, to whoever started it.
+func (d *Demo) Welcome() string {
+	return "Landfall is running at " + d.base + " with a throw-away database.\n" +
+		"Ctrl-C here ends it and forgets everything.\n" +
+		"Open a second terminal and paste the lines below into bash or zsh, one after the other.\n"
+}
+
 // Tour prints what to type next. All of it is a shell script, so that it can
-// be pasted line by line or as a whole.
+// be pasted line by line or as a whole. It has no comments: zsh takes none from
+// a keyboard, and an apostrophe in one would leave it waiting for the next.
 func (d *Demo) Tour(out io.Writer, program string) error {
 	return tourTemplate.Execute(out, map[string]string{
 		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier, "Team": demoTeam, "Vendor": demoVendor,

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Whoever passes the program on has to know what it contains.
+func TestLicencesAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/licences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for line := range strings.Lines(string(page)) {
+		if row, ok := strings.CutPrefix(line, "| `"); ok {
+			module, _, _ := strings.Cut(row, "`")
+			listed = append(listed, module)
+		}
+	}
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := slices.Compact(slices.Sorted(strings.FieldsSeq(string(output))))
+	for _, module := range built {
+		if module != "landfall" && !slices.Contains(listed, module) {
+			t.Errorf("%s is part of the program but not in docs/licences.md", module)
+		}
+	}
+	for _, module := range listed {
+		if !slices.Contains(built, module) {
+			t.Errorf("%s is in docs/licences.md but not part of the program", module)
+		}
+	}
+}
