@@ -12,6 +12,8 @@ import (
 	"landfall/internal/portrait"
 )
 
+// accountCommand holds what an operator asks and decides about single accounts,
+// and about those of a supplier that do not get on.
 func accountCommand() *cobra.Command {
 	return group("account", "Account import processes and the accounts they became",
 		accountShow(), accountFailed(), accountErrors(),
@@ -19,6 +21,8 @@ func accountCommand() *cobra.Command {
 		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip))
 }
 
+// accountMark makes the command that sets the skip mark and the one that takes
+// it away: they differ in a word.
 func accountMark(verb, short, done string, mark func(*operate.Operator, context.Context, landfall.Key, string) error) *cobra.Command {
 	var reason string
 	command := onDatabase(&cobra.Command{
@@ -36,6 +40,8 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 	return command
 }
 
+// accountShow prints the portrait of an account. What may be seen is decided by
+// the portrait, so that no way of printing can show more.
 func accountShow() *cobra.Command {
 	var options portrait.Options
 	var whole bool
@@ -55,11 +61,14 @@ func accountShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Where documents are is a setting of the server; the operator has it too
+		// or sees the paths alone. Nothing is asked of the store here.
 		places, err := document.Place(settings.Documents)
 		if err != nil {
 			return usageError{err}
 		}
 		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+		// The verb and the portrait know the same facts and not each other.
 		shown := portrait.Of(portrait.Facts(found), options)
 		return show(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})

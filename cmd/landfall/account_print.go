@@ -30,6 +30,8 @@ func printAccount(out io.Writer, shown portrait.Portrait, whole bool) {
 	printHistory(out, shown)
 }
 
+// printHead says first what most people came for: the state, whose favour the
+// balance is in, and why the last attempt failed.
 func printHead(out io.Writer, shown portrait.Portrait) {
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
 	if shown.AccountNumber != "" {
@@ -39,6 +41,7 @@ func printHead(out io.Writer, shown portrait.Portrait) {
 		pairs = append(pairs, "team", account.Team, "balance", account.InWords,
 			"customers", strconv.Itoa(account.CustomerCount), "made from", "revision "+strconv.Itoa(account.Revision))
 	}
+	// Why it does not get on: an operator kept it back, or its data is wrong.
 	if shown.SkipReason != "" {
 		pairs = append(pairs, "skipped because", shown.SkipReason)
 	}
@@ -55,6 +58,7 @@ func printHead(out io.Writer, shown portrait.Portrait) {
 	facts(out, pairs...)
 }
 
+// printPeople shows masks where it may not show more, and says what they mean.
 func printPeople(out io.Writer, people portrait.People) {
 	rows := [][]string{}
 	for _, customer := range people.Customers {
@@ -62,6 +66,7 @@ func printPeople(out io.Writer, people portrait.People) {
 	}
 	section(out, []string{"CUSTOMER", "ROLE", "E-MAIL", "MOBILE", "LANDLINE", "BORN"}, rows)
 	rows = [][]string{}
+	// The name on the bill may stand without an address, and the other way round.
 	if people.BillingAddress != "" || people.BillingName != "" {
 		rows = append(rows, []string{"billing", strings.TrimPrefix(people.BillingName+", "+people.BillingAddress, ", ")})
 	}
@@ -74,6 +79,8 @@ func printPeople(out io.Writer, people portrait.People) {
 	}
 }
 
+// printSupply spreads the tree of points, agreements and meters over three
+// tables, each naming its point: a tree does not fit a terminal.
 func printSupply(out io.Writer, supplied []portrait.SupplyPoint) {
 	points, agreements, meters := [][]string{}, [][]string{}, [][]string{}
 	for _, point := range supplied {
@@ -91,6 +98,7 @@ func printSupply(out io.Writer, supplied []portrait.SupplyPoint) {
 	section(out, []string{"METER AT", "SERIAL", "INSTALLED", "REMOVED", "READINGS"}, meters)
 }
 
+// readings puts all readings of a meter into one cell; most have one.
 func readings(meter portrait.Meter) string {
 	parts := []string{}
 	for _, register := range meter.Registers {
@@ -114,6 +122,7 @@ func printBooks(out io.Writer, account *portrait.Account, whole bool) {
 	}
 	section(out, []string{"STATEMENT FROM", "TO", "BALANCE"}, rows)
 
+	// The last entries are what a customer on the telephone asks about.
 	hidden := max(0, len(account.Ledger)-lastEntries)
 	if whole {
 		hidden = 0
@@ -144,6 +153,7 @@ func printLedger(out io.Writer, entries []portrait.Entry, personal bool) {
 			statement = "closed"
 		}
 		row := []string{strconv.Itoa(entry.Sequence), on, entry.What(), entry.ID, entry.Amount, entry.Balance, statement}
+		// What somebody wrote about a payment may be about a person.
 		if personal {
 			row = append(row, entry.Note)
 		}
@@ -162,6 +172,7 @@ func printLedger(out io.Writer, entries []portrait.Entry, personal bool) {
 // printNotes lists the notes; their texts, when they may be seen, stand below
 // each, because a table has no room for them.
 func printNotes(out io.Writer, notes []portrait.Note) {
+	// The portrait has them in order already, those pinned now on top.
 	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS"}
 	rows, personal := [][]string{}, false
 	for _, note := range notes {
@@ -171,6 +182,7 @@ func printNotes(out io.Writer, notes []portrait.Note) {
 				pinned += " until " + string(note.UnpinAt)
 			}
 		}
+		// How long a text is tells an empty note from one that is not shown.
 		if note.Characters > 0 {
 			size = strconv.Itoa(note.Characters) + " characters"
 		}
@@ -181,6 +193,7 @@ func printNotes(out io.Writer, notes []portrait.Note) {
 		section(out, heading, rows)
 		return
 	}
+	// A table of its own for each, since printing one cleans its heading in place.
 	for i, row := range rows {
 		section(out, slices.Clone(heading), [][]string{row})
 		if notes[i].Body != nil {
@@ -191,6 +204,7 @@ func printNotes(out io.Writer, notes []portrait.Note) {
 	}
 }
 
+// printPayments shows instructions with what their vendor said, and schedules.
 func printPayments(out io.Writer, account *portrait.Account) {
 	rows := [][]string{}
 	for _, instruction := range account.Instructions {
@@ -210,6 +224,8 @@ func printPayments(out io.Writer, account *portrait.Account) {
 	section(out, []string{"PAYMENTS FROM", "TO", "TRIGGER", "AMOUNT", "FREQUENCY", "DAY", "THRESHOLD"}, rows)
 }
 
+// printHistory tells how the account came to be: what was staged when, and what
+// happened since. A dozen digits of a hash are enough to compare by eye.
 func printHistory(out io.Writer, shown portrait.Portrait) {
 	rows := [][]string{}
 	for _, revision := range shown.Revisions {
@@ -223,6 +239,7 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
 	rows = [][]string{}
 	for _, event := range shown.Events {
+		// Sorted, so that two runs print the same.
 		details := []string{}
 		for _, name := range slices.Sorted(maps.Keys(event.Details)) {
 			details = append(details, name+"="+event.Details[name])
@@ -230,6 +247,8 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), signature(event.By)})
 	}
 	section(out, []string{"EVENT", "AT", "DETAILS", "BY"}, rows)
+	// The latest document alone: people look for what counts now, and machines
+	// get all of them.
 	if last := len(shown.Revisions) - 1; last >= 0 && shown.Revisions[last].Document != nil {
 		fmt.Fprintln(out)
 		printDocument(out, shown.Revisions[last].Document)
@@ -255,6 +274,7 @@ func section(out io.Writer, heading []string, rows [][]string) {
 // printDocument prints the latest staged data, a line per field.
 func printDocument(out io.Writer, document []byte) {
 	var indented bytes.Buffer
+	// What was staged is JSON; should it ever not be, it is shown all the same.
 	if err := json.Indent(&indented, document, "", "  "); err != nil {
 		indented.Reset()
 		indented.Write(document)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/user"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ var databaseSettings = []string{"database", "database-password-file", "allow-wea
 // operator's verbs.
 func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error) *cobra.Command {
 	return onStore(command, func(command *cobra.Command, store landfall.Store, arguments []string) error {
+		// The verbs know no rule book; they take its codes from here.
 		rules := []string{}
 		for _, rule := range contract.RuleBook() {
 			rules = append(rules, rule.Code)
@@ -47,6 +49,7 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
+		// A database that cannot be closed in order is worth knowing of.
 		return errors.Join(work(command, store, arguments), store.Close())
 	}
 	return command
@@ -72,6 +75,8 @@ func addSettings(command *cobra.Command, names ...string) {
 	}
 }
 
+// loadSettings reads the settings of a command; a wrong one is wrong usage,
+// wherever it was set.
 func loadSettings(command *cobra.Command) (app.Settings, error) {
 	settings, err := app.Load(command.Flags())
 	if err != nil {
@@ -80,12 +85,14 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 	return settings, nil
 }
 
+// openStore opens the database as a guest: two connections are enough for one
+// command, and the schema is left as it is.
 func openStore(ctx context.Context, settings app.Settings) (*sqlstore.Store, error) {
 	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 		AllowWeakDurability: settings.WeakDatabase, Connections: 2,
 	})
 	if err != nil {
-		return nil, unreachable{err}
+		return nil, unreachable{fmt.Errorf("database %s: %w", app.Mask(settings.Database), err)}
 	}
 	return store, nil
 }

@@ -76,6 +76,7 @@ func report(stderr io.Writer, err error, machine bool) {
 			failure.Errors = append(failure.Errors, violation{one.Detail, one.Code, one.Attr})
 		}
 	}
+	// One line, so that a log of many commands stays one object a line.
 	encoder := json.NewEncoder(stderr)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(map[string]any{"error": failure}) // there is nowhere left to complain
@@ -96,9 +97,10 @@ func stableCode(err error) string {
 	return landfall.CodeInternalError
 }
 
-// explain gives the one line a person needs.
+// explain gives the one line a person needs. That the database is unavailable
+// goes without saying where the reason follows.
 func explain(err error) string {
-	text := err.Error()
+	text := strings.ReplaceAll(err.Error(), landfall.ErrUnavailable.Error()+": ", "")
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		text = known.Detail
 	}

@@ -16,7 +16,8 @@ import (
 	"landfall/internal/operate"
 )
 
-// accountFailed prints while it reads: a migration gone wrong has many.
+// accountFailed prints while it reads: a migration gone wrong has many, and
+// none is kept in memory.
 func accountFailed() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "failed SUPPLIER", Short: "List the accounts whose last attempt failed, and why", Args: usage(cobra.ExactArgs(1)),
@@ -28,6 +29,7 @@ func accountFailed() *cobra.Command {
 		if asked {
 			write = encodeFailed
 		}
+		// The first one opens the array, and none at all is an empty one.
 		count := 0
 		err := operator.Failed(command.Context(), arguments[0], func(failed landfall.FailedProcess) error {
 			count++
@@ -56,6 +58,7 @@ func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
 		dryRun = " (dry run)"
 	}
 	_, err := fmt.Fprintf(out, "%s  %s  %s%s\n", clean(failed.External), instant(failure.At), clean(failure.Code), dryRun)
+	// Codes and places without values: what is wrong may be personal.
 	for _, violation := range failure.Violations {
 		_, err = fmt.Fprintf(out, "    %s: %s\n", clean(violation.Attr), clean(violation.Code))
 	}
@@ -67,6 +70,7 @@ func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
 
 // encodeFailed writes a failure as the API does, one element of an array.
 func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) error {
+	// The brackets and commas are written here, because the array is never whole.
 	var element bytes.Buffer
 	element.WriteString(",\n  ")
 	if first {
@@ -80,6 +84,9 @@ func encodeFailed(out io.Writer, failed landfall.FailedProcess, first bool) erro
 	return err
 }
 
+// accountErrors shows what to mend first. Alone counts the accounts for which a
+// mistake is the only one known, which is not a promise: what vendors and
+// document stores would say is only asked once the data is right.
 func accountErrors() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "errors SUPPLIER", Short: "Group the failures by code and place, the most frequent first", Args: usage(cobra.ExactArgs(1)),

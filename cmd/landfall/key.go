@@ -13,16 +13,20 @@ import (
 	"landfall/internal/operate"
 )
 
+// keyCommand holds the life of an API key: made, looked at, replaced, ended.
 func keyCommand() *cobra.Command {
 	return group("key", "API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
 }
 
+// keyCreate makes a key. The organisation is an argument; only how long the key
+// lives and what it may do are flags.
 func keyCreate() *cobra.Command {
 	var role, expires string
 	command := onDatabase(&cobra.Command{
 		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(organisations),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Read before anything is made: a slip here must not cost a key.
 		life, err := length("expires", expires)
 		if err != nil {
 			return err
@@ -52,6 +56,7 @@ func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) e
 		keyEntry
 		Key string `json:"key"`
 	}{newKeyEntry(key), secret.Reveal()}
+	// The sentence goes to standard error, where no pipe takes it along.
 	if !asJSON(command) {
 		fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
 	}
@@ -69,16 +74,19 @@ type keyEntry struct {
 	UsedAt       *string `json:"last_used_at"`
 }
 
+// newKeyEntry writes times that never were as null.
 func newKeyEntry(key landfall.APIKey) keyEntry {
 	return keyEntry{key.ID, key.Organisation, string(key.Role), nullable(key.CreatedAt), nullable(key.ExpiresAt),
 		nullable(key.RevokedAt), nullable(key.UsedAt)}
 }
 
+// keyList shows dead keys too: an operator asks for them after the fact.
 func keyList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: words(organisations),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Without a name those of all organisations are listed.
 		organisation := ""
 		if len(arguments) == 1 {
 			organisation = arguments[0]
@@ -99,6 +107,7 @@ func keyList() *cobra.Command {
 	})
 }
 
+// keyRevoke ends a key at once, on every replica within seconds.
 func keyRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: usage(cobra.ExactArgs(1)),
@@ -111,6 +120,8 @@ func keyRevoke() *cobra.Command {
 	})
 }
 
+// keyRotate lets old and new overlap, so that nobody has to change over in the
+// middle of the night.
 func keyRotate() *cobra.Command {
 	var overlap string
 	command := onDatabase(&cobra.Command{
@@ -136,6 +147,7 @@ func length(flag, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
+	// Days are what people count keys in; Go's own durations end at hours.
 	read, err := app.ParseDuration(text)
 	if err != nil || read < 0 {
 		return 0, usageError{fmt.Errorf("--%s: want a duration such as 12h or 90d", flag)}

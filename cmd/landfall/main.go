@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// main is as small as it can be: everything else takes its surroundings as
+// arguments and can be tried by a test.
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -36,6 +38,8 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
+// newRoot puts the commands together. The arguments are only looked at when
+// they cannot be understood, to find out which word was the wrong one.
 func newRoot(arguments []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "landfall",
@@ -48,13 +52,14 @@ func newRoot(arguments []string) *cobra.Command {
 			"  landfall supplier create NORTH               prepare a supplier\n" +
 			"  landfall account show NORTH 1001             see what became of an account",
 		Version:           version,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		DisableAutoGenTag: true,
+		SilenceErrors:     true, // report says them, once and in one line
+		SilenceUsage:      true, // a page of help buries the error it follows
+		DisableAutoGenTag: true, // the same commit makes the same manual pages
 		Args:              onlyCommands,
 		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
+	// Hardly anything we take is a file; the flags that are say so themselves.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.PersistentFlags().Bool(jsonFlag, false, "print JSON for machines, errors too")
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
@@ -67,7 +72,8 @@ func newRoot(arguments []string) *cobra.Command {
 	return root
 }
 
-// group makes a command that only holds others.
+// group makes a command that only holds others. Alone it shows its help: whoever
+// types half a command wants to know the other half.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use: name, Short: short, Args: onlyCommands,

@@ -19,6 +19,7 @@ func manCommand() *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, arguments []string) error {
 			folder := arguments[0]
+			// A packager names a folder that is not there yet.
 			if err := os.MkdirAll(folder, 0o755); err != nil {
 				return usageError{err}
 			}
@@ -26,6 +27,7 @@ func manCommand() *cobra.Command {
 			if err := doc.GenManTree(command.Root(), &header, folder); err != nil {
 				return err
 			}
+			// Counted on the disk: the writer does not say how many it wrote.
 			pages, err := filepath.Glob(filepath.Join(folder, "landfall*.1"))
 			if err != nil {
 				return err

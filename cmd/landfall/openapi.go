@@ -6,6 +6,8 @@ import (
 	"landfall/internal/httpapi"
 )
 
+// openapiCommand prints what the server serves under /openapi.json, for those
+// who generate a client without running one.
 func openapiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "openapi", Short: "Print the API description (OpenAPI 3.1, JSON)", Args: usage(cobra.NoArgs),

@@ -13,6 +13,8 @@ import (
 	"landfall/internal/operate"
 )
 
+// organisationCommand holds who may call the API at all. Which suppliers an
+// organisation may use is said with supplier grant.
 func organisationCommand() *cobra.Command {
 	return group("organisation", "Organisations that call the API",
 		organisationChange("create", "Make an organisation", "made", (*operate.Operator).CreateOrganisation),
@@ -101,7 +103,10 @@ func organisationShow() *cobra.Command {
 	})
 }
 
+// organisationChange makes the three commands that take a name and say what was
+// done to it.
 func organisationChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
+	// A new name cannot be completed from the old ones.
 	known := organisations
 	if verb == "create" {
 		known = nothing
@@ -116,6 +121,7 @@ func organisationChange(verb, short, done string, change func(*operate.Operator,
 	})
 }
 
+// organisationList shows disabled ones too, marked as such.
 func organisationList() *cobra.Command {
 	type entry struct {
 		Name      string `json:"name"`

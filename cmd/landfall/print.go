@@ -18,6 +18,7 @@ import (
 	"landfall/internal/calendar"
 )
 
+// jsonFlag is a flag of every command, so that a script need not know which.
 const jsonFlag = "json"
 
 // show prints data as JSON when asked to, and else as people read it. Output
@@ -53,6 +54,7 @@ func warn(command *cobra.Command, sentence string) {
 	fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: "+sentence)
 }
 
+// asJSON reports whether a machine is reading.
 func asJSON(command *cobra.Command) bool {
 	asked, _ := command.Flags().GetBool(jsonFlag)
 	return asked
@@ -60,10 +62,13 @@ func asJSON(command *cobra.Command) bool {
 
 // table prints rows under a heading; an empty one says so in the heading alone.
 func table(out io.Writer, heading []string, rows [][]string) {
+	// Blanks and no tabs: what is copied from a terminal looks the same elsewhere.
 	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
 		for i, cell := range row {
 			row[i] = clean(cell)
+			// An empty cell would let the next one slip under the wrong heading
+			// for whoever splits at blanks.
 			if row[i] == "" {
 				row[i] = "-"
 			}
@@ -108,6 +113,7 @@ func harmlessJSON(text string) string {
 	})
 }
 
+// escape leaves texts without tricks, which is nearly all of them, untouched.
 func escape(text string, harmless func(rune) bool, write func(rune) string) string {
 	text = strings.ToValidUTF8(text, "\ufffd") // stray bytes are control characters to some terminals
 	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
@@ -141,6 +147,7 @@ func nullable(at time.Time) *string {
 	return &written
 }
 
+// yesNo writes what is true or not for people.
 func yesNo(yes bool) string {
 	if yes {
 		return "yes"

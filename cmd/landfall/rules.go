@@ -8,6 +8,8 @@ import (
 	"landfall/internal/contract"
 )
 
+// rulesCommand prints the rule book this program was built with. A supplier may
+// have severities of its own, which supplier show tells.
 func rulesCommand() *cobra.Command {
 	type entry struct {
 		Code     string `json:"code"`
@@ -18,6 +20,7 @@ func rulesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "Print the rule book: every cross-field rule and its default severity", Args: usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
+			// In the order of the book, which groups rules by what they are about.
 			entries, rows := []entry{}, [][]string{}
 			for _, rule := range contract.RuleBook() {
 				entries = append(entries, entry{rule.Code, string(rule.Severity), rule.Where, rule.Meaning})

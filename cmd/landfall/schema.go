@@ -2,26 +2,33 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"landfall/internal/app"
 	"landfall/internal/sqlstore"
 )
 
+// schemaCommand is for those who bring the schema up to date before the new
+// program starts; serve does it by itself.
 func schemaCommand() *cobra.Command {
 	return group("schema", "The database's schema",
 		schemaVerb("status", "Show which schema steps the database has", sqlstore.SchemaStatus),
 		schemaVerb("apply", "Bring the database's schema up to date, making the database when there is none", sqlstore.SchemaApply))
 }
 
+// schemaEntry is a schema step for machines.
 type schemaEntry struct {
 	Number  int64  `json:"number"`
 	Name    string `json:"name"`
 	Applied bool   `json:"applied"`
 }
 
+// schemaVerb makes both commands: after looking and after changing one wants to
+// see the same list.
 func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.Options) ([]sqlstore.SchemaStep, error)) *cobra.Command {
 	command := &cobra.Command{Use: verb, Short: short, Args: usage(cobra.NoArgs)}
 	addSettings(command, databaseSettings...)
@@ -32,8 +39,9 @@ func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.
 		}
 		steps, err := work(command.Context(), settings.Database, sqlstore.Options{AllowWeakDurability: settings.WeakDatabase})
 		if err != nil {
-			return unreachable{err}
+			return unreachable{fmt.Errorf("database %s: %w", app.Mask(settings.Database), err)}
 		}
+		// Steps are told in the order they are applied in.
 		entries, rows := []schemaEntry{}, [][]string{}
 		for _, step := range steps {
 			entries = append(entries, schemaEntry{step.Version, step.Name, step.Applied})

@@ -11,6 +11,8 @@ import (
 	"landfall/internal/app"
 )
 
+// serveCommand runs the server. All settings are its flags, so that its help is
+// the list of them.
 func serveCommand() *cobra.Command {
 	var demo bool
 	command := &cobra.Command{
@@ -42,11 +44,13 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	addSettings(command)
-	command.Flags().SortFlags = false
+	command.Flags().SortFlags = false // the order they are declared in tells a story
 	command.Flags().BoolVar(&demo, "demo", false, "serve a throw-away database with everything in it, and print what to type next")
 	return command
 }
 
+// serveDemo serves a world that is gone at the end. A database of the user's is
+// never used for it, not even by mistake.
 func serveDemo(ctx context.Context, command *cobra.Command, settings app.Settings) error {
 	if settings.Database != app.Defaults().Database {
 		return usageError{errors.New("--demo makes a database of its own: leave --database away")}
@@ -61,6 +65,7 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	if err != nil {
 		return notStarted(err)
 	}
+	// The tour calls this very program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {
 		program = "landfall"

@@ -15,6 +15,7 @@ import (
 	"landfall/internal/operate"
 )
 
+// supplierCommand holds what an operator decides about import suppliers.
 func supplierCommand() *cobra.Command {
 	return group("supplier", "Import suppliers and their settings",
 		supplierChange("create", "Make an import supplier", "made", (*operate.Operator).CreateSupplier),
@@ -24,10 +25,15 @@ func supplierCommand() *cobra.Command {
 		supplierGrant("revoke", "Take an import supplier away from an organisation", "revoked from", (*operate.Operator).Revoke))
 }
 
+// supplierVerb is what create and set have in common.
 type supplierVerb func(*operate.Operator, context.Context, string, operate.SupplierChange) (landfall.Supplier, error)
 
+// supplierChange makes the two commands that take all settings of a supplier.
+// Defaults are shown in the help but belong to the dictionary, not to the flags:
+// an untouched flag must not change anything.
 func supplierChange(verb, short, done string, change supplierVerb) *cobra.Command {
 	var rules []string
+	// A new code cannot be completed from the old ones.
 	known := suppliers
 	if verb == "create" {
 		known = nothing
@@ -43,6 +49,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 		if err != nil {
 			return err
 		}
+		// Only who switches the check on is warned; it would be noise later.
 		if wanted.VerifyDocuments != nil && supplier.VerifyDocuments {
 			warnOfNoStore(command)
 		}
@@ -78,6 +85,7 @@ func warnOfNoStore(command *cobra.Command) {
 
 // readChange takes only what was typed: everything else stays as it is.
 func readChange(command *cobra.Command, rules []string) (operate.SupplierChange, error) {
+	// A flag that was typed empty is a wish too: --document-root "" takes it away.
 	flags := command.Flags()
 	text := func(name string) *string {
 		if !flags.Changed(name) {
@@ -99,6 +107,7 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		VerifyDocuments: toggle("verify-documents"), SendCustomerEmails: toggle("send-customer-emails"),
 		Severities: map[string]landfall.Severity{},
 	}
+	// Whether such a status exists is for the verb to say, with the others.
 	if status := text("status"); status != nil {
 		change.Status = (*landfall.SupplierStatus)(status)
 	}
@@ -111,6 +120,7 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		if !ok || severity == "" {
 			return change, usageError{errors.New("--rule: want RULE=error, warning, off or default")}
 		}
+		// For people "default" is a word; for the verb it is none at all.
 		if severity == "default" {
 			severity = ""
 		}
@@ -119,6 +129,8 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 	return change, nil
 }
 
+// supplierGrant makes the pair that opens and closes a supplier to an
+// organisation.
 func supplierGrant(verb, short, done string, change func(*operate.Operator, context.Context, string, string) error) *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: verb + " CODE ORGANISATION", Short: short, Args: usage(cobra.ExactArgs(2)),
@@ -149,6 +161,7 @@ type supplierEntry struct {
 	Grantees           []string                     `json:"organisations,omitempty"`
 }
 
+// newSupplierEntry writes a supplier as every command shows it.
 func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 	return supplierEntry{
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
@@ -158,6 +171,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 	}
 }
 
+// supplierShow adds to the settings who may use the supplier.
 func supplierShow() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "show CODE", Short: "Show an import supplier", Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
@@ -172,7 +186,9 @@ func supplierShow() *cobra.Command {
 	})
 }
 
+// printSupplier writes a setting a line; rules come last, since there may be many.
 func printSupplier(out io.Writer, entry supplierEntry) {
+	// For machines 0 means no limit; for people that has to be said.
 	limit, created := "none", ""
 	if entry.CreatedAt != nil {
 		created = *entry.CreatedAt
@@ -186,11 +202,13 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"time zone", entry.TimeZone, "concurrency limit", limit,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
 		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
+	// Only severities that differ from the rule book are kept, and so shown.
 	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
 		facts(out, "rule "+code, string(entry.Rules[code]))
 	}
 }
 
+// supplierList has a line for each; names are last because they have no limit.
 func supplierList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all import suppliers", Args: usage(cobra.NoArgs),

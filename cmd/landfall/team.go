@@ -8,10 +8,13 @@ import (
 	"landfall/internal/operate"
 )
 
+// teamCommand holds the teams that accounts are created for. They are named in
+// requests, so they have to exist first, and none is ever taken away.
 func teamCommand() *cobra.Command {
 	return group("team", "Operations teams that look after created accounts", teamCreate(), teamList())
 }
 
+// teamCreate makes a team with a name that no other has.
 func teamCreate() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "create NAME", Short: "Make a team", Args: usage(cobra.ExactArgs(1)),
@@ -23,6 +26,7 @@ func teamCreate() *cobra.Command {
 	})
 }
 
+// teamList shows the names as requests must spell them.
 func teamList() *cobra.Command {
 	type entry struct {
 		Name      string `json:"name"`

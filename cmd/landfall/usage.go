@@ -18,11 +18,13 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if check(command, arguments) == nil {
 			return nil
 		}
+		// What would have been right says more than how many were wrong.
 		wanted := strings.TrimSuffix(command.UseLine(), " [flags]")
 		return usageError{fmt.Errorf("want: %s (%s); see %s --help", wanted, counted(len(arguments)), command.CommandPath())}
 	}
 }
 
+// counted says how many arguments came, as a person would.
 func counted(arguments int) string {
 	switch arguments {
 	case 0:
@@ -41,6 +43,7 @@ func onlyCommands(command *cobra.Command, arguments []string) error {
 	return unknownCommand(command, arguments[0])
 }
 
+// unknownCommand guesses among the commands that are shown in the help.
 func unknownCommand(command *cobra.Command, word string) error {
 	var known []string
 	for _, one := range command.Commands() {
@@ -62,6 +65,7 @@ func flagError(command *cobra.Command, arguments []string, err error) error {
 			}
 		}
 	}
+	// The flag package has a type for it, which only its landlord may name.
 	var named interface {
 		error
 		GetSpecifiedName() string

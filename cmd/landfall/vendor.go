@@ -15,11 +15,15 @@ import (
 	"landfall/internal/operate"
 )
 
+// vendorCommand holds the payment vendors and who may use them. Secrets are
+// named, never taken: they live in the environment of the servers.
 func vendorCommand() *cobra.Command {
 	return group("vendor", "Payment vendors that know payment instructions",
 		vendorSet(), vendorList(), vendorGrant(), vendorRevoke(), vendorRemove())
 }
 
+// vendorSet replaces a configuration as a whole, so that what is shown is what
+// was typed last and nothing is left over from before.
 func vendorSet() *cobra.Command {
 	var vendor landfall.Vendor
 	var settings []string
@@ -31,6 +35,7 @@ func vendorSet() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		vendor.Code, vendor.Settings = arguments[0], map[string]string{}
 		for _, setting := range settings {
+			// The value may hold further equals signs; the name cannot.
 			name, value, ok := strings.Cut(setting, "=")
 			if !ok || name == "" {
 				return usageError{errors.New("--setting: want NAME=VALUE")}
@@ -40,6 +45,7 @@ func vendorSet() *cobra.Command {
 		if err := operator.SetVendor(command.Context(), vendor); err != nil {
 			return err
 		}
+		// The answer tells what was set; the list tells who may use it as well.
 		done := map[string]string{"action": "vendor.set", "code": vendor.Code, "adapter": vendor.Adapter, "secret_env": vendor.SecretEnv}
 		return show(command, done, func(out io.Writer) {
 			fmt.Fprintf(out, "Vendor %s set.\n", clean(vendor.Code))
@@ -70,6 +76,7 @@ type vendorEntry struct {
 	CreatedAt string            `json:"created_at"`
 }
 
+// newVendorEntry tells "nobody" from "everybody" among the suppliers.
 func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 	entry := vendorEntry{
 		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
@@ -81,6 +88,7 @@ func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 	return entry
 }
 
+// vendorList shows settings and their values: none of them is a secret.
 func vendorList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all payment vendors", Args: usage(cobra.NoArgs),
@@ -109,12 +117,14 @@ func vendorList() *cobra.Command {
 	})
 }
 
+// vendorGrant opens a vendor to one supplier or, said aloud, to all of them.
 func vendorGrant() *cobra.Command {
 	var everybody bool
 	command := onDatabase(&cobra.Command{
 		Use: "grant CODE SUPPLIER", Short: "Let a supplier use a payment vendor, and close it to those without a grant",
 		Args: usage(cobra.RangeArgs(1, 2)), ValidArgsFunction: words(vendors, suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Opening a vendor to all by leaving a word out would be too easy.
 		if everybody != (len(arguments) == 1) {
 			return usageError{errors.New("name one SUPPLIER, or say --all")}
 		}
@@ -135,6 +145,7 @@ func vendorGrant() *cobra.Command {
 	return command
 }
 
+// vendorRevoke closes it again; instructions already confirmed stay.
 func vendorRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: usage(cobra.ExactArgs(2)),
@@ -148,6 +159,7 @@ func vendorRevoke() *cobra.Command {
 	})
 }
 
+// vendorRemove forgets a configuration, not what it was used for.
 func vendorRemove() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "remove CODE", Short: "Forget a payment vendor; instructions on accounts stay", Args: usage(cobra.ExactArgs(1)),
