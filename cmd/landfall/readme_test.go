@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,7 +78,10 @@ func walk(t *testing.T, name string, options []string, steps []step) []string {
 	t.Helper()
 	tooltest.Debian(t, "curl")
 	tooltest.Debian(t, "python3")
-	shell := exec.CommandContext(t.Context(), tooltest.Debian(t, name), options...)
+	// A server that does not start would be waited for without end.
+	limited, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	shell := exec.CommandContext(limited, tooltest.Debian(t, name), options...)
 	address := freeAddress(t)
 	const mark = "=== the next step ==="
 	script := "PS1= PS2=; exec 2>&1\n"
