@@ -60,6 +60,7 @@ type API struct {
 	budget      *budget
 	slots       *slots
 	turns       *turnstile
+	long        *turnstile // of those with long bodies
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -95,7 +96,7 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurnstile(options.InWork),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurnstile(options.InWork), long: newLongTurnstile(),
 	}
 	api.ready.check = options.Ready
 	for _, r := range routes() {

@@ -61,8 +61,46 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	call.Scratch = *scratch
 	limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
 	defer cancel()
+	if len(call.Body) > longBody {
+		free, err := a.enterLong(limited, x.who.Organisation)
+		if err != nil {
+			leave()
+			return a.send(ctx, x, a.Answers.Refuse(verb, err))
+		}
+		defer free()
+	}
 	return a.send(limited, x, a.do(limited, verb, call, leave))
 }
+
+// enterLong waits for the turn of a long body. While others are at work, whoever
+// had it leaves it unused for a while that grows with the time he took: what
+// one organisation may take of the processors is a part of them, however long
+// its bodies are and however many of them it sends.
+func (a *API) enterLong(ctx context.Context, organisation string) (free func(), err error) {
+	leave, err := a.long.enter(ctx, organisation)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return func() {
+		if a.turns.alone(organisation) {
+			leave()
+			return
+		}
+		time.AfterFunc(min(longRest*time.Since(began), longestRest), leave)
+	}, nil
+}
+
+const (
+	// longRest is how many times the time of a long body is left to others.
+	longRest    = 4
+	longestRest = 5 * time.Second
+)
+
+// longBody is the length from which understanding a body is work that others
+// notice: thousands of short requests are done in the time of one of the
+// longest. Such bodies take turns of their own.
+const longBody = 32 << 10
 
 // do has a call answered and gives its place back, whatever happens: whoever
 // takes the answer slowly needs none.

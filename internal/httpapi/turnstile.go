@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -50,6 +51,16 @@ func newTurnstile(most int) *turnstile {
 		most: most, share: max(1, most*3/4), patience: turnPatience,
 		by: map[string]int{}, lines: map[string][]*turn{},
 	}
+}
+
+// newLongTurnstile is for the bodies that take a processor for a while. At most
+// as many are worked on as there are processors, and half as many of one
+// organisation: whoever sends nothing else must leave some for the others.
+func newLongTurnstile() *turnstile {
+	processors := runtime.GOMAXPROCS(0)
+	t := newTurnstile(processors)
+	t.share = max(1, processors/2)
+	return t
 }
 
 // errBusy is told to who would have waited too long.
@@ -115,6 +126,13 @@ func (t *turnstile) queue(organisation string, front bool) (mine *turn, refused 
 	t.lines[organisation] = slices.Insert(t.lines[organisation], at, mine)
 	t.waiting++
 	return mine, false
+}
+
+// alone reports whether nobody but one organisation is in work or in line.
+func (t *turnstile) alone(organisation string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.by[organisation] == t.inWork && len(t.lines[organisation]) == t.waiting
 }
 
 // stepOut leaves the line, unless the turn has come.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 
 	"landfall"
+	"landfall/internal/engine"
 )
 
 // A dry run is a creation that is rolled back. It claims nothing: it looks at
@@ -22,14 +23,23 @@ var looks = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VAL
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`)
 
 // look answers dry runs that no limit counts, and tells the others to count.
+// Who is granted is promised nothing, so there is nothing to commit for him;
+// a refusal rests on what was found, and must stay true.
 func (t *tx) look(ctx context.Context, batch []*claimCall) error {
 	open := unsettle(batch)
 	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
+	if err != nil {
+		return err
+	}
 	for _, one := range counted {
 		open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
 	}
-	t.lazilyIfGranted(batch)
-	return err
+	for _, one := range batch {
+		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != claimMustCount {
+			return nil
+		}
+	}
+	return engine.ErrUndone
 }
 
 // lookAt answers the open calls of dry runs. Those that a limit counts are given
