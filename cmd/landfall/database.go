@@ -92,7 +92,7 @@ func openStore(ctx context.Context, settings app.Settings) (*sqlstore.Store, err
 		AllowWeakDurability: settings.WeakDatabase, Connections: 2,
 	})
 	if err != nil {
-		return nil, unreachable{fmt.Errorf("database %s: %w", app.Mask(settings.Database), err)}
+		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
 	return store, nil
 }

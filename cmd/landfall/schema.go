@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/app"
 	"landfall/internal/sqlstore"
 )
 
@@ -39,7 +38,7 @@ func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.
 		}
 		steps, err := work(command.Context(), settings.Database, sqlstore.Options{AllowWeakDurability: settings.WeakDatabase})
 		if err != nil {
-			return unreachable{fmt.Errorf("database %s: %w", app.Mask(settings.Database), err)}
+			return unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		}
 		// Steps are told in the order they are applied in.
 		entries, rows := []schemaEntry{}, [][]string{}

@@ -34,13 +34,14 @@ func serve(t *testing.T, arguments ...string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer writer.Close()
 	// The test binary is the program when it is called by its name.
 	database := "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
 	s := &served{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
 		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, arguments...),
 		Stderr: writer}}
-	if err := s.Start(); err != nil {
+	err = s.Start()
+	writer.Close() // ours alone, or nobody would see that a program which does not start has ended
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

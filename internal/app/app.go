@@ -141,9 +141,9 @@ func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, err
 		case err == nil:
 			return store, nil
 		case !errors.Is(err, landfall.ErrUnavailable), time.Now().Add(pause).After(deadline), ctx.Err() != nil:
-			return nil, fmt.Errorf("database %s: %w", Mask(settings.Database), err)
+			return nil, fmt.Errorf("database %s: %w", settings.DatabaseName(), err)
 		}
-		log.Warn("waiting for the database", "database", Mask(settings.Database), "error", err)
+		log.Warn("waiting for the database", "database", settings.DatabaseName(), "error", err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -20,7 +20,7 @@ func (a *App) introduce() {
 	if most := a.main.door.most; most < a.settings.MaxConnections {
 		a.log.Info("file descriptors allow fewer connections than the setting", "max_connections", most)
 	}
-	fields := []any{slog.String("version", a.version), slog.String("database", Mask(a.settings.Database))}
+	fields := []any{slog.String("version", a.version), slog.String("database", a.settings.DatabaseName())}
 	if a.ops != nil {
 		a.warnOfPlainText("ops-listen", a.ops.address(), "metrics and profiles are open to everybody who reaches it")
 		fields = append(fields, slog.String("ops_address", a.ops.address().String()))

@@ -24,7 +24,7 @@ func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
 				t.Errorf("a warning for nothing: %s", told)
 			}
 		}
-		for _, want := range []string{"version=test", app.Mask(database), "address=127.0.0.1:", "ops_address=127.0.0.1:"} {
+		for _, want := range []string{"version=test", app.Settings{Database: database}.DatabaseName(), "address=127.0.0.1:", "ops_address=127.0.0.1:"} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q is missing in %q", want, line)
 			}

@@ -3,9 +3,10 @@ package app
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
+
+	"landfall/internal/engine"
 )
 
 // mostPassword bounds what is read from a file that was named by mistake.
@@ -29,24 +30,15 @@ func (s *Settings) unlock() error {
 			return fmt.Errorf("setting database-password-file: %w", err)
 		}
 	}
-	address, err := url.Parse(s.Database)
-	if err != nil || !strings.HasPrefix(address.Scheme, "postgres") {
-		return errors.New("a database password is given, but setting database names none that takes one")
+	name, err := engine.Parse(s.Database)
+	if err != nil {
+		return err
 	}
-	if _, already := address.User.Password(); already || address.Query().Has("password") {
-		return errors.New("the database password is given twice: take the one in setting database out")
+	unlocked, err := name.Unlocked(password)
+	if err == nil {
+		s.Database = unlocked
 	}
-	if address.User == nil {
-		// A password in front of the host would need a user; the parameter of
-		// the same name does not. The driver takes a + for a plus sign.
-		query := address.Query()
-		query.Set("password", password)
-		address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
-	} else {
-		address.User = url.UserPassword(address.User.Username(), password)
-	}
-	s.Database = address.String()
-	return nil
+	return err
 }
 
 // readPassword takes the first line of a file, as other programs do: editors
@@ -70,4 +62,13 @@ func readPassword(path string) (string, error) {
 }
 
 // exposed says that a database's address has a password in it.
-func exposed(database string) bool { return Mask(database) != database }
+func exposed(database string) bool {
+	name, err := engine.Parse(database)
+	return err == nil && name.Exposed()
+}
+
+// DatabaseName is the database as it may be shown and logged: without secrets.
+func (s Settings) DatabaseName() string {
+	name, _ := engine.Parse(s.Database) // what cannot be read shows as nothing
+	return name.String()
+}

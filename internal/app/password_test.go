@@ -46,7 +46,7 @@ func doorman(t *testing.T) (address string, told chan string) {
 // A password on the command line is read by everybody on the machine, so there
 // are three ways around it; each has to reach the server.
 func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
-	const password = "hunter2 /@:?%"
+	const password = `hunter2 /@:?%'\x`
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -57,6 +57,7 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 		variables map[string]string
 	}{
 		"variable":       {"landfall@", nil, map[string]string{"LANDFALL_DATABASE_PASSWORD": password}},
+		"words":          {"host=", nil, map[string]string{"LANDFALL_DATABASE_PASSWORD": password}},
 		"file":           {"landfall@", []string{"--database-password-file", file}, nil},
 		"without a user": {"", []string{"--database-password-file", file}, nil},
 		"PGPASSFILE":     {"landfall@", nil, map[string]string{"PGPASSFILE": filepath.Join(t.TempDir(), "pgpass")}},
@@ -64,12 +65,16 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address, told := doorman(t)
 			if passes := test.variables["PGPASSFILE"]; passes != "" {
-				line := address + ":*:landfall:" + strings.ReplaceAll(password, ":", `\:`) + "\n"
+				line := address + ":*:landfall:" + strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(password) + "\n"
 				if err := os.WriteFile(passes, []byte(line), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			arguments := append(test.arguments, "--database", "postgres://"+test.user+address+"/landfall?sslmode=disable", "--database-wait", "0s")
+			database := "postgres://" + test.user + address + "/landfall?sslmode=disable"
+			if host, port, _ := net.SplitHostPort(address); test.user == "host=" {
+				database = "host=" + host + " port=" + port + " user=landfall sslmode=disable"
+			}
+			arguments := append(test.arguments, "--database", database, "--database-wait", "0s")
 			settings, err := load(t, arguments, test.variables, "")
 			if err != nil {
 				t.Fatal(err)
@@ -108,6 +113,7 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "both given"},
 		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "given twice"},
 		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "given twice"},
+		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "given twice"},
 		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "names none that takes one"},
 		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
 		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},

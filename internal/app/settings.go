@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"landfall/internal/document"
+	"landfall/internal/engine"
 	"landfall/internal/httpapi"
 )
 
@@ -99,7 +100,7 @@ var declared = []setting{
 	{"trusted-proxies", "addresses or networks of proxies whose X-Forwarded-For names the caller, with commas between them", func(s *Settings) value {
 		return networks(&s.Proxies)
 	}},
-	{"database", "where everything is kept: sqlite:FILE or postgres://…", func(s *Settings) value {
+	{"database", "where everything is kept: sqlite:FILE, postgres://… or host=… dbname=…", func(s *Settings) value {
 		return text(&s.Database, "sqlite:landfall.db", checkDatabase)
 	}},
 	{"database-password-file", "file whose first line is the database's password, when its address has none", func(s *Settings) value {
@@ -247,15 +248,8 @@ func checkDocuments(text string) error {
 
 // checkDatabase never repeats the value: it may hold a password.
 func checkDatabase(text string) error {
-	if file, ok := strings.CutPrefix(text, "sqlite:"); ok && file != "" {
-		return nil
-	}
-	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
-		if address, err := url.Parse(text); err == nil && address.Host != "" {
-			return nil
-		}
-	}
-	return errors.New("want sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME")
+	_, err := engine.Parse(text)
+	return err
 }
 
 func checkBaseURL(text string) error {

@@ -216,31 +216,3 @@ func formatSize(bytes int64) string {
 	}
 	return "0"
 }
-
-// maskedPassword finds the password in PostgreSQL's "host=… password=…".
-var maskedPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)`)
-
-// Mask hides the password of a URL, in the place before the host and among
-// the parameters, so that the rest can be shown and logged.
-func Mask(text string) string {
-	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok {
-		return maskedPassword.ReplaceAllString(text, "$1***")
-	}
-	// The last @ ends the user part: passwords may hold one unescaped.
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		if user, _, locked := strings.Cut(rest[:at], ":"); locked {
-			rest = user + ":***" + rest[at:]
-		}
-	}
-	if place, parameters, ok := strings.Cut(rest, "?"); ok {
-		pairs := strings.Split(parameters, "&")
-		for i, pair := range pairs {
-			if name, _, _ := strings.Cut(pair, "="); strings.Contains(strings.ToLower(name), "password") {
-				pairs[i] = name + "=***"
-			}
-		}
-		rest = place + "?" + strings.Join(pairs, "&")
-	}
-	return scheme + "://" + rest
-}

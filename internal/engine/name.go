@@ -17,6 +17,8 @@ type target interface {
 	open(ctx context.Context, options Options) (machine, error)
 	schema(ctx context.Context, options Options, create bool) (*schema, error)
 	shown() string
+	exposed() bool
+	unlocked(password string) (string, error)
 }
 
 // File gives the file of a SQLite database, or nothing.
@@ -35,8 +37,16 @@ func (n Name) String() string {
 	return n.target.shown()
 }
 
-// keywords begin a connection string of PostgreSQL that is no URL.
-var keywords = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+// Exposed says that the name itself has a password in it.
+func (n Name) Exposed() bool { return n.target != nil && n.target.exposed() }
+
+// Unlocked gives the name's text with a password put where the driver looks for
+// one. A database without passwords and a second password are refused.
+func (n Name) Unlocked(password string) (string, error) { return n.target.unlocked(password) }
+
+// keywords begin a connection string of PostgreSQL that is no URL. One that
+// begins otherwise is known by its password, which no file name may give away.
+var keywords = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|service|sslmode)\s*=|password\s*=`)
 
 // Parse reads a database's name: sqlite:FILE, sqlite://FILE, a bare file name,
 // postgres://… or PostgreSQL's "host=… dbname=…". Its errors never repeat what

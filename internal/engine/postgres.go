@@ -4,50 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
-
-// postgresServer names a PostgreSQL database.
-type postgresServer struct{ config *pgx.ConnConfig }
-
-func parsePostgres(text string) (target, error) {
-	config, err := pgx.ParseConfig(text)
-	if err != nil {
-		if _, err := url.Parse(text); err != nil {
-			return nil, errors.New("the PostgreSQL URL cannot be read: check it for characters that need escaping")
-		}
-		return nil, errors.New("the PostgreSQL URL holds a setting that cannot be read")
-	}
-	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
-		return nil, errors.New("default_query_exec_mode=simple_protocol can repeat a write whose answer was lost: use exec or cache_describe")
-	}
-	if !strings.Contains(text, "target_session_attrs") {
-		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
-	return &postgresServer{config}, nil
-}
-
-// shown names the server and the database, and nothing that is secret.
-func (p *postgresServer) shown() string {
-	address := url.URL{Scheme: "postgres", Host: p.config.Host, Path: "/" + p.config.Database}
-	if strings.HasPrefix(p.config.Host, "/") {
-		address.Host = ""
-		address.RawQuery = "host=" + p.config.Host
-	} else if p.config.Port != 0 && p.config.Port != 5432 {
-		address.Host += ":" + strconv.Itoa(int(p.config.Port))
-	}
-	if p.config.User != "" {
-		address.User = url.User(p.config.User)
-	}
-	return address.String()
-}
 
 // postgres keeps readers, writers and those who look up lost commits apart, so
 // that none can use up the connections of the others.

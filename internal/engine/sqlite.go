@@ -18,6 +18,12 @@ type sqliteFile string
 
 func (f sqliteFile) shown() string { return "sqlite:" + string(f) }
 
+func (sqliteFile) exposed() bool { return false }
+
+func (sqliteFile) unlocked(string) (string, error) {
+	return "", errors.New("a database password is given, but setting database names none that takes one")
+}
+
 // embedded has one writer and pools of readers over one file.
 type embeddedFile struct {
 	lock   *fileLock

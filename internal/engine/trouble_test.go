@@ -90,12 +90,23 @@ func TestNames(t *testing.T) {
 		"a=b.db":              {"a=b.db", "sqlite:a=b.db"},
 		"postgres://u:p@h/d":  {"", "postgres://u@h/d"},
 		"postgres://h:6432/d": {"", "postgres://" + me() + "h:6432/d"},
-		"postgresql:///d?user=u&host=/run/pg&password=p": {"", "postgres://u@/d?host=/run/pg"},
-		"host=h dbname=d user=u password=p":              {"", "postgres://u@h/d"},
+		"postgresql:///d?user=u&host=/run/pg&password=p":       {"", "postgres://u@/d?host=/run/pg"},
+		"postgres://u:p@%2Frun%2Fpg:6432/d?sslmode=disable":    {"", "postgres://u@/d?host=/run/pg&port=6432"},
+		"application_name=x password=p host=h dbname=d user=u": {"", "postgres://u@h/d"},
+		"host=h dbname=d user=u password=p":                    {"", "postgres://u@h/d"},
 	} {
 		name, err := Parse(given)
 		if err != nil || name.File() != want.file || name.String() != want.shown {
 			t.Errorf("%s: file %q, shown %q, %v", given, name.File(), name.String(), err)
+		}
+	}
+}
+
+// The driver takes what follows the first @ for the host, and hosts are shown.
+func TestHalfAPasswordIsNoHost(t *testing.T) {
+	for _, given := range []string{"postgres://u:hu@nter2@h/d", "postgres://u:hu@nter2@h:5432/d", "postgres://u:hu/nter2@h/d"} {
+		if name, err := Parse(given); err == nil || strings.Contains(err.Error(), "nter2") {
+			t.Errorf("%s: shown %s, %v", given, name, err)
 		}
 	}
 }

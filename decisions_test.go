@@ -1,0 +1,25 @@
+package landfall_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Two pages once landed on the same day with the same number.
+func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
+	pages, err := os.ReadDir("docs/adr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, page := range pages {
+		text, err := os.ReadFile("docs/adr/" + page.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(page.Name(), fmt.Sprintf("%04d-", i+1)) || !strings.HasPrefix(string(text), fmt.Sprintf("# %d. ", i+1)) {
+			t.Errorf("%s should be number %d, in its name and in its title", page.Name(), i+1)
+		}
+	}
+}
