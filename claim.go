@@ -40,6 +40,7 @@ type Claim struct {
 	Hash     [32]byte
 	Lease    time.Duration
 	DryRun   bool
+	Failed   bool // for a dry run: a failure is on record, to be forgotten when it passes
 }
 
 // ClaimOutcome is the answer to one ClaimRequest.

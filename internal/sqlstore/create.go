@@ -59,33 +59,48 @@ var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain
 // again, a few times: with a million accounts one number in thirty thousand is
 // taken, so more than a few in a row mean a broken source.
 func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
-	return t.create(ctx, s.draw, batch)
+	return t.create(ctx, claimed, s.draw, batch)
 }
 
-// imports turns the claimed processes into imported ones, as far as the claims
-// are still good and the supplier is Ongoing. Only a claimed process has a token;
-// asking for its state as well would lead the planner to the index of claims.
-var imports = forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
-	UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
-		claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
-	FROM wanted w JOIN supplier s ON s.code = w.supplier
-	WHERE process.supplier_id = s.id AND process.external = w.external
-		AND process.claim_token = w.token AND s.status = 'Ongoing'
-	RETURNING process.account_number, process.id, process.account_created_at`)
+// turning is how processes become accounts: which of them may, and why others
+// may not.
+type turning struct{ imports, reasons map[int]string }
+
+// turn writes the texts for a condition on a column under which a process may
+// become an account, w being what is wanted.
+func turn(condition string) turning {
+	return turning{
+		imports: forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
+			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
+				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
+			FROM wanted w JOIN supplier s ON s.code = w.supplier
+			WHERE process.supplier_id = s.id AND process.external = w.external AND process.`+condition+` AND s.status = 'Ongoing'
+			RETURNING process.account_number, process.id, process.account_created_at`),
+		reasons: forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
+			SELECT w.supplier, w.external, coalesce(s.status, ''), p.`+condition+`
+			FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
+			LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`),
+	}
+}
+
+// claimed turns processes whose claims are still good. Only a claimed process
+// has a token; asking for its state as well would lead the planner to the index
+// of claims.
+var claimed = turn(`claim_token = w.token`)
 
 // create turns a batch of claims into accounts, and says of each what became
 // of it.
-func (t *tx) create(ctx context.Context, draw func() (string, error), batch []*createCall) error {
+func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
 	open := unsettle(batch)
 	rows := newAccountRows()
 	// Between importing and explaining, a supplier may be opened: then nothing
 	// explains the refusal, and only those go again.
 	for range 3 {
-		if err := t.importAll(ctx, draw, open, rows); err != nil {
+		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
 			return err
 		}
 		if len(open.byKey) > 0 {
-			if err := t.refuseCreation(ctx, open); err != nil {
+			if err := t.refuseCreation(ctx, how, open); err != nil {
 				return err
 			}
 		}
@@ -96,7 +111,9 @@ func (t *tx) create(ctx context.Context, draw func() (string, error), batch []*c
 	return landfall.ErrUnavailable
 }
 
-func (t *tx) importAll(ctx context.Context, draw func() (string, error), open *openCreate, into *accountRows) error {
+func (t *tx) importAll(
+	ctx context.Context, how turning, draw func() (string, error), open *openCreate, into *accountRows,
+) error {
 	numbers := make(map[string]*createCall, len(open.byKey))
 	var failed error
 	size, args := open.args(4, func(args []any, one *createCall) []any {
@@ -113,7 +130,7 @@ func (t *tx) importAll(ctx context.Context, draw func() (string, error), open *o
 	if failed != nil {
 		return failed
 	}
-	rows, err := t.returning(ctx, imports[size], args...)
+	rows, err := t.returning(ctx, how.imports[size], args...)
 	if err != nil {
 		return collision(err)
 	}
@@ -142,17 +159,11 @@ func collision(err error) error {
 	return err
 }
 
-// creationReasons tells how the claims stand that were not imported.
-var creationReasons = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
-	SELECT w.supplier, w.external, coalesce(s.status, ''), p.claim_token = w.token
-	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
-	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
-
-func (t *tx) refuseCreation(ctx context.Context, open *openCreate) error {
+func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
 	size, args := open.args(3, func(args []any, one *createCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)
 	})
-	rows, err := t.query(ctx, creationReasons[size], args...)
+	rows, err := t.query(ctx, how.reasons[size], args...)
 	if err != nil {
 		return err
 	}

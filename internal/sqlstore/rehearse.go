@@ -17,7 +17,7 @@ import (
 // looks gives what dry runs would create from, and how each process stands.
 var looks = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number, p.revision, p.hash, g.document
+		`+standing+`, p.account_number, p.revision, p.failed_at IS NOT NULL, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`)
@@ -58,8 +58,9 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		var status landfall.SupplierStatus
 		var limit int64
 		var revision sql.NullInt64
+		var failed sql.NullBool
 		var hash, document []byte
-		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &revision, &hash, &document); err != nil {
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &revision, &failed, &hash, &document); err != nil {
 			return nil, t.note(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -80,7 +81,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		}
 		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
 			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: digest(hash), Lease: one.wanted.Lease, DryRun: true,
+			Hash: digest(hash), Lease: one.wanted.Lease, DryRun: true, Failed: failed.Bool,
 		}})
 	}
 	return counted, t.note(rows.Err())
@@ -122,12 +123,9 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	return nil
 }
 
-// pretends claims processes for dry runs, whoever holds them: nobody else will
+// unclaimed turns processes for dry runs, whoever holds them: nobody else will
 // ever see it.
-var pretends = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
-	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now}
-	FROM wanted w JOIN supplier s ON s.code = w.supplier
-	WHERE process.supplier_id = s.id AND process.external = w.external AND process.state IN ('staged', 'claimed')`)
+var unclaimed = turn(`state IN ('staged', 'claimed')`)
 
 // rehearse tries a batch of dry runs.
 func (s *Store) rehearse(t *tx, ctx context.Context, batch []*createCall) error {
@@ -141,28 +139,13 @@ func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []
 	if _, err := t.exec(ctx, "SAVEPOINT "+savepoint); err != nil {
 		return err
 	}
-	played := make([]*createCall, len(batch))
-	for i, one := range batch {
-		creation := *one.wanted
-		creation.Claim.Token = rand.Text()
-		played[i] = &createCall{key: one.key, wanted: &creation}
-	}
-	open := unsettle(played)
-	size, args := open.args(3, func(args []any, one *createCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)
-	})
-	if _, err := t.exec(ctx, pretends[size], args...); err != nil {
+	if err := t.create(ctx, unclaimed, draw, batch); err != nil {
 		return err
 	}
-	if err := t.create(ctx, draw, played); err != nil {
+	if _, err := t.exec(ctx, "ROLLBACK TO SAVEPOINT "+savepoint); err != nil {
 		return err
 	}
-	for _, end := range []string{"ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "} {
-		if _, err := t.exec(ctx, end+savepoint); err != nil {
-			return err
-		}
-	}
-	return t.keepRehearsals(ctx, batch, played)
+	return t.keepRehearsals(ctx, batch)
 }
 
 // succeeded forgets the failure of what a dry run has just shown to pass, as
@@ -174,11 +157,10 @@ var succeeded = forSizes(batchSizes, `WITH wanted (supplier, external, revision)
 		AND process.state IN ('staged', 'claimed') AND process.failed_at IS NOT NULL`)
 
 // keepRehearsals writes down what came of dry runs and gives their places back.
-func (t *tx) keepRehearsals(ctx context.Context, batch, played []*createCall) error {
+func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	passed := unsettle(batch)
 	rows := newAccountRows()
-	for i, one := range batch {
-		one.outcome = played[i].outcome
+	for _, one := range batch {
 		if token := one.wanted.Claim.Token; token != "" {
 			if err := t.endRehearsal(ctx, token); err != nil {
 				return err
@@ -193,15 +175,17 @@ func (t *tx) keepRehearsals(ctx context.Context, batch, played []*createCall) er
 			return err
 		}
 		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
+		if !one.wanted.Claim.Failed {
+			delete(passed.byKey, one.key)
+		}
 	}
-	if len(passed.byKey) == 0 {
-		return nil
-	}
-	size, args := passed.args(3, func(args []any, one *createCall) []any {
-		return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
-	})
-	if _, err := t.exec(ctx, succeeded[size], args...); err != nil {
-		return err
+	if len(passed.byKey) > 0 {
+		size, args := passed.args(3, func(args []any, one *createCall) []any {
+			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
+		})
+		if _, err := t.exec(ctx, succeeded[size], args...); err != nil {
+			return err
+		}
 	}
 	return t.write(ctx, rows.piles()...)
 }

@@ -79,7 +79,7 @@ var rehearsals = []check{
 		if found := process(t, store, key); found.Failure == nil || !found.Failure.DryRun || found.State != landfall.Staged {
 			t.Fatalf("got %+v", found)
 		}
-		play(t, store, tried, landfall.CreateRolledBack)
+		play(t, store, rehearse(t, store, key), landfall.CreateRolledBack)
 		if found := process(t, store, key); found.Failure != nil {
 			t.Errorf("the failure stays: %+v", found.Failure)
 		}
