@@ -31,9 +31,9 @@ func command(t *testing.T, arguments ...string) string {
 type named struct{ given, shown string }
 
 // The settings, the log and the driver used to read a database's name each in
-// its own way: bare file names and Unix sockets were refused by one of them, and
-// the password of "host=… password=…" was shown. Now all doors open to every
-// way of writing a name, and lead to the same place.
+// its own way, so that the settings refused bare file names, Unix sockets and
+// "host=… dbname=…", which the driver takes. Now all doors open to every way of
+// writing a name, lead to the same place and show no password.
 func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
