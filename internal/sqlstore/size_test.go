@@ -20,7 +20,8 @@ func TestStagedAccountsTakeHalfOfTheirBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const accounts, writers = 30_000, 64
+	// SQLite's log has a size of its own, which must not decide: a book has more.
+	const accounts, writers = 50_000, 64
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
 		ready(t, store)
