@@ -67,7 +67,10 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 			leave()
 			return a.send(ctx, x, a.Answers.Refuse(verb, err))
 		}
-		defer free()
+		// Both turns end with the work: whoever takes the answer slowly would
+		// keep everybody else's long bodies out.
+		inWork := leave
+		leave = func() { free(); inWork() }
 	}
 	return a.send(limited, x, a.do(limited, verb, call, leave))
 }
