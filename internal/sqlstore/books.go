@@ -22,10 +22,15 @@ const (
 )
 
 // The texts that look up what postings want to see. An id that was added again
-// and again unchecked is one entry all the same: the first.
+// and again unchecked is one entry all the same: the first. It is asked for as
+// a range, because an equality lets PostgreSQL walk the whole ledger of an
+// account by its key once some id is frequent; this order only the index of
+// transactions has.
 var (
 	entriesWanted = newWish("text", `SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id
-			AND e.sequence = (SELECT min(f.sequence) FROM ledger_entry f WHERE f.account_id = w.id AND f.transaction_id = w.name)
+			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
+				WHERE f.account_id = w.id AND f.transaction_id BETWEEN w.name AND w.name
+				ORDER BY f.account_id, f.transaction_id, f.sequence LIMIT 1)
 		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`)
 	notesWanted = newWish("bigint", `SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 		ORDER BY n.account_id, n.ordinal`)
