@@ -10,6 +10,7 @@ type ClaimRequest struct {
 	Lease        time.Duration
 	ServiceLimit int  // claims of the whole service at once; 0 means no limit
 	DryRun       bool // keep nobody away: the process stays as it is
+	By           Author
 }
 
 // ClaimVerdict says what became of a ClaimRequest.

@@ -44,9 +44,9 @@ type Store interface {
 
 // Pipeline moves accounts onto the platform. Every method decides and writes in
 // one transaction, which it may share with concurrent calls; no call can see or
-// undo another's. Stage, Create and Post write nothing for an author whose key
-// has been revoked, has ended or is of a disabled organisation for more than a
-// second: ErrRevoked then.
+// undo another's. None writes anything for an author whose key has been revoked,
+// has ended or is of a disabled organisation for more than a second: ErrRevoked
+// then. Release alone still frees what was claimed, and keeps nothing else.
 type Pipeline interface {
 	// Stage keeps one document durably with its author, or says why not. Staging the
 	// same content again changes nothing and is StagedAgain; other content
@@ -225,6 +225,11 @@ type CredentialReader interface {
 
 // CredentialWriter changes organisations, keys and tokens.
 type CredentialWriter interface {
+	// Vouch answers ErrRevoked when an author's key was revoked, has ended or is
+	// of a disabled organisation. Whatever is written in the name of a key through
+	// Update asks for it in the same transaction. No author is a good one: an
+	// operator.
+	Vouch(ctx context.Context, author Author) error
 	CreateOrganisation(ctx context.Context, name string) error // or ErrExists; with the default quotas
 	// SetQuotas replaces the quotas of an organisation, or ErrNotFound.
 	SetQuotas(ctx context.Context, name string, quotas Quotas) error

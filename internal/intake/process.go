@@ -45,6 +45,7 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 	defer done()
 	claimed, err := d.store.Claim(ctx, landfall.ClaimRequest{
 		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit, DryRun: request.DryRun,
+		By: who.Author(),
 	})
 	if err != nil {
 		return Created{}, trouble(err)

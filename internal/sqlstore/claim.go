@@ -51,11 +51,16 @@ func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequ
 
 // letGo ends a claim as if it had never been.
 func (s *Store) letGo(ctx context.Context, claim landfall.Claim) error {
-	return s.update(ctx, claim.Key, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+held,
-			claim.Key.Supplier, claim.Key.External, claim.Token)
-		return err
-	})
+	return s.update(ctx, claim.Key, func(t *tx) error { return t.letGo(ctx, claim) })
+}
+
+func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
+	if claim.DryRun {
+		return t.endRehearsal(ctx, claim.Token)
+	}
+	_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+held,
+		claim.Key.Supplier, claim.Key.External, claim.Token)
+	return err
 }
 
 // claimMustCount is the verdict on a claim whose supplier has a limit: it is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 
 	"landfall"
 )
@@ -78,7 +79,25 @@ var releases = forSizes(batchSizes, `WITH wanted (supplier, external, token, dry
 		ELSE process.claim_token = w.token END
 	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external`)
 
-// release ends a batch of claims. Each has its own answer: who was fenced off
+// release ends a batch of claims. Nothing is kept in the name of a key that is
+// good no more, but what it held is free again: the account shall not wait for
+// a lease because its key was revoked.
+func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error {
+	author := func(r release) landfall.Author { return r.event.By }
+	if err := vouched(&s.vouchers, author, (*tx).release)(t, ctx, batch); err != nil {
+		return err
+	}
+	for _, one := range batch {
+		if errors.Is(one.err, landfall.ErrRevoked) {
+			if err := t.letGo(ctx, one.wanted.Claim); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// release ends claims of those who may still write. Each has its own answer: who was fenced off
 // leaves nothing behind.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := unsettle(batch)
@@ -142,7 +161,7 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 		return err
 	}
 	for _, one := range kept.byKey {
-		if one.wanted.DryRun && one.wanted.Token != "" {
+		if one.wanted.DryRun {
 			if err := t.endRehearsal(ctx, one.wanted.Token); err != nil {
 				return err
 			}

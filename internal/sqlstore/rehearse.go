@@ -161,10 +161,8 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	passed := unsettle(batch)
 	rows := newAccountRows()
 	for _, one := range batch {
-		if token := one.wanted.Claim.Token; token != "" {
-			if err := t.endRehearsal(ctx, token); err != nil {
-				return err
-			}
+		if err := t.endRehearsal(ctx, one.wanted.Claim.Token); err != nil {
+			return err
 		}
 		if one.outcome.Verdict != landfall.Created {
 			delete(passed.byKey, one.key)
@@ -190,8 +188,11 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	return t.write(ctx, rows.piles()...)
 }
 
-// endRehearsal gives the place of a counted dry run back.
+// endRehearsal gives the place of a counted dry run back; the others have none.
 func (t *tx) endRehearsal(ctx context.Context, token string) error {
+	if token == "" {
+		return nil
+	}
 	_, err := t.exec(ctx, `DELETE FROM rehearsal WHERE token = $1`, token)
 	return err
 }

@@ -78,15 +78,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, known(err)
 	}
 	store := &Store{db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) }}
-	store.stagings = newJoint(db, vouched(&store.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	store.claims = newJoint(db, (*tx).claim)
-	store.looks = newJoint(db, (*tx).look)
-	store.counted = newJoint(db, (*tx).claimCounted)
-	store.creations = newJoint(db, vouched(&store.vouchers, func(c *landfall.Creation) landfall.Author { return c.By }, store.create))
-	store.rehearsals = newJoint(db, store.rehearse)
-	store.releases = newJoint(db, (*tx).release)
-	store.postings = newJoint(db, vouched(&store.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	store.refusals = newJoint(db, (*tx).refuseStaging)
+	store.join()
 	if options.Server && db.Embedded() {
 		if err := store.freeClaims(ctx); err != nil {
 			_ = db.Close() // the error that brought us here counts
@@ -94,6 +86,22 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		}
 	}
 	return store, nil
+}
+
+// join declares the verbs that are done for many callers at once. All of them
+// ask whether their author may still write, in the transaction that writes.
+func (s *Store) join() {
+	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
+	creator := func(c *landfall.Creation) landfall.Author { return c.By }
+	s.stagings = newJoint(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
+	s.refusals = newJoint(s.db, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
+	s.claims = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.looks = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).look))
+	s.counted = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.creations = newJoint(s.db, vouched(&s.vouchers, creator, s.create))
+	s.rehearsals = newJoint(s.db, vouched(&s.vouchers, creator, s.rehearse))
+	s.releases = newJoint(s.db, s.release)
+	s.postings = newJoint(s.db, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
 }
 
 // View runs fn over one consistent snapshot.

@@ -74,6 +74,16 @@ func (t *tx) revoked(ctx context.Context, vouchers *vouchers, keys []string) ([]
 	return dead, nil
 }
 
+// Vouch asks whether an author may still write.
+func (t *tx) Vouch(ctx context.Context, author landfall.Author) error {
+	// Each asks anew: nobody writes often enough this way to be remembered.
+	dead, err := t.revoked(ctx, &vouchers{}, []string{author.KeyID})
+	if err == nil && len(dead) > 0 {
+		err = landfall.ErrRevoked
+	}
+	return err
+}
+
 // vouched runs a verb for those of a batch whose authors may still write. The
 // others are told, and nothing is written for them.
 func vouched[W, O any](

@@ -72,4 +72,58 @@ var revocations = []check{
 		// The claim was not touched: whoever may write goes on with it.
 		same(t, create(t, store, held, house()).Verdict, landfall.Created)
 	}},
+	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		staged(t, store, "claimed", "dry", "counted", "fresh")
+		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
+		by := author(t, store)
+		asking := func(number string, dry bool) landfall.ClaimRequest {
+			request := wish(own(number))
+			request.DryRun, request.By = dry, by
+			return request
+		}
+		held := claim(t, store, asking("claimed", false), landfall.ClaimGranted)
+		looked := claim(t, store, asking("dry", true), landfall.ClaimGranted)
+		limited := asking("counted", true)
+		limited.ServiceLimit = 2 // the claim is counted too
+		counted := claim(t, store, limited, landfall.ClaimGranted)
+		update(t, store, func(tx landfall.Tx) error { return tx.Vouch(ctx, by) })
+
+		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, by.KeyID) })
+		time.Sleep(felt)
+		before := map[string]landfall.Process{}
+		for _, number := range []string{"dry", "counted", "fresh"} {
+			before[number] = process(t, store, own(number))
+		}
+		for _, dry := range []bool{false, true} {
+			_, err := store.Claim(ctx, asking("fresh", dry))
+			want(t, err, landfall.ErrRevoked)
+			request := asking("fresh", dry)
+			request.ServiceLimit = 100
+			_, err = store.Claim(ctx, request)
+			want(t, err, landfall.ErrRevoked)
+		}
+		_, err := store.Create(ctx, landfall.Creation{Claim: looked, Account: house(), By: by})
+		want(t, err, landfall.ErrRevoked)
+		for _, mine := range []landfall.Claim{looked, counted, held} {
+			want(t, store.Release(ctx, mine, landfall.Attempt{
+				Failure: &landfall.Failure{Code: "account_failed_validation", DryRun: mine.DryRun},
+				Event:   landfall.Event{Type: landfall.EventImportFailed}, By: by,
+			}), landfall.ErrRevoked)
+		}
+		want(t, store.Refuse(ctx, landfall.Refusal{
+			Key: own("refused"), Failure: landfall.Failure{Code: "account_failed_validation"}, By: by,
+		}), landfall.ErrRevoked)
+		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.Vouch(ctx, by) }), landfall.ErrRevoked)
+
+		same(t, failing(t, store, landfall.FailureQuery{}), []string(nil))
+		for number, left := range before {
+			same(t, process(t, store, own(number)), left)
+			same(t, len(events(t, store, own(number))), 0)
+		}
+		// Nobody waits for a lease, nor for a place that was counted.
+		next := wish(own("claimed"))
+		next.ServiceLimit = 1
+		same(t, create(t, store, claim(t, store, next, landfall.ClaimGranted), house()).Verdict, landfall.Created)
+	}},
 }
