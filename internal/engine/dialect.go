@@ -30,7 +30,7 @@ var sqliteDialect = &dialect{
 		"{bytes}", "BLOB",
 		"{json}", "TEXT",
 		// Whoever writes holds everything.
-		"{hold}", "",
+		"{hold}", "", "{take}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
 	classify: classifySQLite,
@@ -48,6 +48,8 @@ var postgresDialect = &dialect{
 		"{json}", "JSON",
 		// Foreign keys may still be checked against what is held.
 		"{hold}", "FOR NO KEY UPDATE OF held",
+		// What somebody else is taking is left to him.
+		"{take}", "FOR NO KEY UPDATE OF held SKIP LOCKED",
 		"{schema_table}", "to_regclass('schema_step')::text",
 	),
 	classify: classifyPostgres,

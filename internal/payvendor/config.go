@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/outward"
 )
 
 // The adapters' names.
@@ -77,7 +78,6 @@ func read(vendor landfall.Vendor, variables []string) (design, error) {
 var (
 	codeForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`)
 	secretForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
-	loopback   = prefixes("127.0.0.0/8", "::1/128")
 	bases      = map[string]string{
 		Stripe:     "https://api.stripe.com",
 		GoCardless: "https://api.gocardless.com",
@@ -159,19 +159,11 @@ func (f *form) pointer(name, otherwise string) pointer {
 	return p
 }
 
-// networks reads networks in CIDR notation; a bare address is a network of one.
+// networks reads the private networks the vendor may be reached in.
 func (f *form) networks(texts []string) []netip.Prefix {
-	var networks []netip.Prefix
-	for _, text := range texts {
-		prefix, err := netip.ParsePrefix(text)
-		if addr, failed := netip.ParseAddr(text); err != nil && failed == nil {
-			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
-		}
-		if err != nil {
-			f.fault("networks", "a network is written like 10.20.0.0/16")
-			continue
-		}
-		networks = append(networks, prefix.Masked())
+	networks, err := outward.Networks(texts)
+	if err != nil {
+		f.fault("networks", err.Error())
 	}
 	return networks
 }
@@ -210,29 +202,13 @@ func (f *form) base(vendor landfall.Vendor, networks []netip.Prefix) *url.URL {
 		f.fault("base_url", "it is needed")
 		return nil
 	}
-	base, err := url.Parse(text)
-	if err != nil || base.Hostname() == "" || base.Opaque != "" {
-		f.fault("base_url", "it is an address like https://api.example.com/v1")
+	base, err := (&outward.Gate{Allowed: networks}).Address(text, false)
+	if err != nil {
+		f.fault("base_url", err.Error())
 		return nil
 	}
-	// A literal address can be judged now; a name only when it is dialled.
-	gate := gate{allowed: networks}
-	addr, literal := netip.ParseAddr(base.Hostname())
-	open := slices.ContainsFunc(networks, func(p netip.Prefix) bool {
-		return slices.ContainsFunc(loopback, p.Overlaps)
-	})
-	local := base.Hostname() == "localhost" || literal == nil && addr.Unmap().IsLoopback()
-	switch {
-	case base.User != nil:
-		f.fault("base_url", "no user name or password belongs in it; name the secret's variable instead")
-	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
+	if base.RawQuery != "" || base.ForceQuery {
 		f.fault("base_url", "it ends with its path")
-	case base.Scheme == "http" && (!local || !open):
-		f.fault("base_url", "it must be https; plain http is only for a loopback address that networks allows")
-	case base.Scheme != "https" && base.Scheme != "http":
-		f.fault("base_url", "it must be https")
-	case literal == nil && !gate.admits(addr):
-		f.fault("base_url", "its address is private; networks must allow it")
 	}
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), ""
 	return base

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
+
+	"landfall/internal/outward"
 )
 
 // replyLimit is far more than any instruction needs.
@@ -35,7 +36,7 @@ func (c *courier) RoundTrip(request *http.Request) (*http.Response, error) {
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return nil, &statusError{
 			status:     response.StatusCode,
-			retryAfter: retryAfter(response.Header.Get("Retry-After")),
+			retryAfter: outward.RetryAfter(response.Header.Get("Retry-After"), quietLimit),
 			body:       body,
 		}
 	}
@@ -57,15 +58,4 @@ func (c *courier) CloseIdleConnections() {
 	if closer, ok := c.next.(interface{ CloseIdleConnections() }); ok {
 		closer.CloseIdleConnections()
 	}
-}
-
-// retryAfter reads the header of that name, in seconds or as a date.
-func retryAfter(text string) time.Duration {
-	var wait time.Duration
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = time.Until(at)
-	}
-	return min(max(wait, 0), quietLimit)
 }

@@ -44,9 +44,10 @@ type Options struct {
 // for use by many goroutines.
 type Desk struct {
 	options Options
-	lookup  func(ctx context.Context, network, host string) ([]netip.Addr, error)
-	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	roots   *x509.CertPool // nil: the host's
+	// How names are looked up and dialled; nil: as usual.
+	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	roots  *x509.CertPool // nil: the host's
 
 	mu     sync.Mutex
 	lines  map[string]*line
@@ -72,11 +73,8 @@ func NewDesk(options Options) *Desk {
 	if options.Alarm == nil {
 		options.Alarm = func(string, error) {}
 	}
-	dialer := &net.Dialer{Timeout: connectLimit, KeepAlive: 30 * time.Second}
 	return &Desk{
 		options: options,
-		lookup:  net.DefaultResolver.LookupNetIP,
-		dial:    dialer.DialContext,
 		lines:   map[string]*line{},
 		warned:  map[string]bool{},
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"landfall"
+	"landfall/internal/outward"
 )
 
 // What can go wrong on the way to a vendor and back. None of these carries a
 // word of the vendor's reply: vendors echo credentials and personal data.
 var (
 	errMissing      = errors.New("the vendor knows no such instruction")
-	errForbidden    = errors.New("the vendor's name leads to an address that is not allowed")
 	errBroken       = errors.New("the vendor's reply cannot be trusted")
 	errTooSlow      = errors.New("the vendor did not answer within the time limit")
 	errOutOfService = errors.New("the vendor has been in trouble for long")
@@ -69,7 +69,7 @@ func isRefusal(err error) bool {
 	if status, ok := errors.AsType[*statusError](err); ok {
 		return status.status >= 400 && status.status < 500 && !isPassing(status.status)
 	}
-	return errors.Is(err, errForbidden)
+	return errors.Is(err, outward.ErrForbidden)
 }
 
 // isPassing reports whether a status may be another one next time.
@@ -93,7 +93,7 @@ func isTrouble(err error) bool {
 // provesNothing reports whether an error says nothing about the vendor: the
 // caller left, or the vendor was never reached because we refused to.
 func provesNothing(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, errForbidden)
+	return errors.Is(err, context.Canceled) || errors.Is(err, outward.ErrForbidden)
 }
 
 // worthRepeating reports whether asking again at once may help.

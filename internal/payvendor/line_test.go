@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/outward"
 )
 
 var quiet = log.New(io.Discard, "", 0)
@@ -71,7 +72,7 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 
 func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	for _, err := range []error{
-		errMissing, errForbidden, &statusError{status: 400}, &statusError{status: 401}, &statusError{status: 403},
+		errMissing, outward.ErrForbidden, &statusError{status: 400}, &statusError{status: 401}, &statusError{status: 403},
 		&statusError{status: 404}, &statusError{status: 422}, &statusError{status: 429}, context.Canceled,
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestRepetition(t *testing.T) {
 		{&statusError{status: 503, retryAfter: 2 * time.Second}, 3},
 		{&statusError{status: 503, retryAfter: 6 * time.Second}, 2}, // the second wait would end after the limit
 		{&statusError{status: 429, retryAfter: time.Minute}, 1},
-		{errMissing, 1}, {errForbidden, 1}, {&statusError{status: 401}, 1}, {&statusError{status: 302}, 1},
+		{errMissing, 1}, {outward.ErrForbidden, 1}, {&statusError{status: 401}, 1}, {&statusError{status: 302}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			desk, vendor, script := scripted(Options{})
