@@ -30,6 +30,7 @@ type AccountData struct {
 	Notes                  []Note
 	Instructions           []Instruction
 	PaymentSchedules       []PaymentSchedule
+	Language               string // BCP 47; kept with the mails alone
 }
 
 // Customer is a person or business of an account.
@@ -42,6 +43,7 @@ type Customer struct {
 	Landline   string
 	BornOn     calendar.Day
 	Role       string
+	Deceased   bool // reported or confirmed; kept in the document alone
 }
 
 // Address is a postal address; Lines holds the free style, the named fields

@@ -80,12 +80,6 @@ type CreateOutcome struct {
 	At      time.Time
 }
 
-// Mail is a message to a customer, kept with the fact it tells.
-type Mail struct {
-	Kind string // "account_migrated"
-	To   string
-}
-
 // Attempt is what is kept of a claim that ended without an account.
 type Attempt struct {
 	Failure *Failure // nil when nothing was wrong: a dry run that would succeed

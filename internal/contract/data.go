@@ -30,6 +30,7 @@ func (a *Account) Data() landfall.AccountData {
 		Notes:                  each(root.Field("notes"), bindNote),
 		Instructions:           each(root.Field("payment_instructions"), bindInstruction),
 		PaymentSchedules:       each(root.Field("payment_schedules"), bindPaymentSchedule),
+		Language:               root.Field("language_preference").Text(),
 	}
 	return data
 }
@@ -78,6 +79,7 @@ func bindCustomer(n *rules.Node) landfall.Customer {
 		Landline:   n.Field("landline").Text(),
 		BornOn:     n.Field("date_of_birth").Day(),
 		Role:       n.Field("role").Text(),
+		Deceased:   n.Field("deceased").Text() != "",
 	}
 }
 

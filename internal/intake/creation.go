@@ -3,6 +3,7 @@ package intake
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"landfall"
@@ -36,18 +37,24 @@ func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.C
 		},
 	}
 	if a.supplier.SendCustomerEmails {
-		creation.Mails = welcome(data.Customers)
+		creation.Mails = welcome(data, a.desk.mailDelay)
 	}
 	return creation, nil
 }
 
-// welcome queues one message for every address of a customer.
-func welcome(customers []landfall.Customer) []landfall.Mail {
+// welcome queues one message for every address of a customer, whose letters may
+// be written large or small. Addresses of the dead get none: whoever reads them
+// now must not be greeted by a machine in their name.
+func welcome(data landfall.AccountData, delay time.Duration) []landfall.Mail {
 	var mails []landfall.Mail
-	for _, customer := range customers {
-		mail := landfall.Mail{Kind: "account_migrated", To: customer.Email}
-		if mail.To != "" && !slices.Contains(mails, mail) {
-			mails = append(mails, mail)
+	for _, customer := range data.Customers {
+		to := customer.Email
+		known := slices.ContainsFunc(mails, func(mail landfall.Mail) bool { return strings.EqualFold(mail.To, to) })
+		mourned := slices.ContainsFunc(data.Customers, func(other landfall.Customer) bool {
+			return other.Deceased && strings.EqualFold(other.Email, to)
+		})
+		if to != "" && !known && !mourned {
+			mails = append(mails, landfall.Mail{Kind: landfall.MailMigrated, To: to, Language: data.Language, Delay: delay})
 		}
 	}
 	return mails

@@ -30,6 +30,8 @@ type Options struct {
 	Quota Quota
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
+	// MailDelay is how long customers are not told of their new account.
+	MailDelay time.Duration
 }
 
 // Desk is where requests are handed in. It keeps nothing but a short-lived
@@ -43,6 +45,7 @@ type Desk struct {
 	documents    landfall.Documents
 	verifier     landfall.InstructionVerifier
 	quota        Quota
+	mailDelay    time.Duration
 }
 
 // New opens a desk over a store.
@@ -56,7 +59,7 @@ func New(store landfall.Store, options Options) *Desk {
 	return &Desk{
 		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
-		documents: options.Documents, verifier: options.Verifier, quota: options.Quota,
+		documents: options.Documents, verifier: options.Verifier, quota: options.Quota, mailDelay: options.MailDelay,
 	}
 }
 

@@ -29,6 +29,7 @@ var formerRows = []string{
 	SELECT id, 'B', 1, 'transaction', FALSE, 1, 1, 'PAYMENT', '2026-01-01', '', '', '{"id": "B"}' FROM account`,
 	`INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, reason, note)
 	SELECT id, 'A', 2, 'transaction', FALSE, 2, 3, 'PAYMENT', '2026-01-01', '', '' FROM account`,
+	`INSERT INTO mail (account_id, ordinal, kind, recipient, queued_at) SELECT id, 1, 'account_migrated', 'a@b.co', 7 FROM account`,
 	`INSERT INTO note (account_id, digest, ordinal, body, created_at, pinned) SELECT id, 7, 1, 'kept', 1, FALSE FROM account`,
 }
 
@@ -53,6 +54,10 @@ func TestFormerRowsStayReadable(t *testing.T) {
 			failed, err := view.Process(t.Context(), landfall.Key{Supplier: "S", External: "0"})
 			if err != nil || failed.Failure == nil || failed.Failure.Code != "lost" {
 				t.Errorf("the failed one is %+v", failed)
+			}
+			mails, err := view.MailsOf(t.Context(), held)
+			if err != nil || len(mails) != 1 || mails[0].State != landfall.MailQueued || mails[0].To != "a@b.co" || mails[0].DueAt.UnixMicro() != 7 {
+				t.Errorf("mails %+v, %v", mails, err)
 			}
 			revisions, err := view.Revisions(t.Context(), held)
 			if err != nil || len(revisions) != 1 || string(revisions[0].Document) != `{"spelled":  "as sent"}` {

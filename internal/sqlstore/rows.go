@@ -39,6 +39,15 @@ func newTable(name string, columns ...string) *table {
 	return &table{before: into, kinds: kinds, values: forSizes(rowSizes, into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
 }
 
+// skipping leaves alone the rows that are there already, by their unique columns.
+func (t *table) skipping(columns string) *table {
+	t.after = " ON CONFLICT (" + columns + ") DO NOTHING"
+	for size, text := range t.values {
+		t.values[size] = text + t.after
+	}
+	return t
+}
+
 // arrays writes the text for PostgreSQL, its parameters numbered from first.
 func (t *table) arrays(first int) string {
 	parts := make([]string, len(t.kinds))

@@ -87,6 +87,9 @@ var laws = []struct{ broken, when string }{
 	{"it does not have as many notes as it says", counted("note")},
 	{"it does not have as many statements as it says", counted("historical_statement")},
 	{"it does not have as many payment instructions as it says", counted("instruction")},
+	{"a mail waits for its customers or has reached them, and it has no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
+		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
+	{"a mail of its account stands under another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
 }
 
 // counted compares an account's counter with its rows, which are numbered.

@@ -34,7 +34,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`DELETE FROM staging`:                                              "its revisions are not counted through",
 		`UPDATE account SET revision = 7`:                                  "a revision that is not there",
 		`DELETE FROM event`:                                                "without an event",
-		`DELETE FROM account`:                                              "has no account",
+		`DELETE FROM account`:                                              "is imported and has no account",
 		`UPDATE account SET balance = balance + 1`:                         "is not the sum of its ledger",
 		`UPDATE account SET ledger_length = ledger_length + 1`:             "is not as long as the account says",
 		`DELETE FROM ledger_entry WHERE sequence = 1`:                      "is not as long as the account says",
@@ -43,10 +43,16 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`UPDATE note SET ordinal = ordinal + 5`:                            "as many notes",
 		`DELETE FROM historical_statement`:                                 "as many statements",
 		`UPDATE account SET instruction_count = 9`:                         "as many payment instructions",
+		`UPDATE mail SET supplier = 'OTHER'`:                               "under another supplier",
+		`DELETE FROM account WHERE id > 0`:                                 "a mail waits for its customers",
 	}
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
 		addSome(t, store)
+		if err := store.Force(t.Context(), `INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, due_at)
+			SELECT id, 'S', 'k', 'a@b.co', 1, 1 FROM account`); err != nil {
+			t.Fatal(err)
+		}
 		if found, processes := inspect(t, store); len(found) != 0 || processes != 1 {
 			t.Fatalf("nothing is damaged in %d processes, and yet %v", processes, found)
 		}

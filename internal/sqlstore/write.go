@@ -76,7 +76,9 @@ var (
 		"key_id text", "request_id text")
 	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
 		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
-	mailTable  = newTable("mail", "account_id bigint", "ordinal bigint", "kind text", "recipient text", "queued_at bigint")
+	// What was told, refused or withdrawn before an undo stays as it is.
+	mailTable = newTable("mail", "account_id bigint", "supplier text", "kind text", "recipient text", "language text",
+		"queued_at bigint", "due_at bigint").skipping("account_id, kind, recipient")
 	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
 		"details json", "key_id text", "request_id text")
 )
@@ -109,8 +111,8 @@ func (r *accountRows) account(id, at int64, number string, creation *landfall.Cr
 		r.schedules.add(id, int64(i+1), dayArg(s.StartOn), dayArg(s.EndOn), s.Trigger, amountArg(s.Amount), s.Frequency,
 			int64(s.DayOfMonth), amountArg(s.Threshold))
 	}
-	for i, mail := range creation.Mails {
-		r.mails.add(id, int64(i+1), mail.Kind, mail.To, at)
+	for _, mail := range creation.Mails {
+		r.mails.add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, at, at+mail.Delay.Microseconds())
 	}
 	// Whoever completes the account has written all of it.
 	r.ledger(id, account.Ledger, landfall.Author{})

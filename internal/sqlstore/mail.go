@@ -1,0 +1,155 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"strings"
+	"time"
+
+	"landfall"
+)
+
+// sendable are the suppliers whose mails may go out and that have some due.
+const sendable = `SELECT s.code FROM supplier s
+	WHERE s.send_customer_emails = $1 AND s.status <> 'Paused' AND EXISTS (
+		SELECT 1 FROM mail m WHERE m.supplier = s.code AND m.due_at <= {now})`
+
+// MailsDue says whether a mail could be sent now.
+func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
+	err = s.View(ctx, func(reader landfall.View) error {
+		v := reader.(*view) //nolint:forcetypeassert // it is this store's
+		return v.one(ctx, `SELECT EXISTS (`+sendable+`)`, []any{true}, []any{&due})
+	})
+	return due, err
+}
+
+// TakeMails gives mails to one sender. Whoever takes holds the desk, so that
+// takers come one after the other and the pace is that of all.
+func (s *Store) TakeMails(ctx context.Context, demand landfall.MailDemand) (landfall.MailSupply, error) {
+	var supply landfall.MailSupply
+	err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+		supply, err = t.takeMails(ctx, demand)
+		return err
+	})
+	if err != nil {
+		return landfall.MailSupply{}, err
+	}
+	return supply, nil
+}
+
+func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfall.MailSupply, error) {
+	var freeAt, now int64
+	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_desk held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
+		return landfall.MailSupply{}, err
+	}
+	gap := time.Minute.Microseconds() / int64(demand.Pace)
+	// What was not sent in the last second is not caught up with later: a pace
+	// is what a mail server can stand at any moment.
+	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
+	most := min(int64(demand.Most), (now-freeAt)/gap)
+	if most <= 0 {
+		return landfall.MailSupply{Wait: time.Duration(freeAt+gap-now) * time.Microsecond}, nil
+	}
+	suppliers, err := t.servedInTurn(ctx, demand.After)
+	if err != nil {
+		return landfall.MailSupply{}, err
+	}
+	var supply landfall.MailSupply
+	for i, supplier := range suppliers {
+		// Each gets a fair part of what is left, and the last ones may have none
+		// this time: the next taking begins behind the last who had some.
+		left := most - int64(len(supply.Mails))
+		if left <= 0 {
+			break
+		}
+		share := (left + int64(len(suppliers)-i) - 1) / int64(len(suppliers)-i)
+		taken, err := t.takeMailsOf(ctx, supplier, share, demand.Lease)
+		if err != nil {
+			return landfall.MailSupply{}, err
+		}
+		supply.Mails = append(supply.Mails, taken...)
+	}
+	_, err = t.exec(ctx, `UPDATE mail_desk SET free_at = $1 WHERE id = 1`, freeAt+gap*int64(len(supply.Mails)))
+	return supply, err
+}
+
+// servedInTurn lists the suppliers with due mails, those behind the last one
+// first.
+func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
+	return collect(ctx, t.session, func(scan scanner, code *string) error { return scan(code) },
+		sendable+` ORDER BY s.code <= $2, s.code`, true, last)
+}
+
+// takeMailsOf takes mails of one supplier. A mail that is sending still was
+// left behind by a sender of whom nobody knows how far he came.
+func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease time.Duration) ([]landfall.OutgoingMail, error) {
+	mails, err := collect(ctx, t.session, func(scan scanner, mail *landfall.OutgoingMail) error {
+		var queued int64
+		var created sql.NullInt64
+		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language, &mail.State,
+			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &created)
+		mail.Key.Supplier, mail.QueuedAt, mail.CreatedAt = supplier, moment(queued), instant(created)
+		return err
+	}, `SELECT held.id, p.external, p.account_number, held.kind, held.recipient, held.language, held.state,
+			held.queued_at, held.attempts, held.uncertain, s.name, p.account_created_at
+		FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
+		WHERE held.supplier = $1 AND held.due_at <= {now} ORDER BY held.due_at, held.id LIMIT $2 {hold}`, supplier, most)
+	if err != nil {
+		return nil, err
+	}
+	for i := range mails {
+		mail := &mails[i]
+		mail.Token = rand.Text()
+		mail.Uncertain = mail.Uncertain || mail.State == landfall.MailSending
+		mail.State = landfall.MailSending
+		if _, err := t.exec(ctx, `UPDATE mail SET state = 'sending', token = $2, due_at = {now} + $3, uncertain = $4 WHERE id = $1`,
+			mail.ID, mail.Token, lease.Microseconds(), mail.Uncertain); err != nil {
+			return nil, err
+		}
+		if mail.Customers, err = t.addressees(ctx, mail.ID, mail.To); err != nil {
+			return nil, err
+		}
+	}
+	return mails, nil
+}
+
+// addressees are the customers of a mail's account who have its address, in
+// whatever letters.
+func (v *view) addressees(ctx context.Context, id int64, address string) ([]landfall.Customer, error) {
+	all, err := collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
+		return scan(&c.Title, &c.GivenName, &c.FamilyName, &c.Email)
+	}, `SELECT c.title, c.given_name, c.family_name, c.email FROM mail m JOIN customer c ON c.account_id = m.account_id
+		WHERE m.id = $1 ORDER BY c.ordinal`, id)
+	var found []landfall.Customer
+	for _, customer := range all {
+		if strings.EqualFold(customer.Email, address) {
+			found = append(found, customer)
+		}
+	}
+	return found, err
+}
+
+// SettleMail keeps what became of an attempt.
+func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) error {
+	attempt := 0
+	if result.Attempted {
+		attempt = 1
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		switch result.State {
+		case landfall.MailSent:
+			// It is with the customer, whoever else may have it in hand by now.
+			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
+				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, result.Reply))
+		case landfall.MailRefused:
+			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
+				attempts = attempts + $3, reply = $4 WHERE id = $1 AND token = $2`,
+				result.ID, result.Token, int64(attempt), result.Reply))
+		default:
+			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now} + $3, token = NULL,
+				attempts = attempts + $4, uncertain = (uncertain OR $5), reply = $6 WHERE id = $1 AND token = $2`,
+				result.ID, result.Token, result.Pause.Microseconds(), int64(attempt), result.Uncertain, result.Reply))
+		}
+	})
+}

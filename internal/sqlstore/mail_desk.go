@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"landfall"
+)
+
+// mailRecord is how a mail is read, whoever asks.
+const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.kind, m.recipient, m.language, m.state,
+	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply
+	FROM mail m JOIN process p ON p.id = m.account_id`
+
+func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
+	return collect(ctx, v.session, func(scan scanner, mail *landfall.MailRecord) error {
+		var queued int64
+		var due, settled sql.NullInt64
+		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language,
+			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain, &mail.Reply)
+		mail.QueuedAt, mail.DueAt, mail.SettledAt = moment(queued), instant(due), instant(settled)
+		return err
+	}, mailRecord+which, args...)
+}
+
+// Mail gives one by its ID.
+func (v *view) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
+	found, err := v.mails(ctx, ` WHERE m.id = $1`, id)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// Mail gives one by its ID and holds it.
+func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM mail held WHERE held.id = $1 {hold}`, id); err != nil {
+		return landfall.MailRecord{}, err
+	}
+	return t.view.Mail(ctx, id)
+}
+
+// Mails gives a page of mails, the oldest first.
+func (v *view) Mails(ctx context.Context, query landfall.MailQuery) ([]landfall.MailRecord, error) {
+	which, args := ` WHERE m.id > $1`, []any{query.After, int64(query.Limit)}
+	if query.State != "" {
+		which, args = which+` AND m.state = $3`, append(args, string(query.State))
+		// The index of what is settled, however much more is waiting.
+		if query.State != landfall.MailQueued && query.State != landfall.MailSending {
+			which += ` AND m.due_at IS NULL`
+		}
+	}
+	if query.Supplier != "" {
+		place := map[int]string{2: "$3", 3: "$4"}[len(args)]
+		which, args = which+` AND m.supplier = `+place, append(args, query.Supplier)
+	}
+	return v.mails(ctx, which+` ORDER BY m.id LIMIT $2`, args...)
+}
+
+// MailsOf gives the mails of one account.
+func (v *view) MailsOf(ctx context.Context, key landfall.Key) ([]landfall.MailRecord, error) {
+	return v.mails(ctx, ` JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2 ORDER BY m.id`,
+		key.Supplier, key.External)
+}
+
+// MailsWaiting counts what is not settled, but not for ever.
+func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, error) {
+	var count int64
+	var since sql.NullInt64
+	err := v.one(ctx, `SELECT count(*), min(queued_at) FROM
+		(SELECT queued_at FROM mail WHERE due_at IS NOT NULL LIMIT $1) AS waiting`, []any{int64(most)}, []any{&count, &since})
+	return int(count), instant(since), err
+}
+
+// MailDesk says what is known about the sending of mail.
+func (v *view) MailDesk(ctx context.Context) (landfall.MailDesk, error) {
+	var until int64
+	err := v.one(ctx, `SELECT open_until FROM mail_desk WHERE id = 1`, nil, []any{&until})
+	return landfall.MailDesk{OpenUntil: moment(until)}, err
+}
+
+// OpenMailDesk notes that a server can send mail.
+func (t *tx) OpenMailDesk(ctx context.Context, length time.Duration) error {
+	text, args := `UPDATE mail_desk SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
+	if length == 0 {
+		text, args = `UPDATE mail_desk SET open_until = 0 WHERE id = 1`, nil
+	}
+	_, err := t.exec(ctx, text, args...)
+	return err
+}
+
+// DecideMail gives a mail that nobody is sending another state.
+func (t *tx) DecideMail(ctx context.Context, id int64, state landfall.MailState, reason string) error {
+	found, err := t.Mail(ctx, id)
+	if err != nil {
+		return err
+	}
+	if found.State == landfall.MailSending {
+		return landfall.ErrFenced
+	}
+	if state == landfall.MailQueued {
+		_, err = t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now}, settled_at = NULL, attempts = 0, reply = $2 WHERE id = $1`,
+			id, reason)
+		return err
+	}
+	_, err = t.exec(ctx, `UPDATE mail SET state = $2, due_at = NULL, settled_at = {now}, reply = $3 WHERE id = $1`,
+		id, string(state), reason)
+	return err
+}
+
+// RetractMails takes back what waits for the customers of an account, unless
+// one may have been told.
+func (t *tx) RetractMails(ctx context.Context, key landfall.Key) (told bool, err error) {
+	const own = ` WHERE account_id = (SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)`
+	if err := t.hold(ctx, `SELECT 1 FROM mail held`+own+` {hold}`, key.Supplier, key.External); err != nil {
+		return false, err
+	}
+	mails, err := t.MailsOf(ctx, key)
+	if err != nil {
+		return false, err
+	}
+	for _, mail := range mails {
+		if mail.Told() {
+			return true, nil
+		}
+	}
+	_, err = t.exec(ctx, `DELETE FROM mail`+own+` AND state = 'queued'`, key.Supplier, key.External)
+	return false, err
+}

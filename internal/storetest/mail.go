@@ -1,0 +1,336 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// abundance is a pace that holds nobody up.
+const abundance = 60_000
+
+// demand asks for as many mails as anybody could want.
+var demand = landfall.MailDemand{Most: 100, Pace: abundance, Lease: time.Minute}
+
+// writing lets the supplier's customers have mails.
+func writing(t *testing.T, store landfall.Store, codes ...string) {
+	t.Helper()
+	for _, code := range codes {
+		update(t, store, func(tx landfall.Tx) error {
+			supplier, err := tx.Supplier(t.Context(), code)
+			if err != nil {
+				return err
+			}
+			supplier.SendCustomerEmails = true
+			return tx.SaveSupplier(t.Context(), supplier)
+		})
+	}
+}
+
+// told creates an account that writes to addresses.
+func told(t *testing.T, store landfall.Store, key landfall.Key, addresses ...string) landfall.CreateOutcome {
+	t.Helper()
+	creation := landfall.Creation{Claim: claim(t, store, wish(key), landfall.ClaimGranted), Account: house()}
+	for _, address := range addresses {
+		creation.Mails = append(creation.Mails, landfall.Mail{Kind: landfall.MailMigrated, To: address, Language: "cy"})
+	}
+	outcome, err := store.Create(t.Context(), creation)
+	if err != nil || outcome.Verdict != landfall.Created {
+		t.Fatalf("Create(%v) = %+v, %v", key, outcome, err)
+	}
+	return outcome
+}
+
+// take takes mails that are due.
+func take(t *testing.T, store landfall.Store, demand landfall.MailDemand) []landfall.OutgoingMail {
+	t.Helper()
+	supply, err := store.TakeMails(t.Context(), demand)
+	if err != nil {
+		t.Fatalf("TakeMails: %v", err)
+	}
+	return supply.Mails
+}
+
+func settle(t *testing.T, store landfall.Store, mail landfall.OutgoingMail, result landfall.MailResult, promised error) {
+	t.Helper()
+	result.ID, result.Token = mail.ID, mail.Token
+	want(t, store.SettleMail(t.Context(), result), promised)
+}
+
+func mailsOf(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.MailRecord) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.MailsOf(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+// retract does what an undo does with the mails.
+func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) (err error) {
+		told, err = tx.RetractMails(t.Context(), key)
+		return err
+	})
+	return told
+}
+
+var mails = []check{
+	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		made := told(t, store, key, "ADA@mail.co.uk", "other@mail.co.uk")
+		if due, err := store.MailsDue(t.Context()); !due || err != nil {
+			t.Errorf("due %v, %v", due, err)
+		}
+		taken := take(t, store, demand)
+		if len(taken) != 2 {
+			t.Fatalf("took %+v", taken)
+		}
+		mail := taken[0]
+		if mail.To != "ADA@mail.co.uk" || mail.Key != key || mail.AccountNumber != made.Number || mail.Kind != landfall.MailMigrated ||
+			mail.Language != "cy" || mail.SupplierName != code || mail.Token == "" || !mail.CreatedAt.Equal(made.At) || mail.State != landfall.MailSending {
+			t.Errorf("took %+v", mail)
+		}
+		same(t, mail.Customers, []landfall.Customer{{Title: "Ms", GivenName: "Ada", FamilyName: "Lovelace", Email: "ada@mail.co.uk"}})
+		if len(taken[1].Customers) != 0 {
+			t.Errorf("the other is for %+v", taken[1].Customers)
+		}
+		settle(t, store, mail, landfall.MailResult{State: landfall.MailSent, Reply: "250 ok"}, nil)
+		settle(t, store, taken[1], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
+		if again := take(t, store, demand); len(again) != 0 {
+			t.Errorf("took %+v again", again)
+		}
+		if due, err := store.MailsDue(t.Context()); due || err != nil {
+			t.Errorf("due %v, %v", due, err)
+		}
+		found := mailsOf(t, store, key)
+		if len(found) != 2 || found[0].State != landfall.MailSent || found[0].Reply != "250 ok" || found[1].State != landfall.MailRefused ||
+			found[1].Attempts != 1 || !found[1].DueAt.IsZero() || found[1].Told() || !found[0].Told() {
+			t.Errorf("found %+v", found)
+		}
+		recent(t, found[0].QueuedAt)
+		recent(t, found[1].SettledAt)
+	}},
+	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "a@mail.co.uk")
+		first := take(t, store, demand)[0]
+		settle(t, store, first, landfall.MailResult{State: landfall.MailQueued, Pause: time.Hour, Attempted: true, Reply: "450 later"}, nil)
+		if early := take(t, store, demand); len(early) != 0 {
+			t.Errorf("took %+v", early)
+		}
+		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.Told() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
+			t.Errorf("found %+v", found)
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			return tx.DecideMail(t.Context(), first.ID, landfall.MailQueued, "")
+		})
+		second := take(t, store, demand)
+		if len(second) != 1 || second[0].Attempts != 0 {
+			t.Fatalf("took %+v", second)
+		}
+		settle(t, store, second[0], landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: true}, nil)
+		if found := mailsOf(t, store, key)[0]; !found.Told() {
+			t.Errorf("nobody knows, and yet %+v", found)
+		}
+	}},
+	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "a@mail.co.uk")
+		short := demand
+		short.Lease = time.Millisecond
+		dead := take(t, store, short)[0]
+		time.Sleep(5 * time.Millisecond)
+		next := take(t, store, demand)
+		if len(next) != 1 || next[0].ID != dead.ID || next[0].Token == dead.Token || !next[0].Uncertain {
+			t.Fatalf("took %+v", next)
+		}
+		settle(t, store, dead, landfall.MailResult{State: landfall.MailRefused}, landfall.ErrFenced)
+		settle(t, store, dead, landfall.MailResult{State: landfall.MailQueued}, landfall.ErrFenced)
+		settle(t, store, dead, landfall.MailResult{State: landfall.MailSent}, nil)
+		settle(t, store, next[0], landfall.MailResult{State: landfall.MailQueued}, landfall.ErrFenced)
+		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailSent {
+			t.Errorf("found %+v", found)
+		}
+	}},
+	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		var addresses []string
+		for i := range 40 {
+			addresses = append(addresses, fmt.Sprintf("c%d@mail.co.uk", i))
+		}
+		told(t, store, key, addresses...)
+		var mu sync.Mutex
+		var taken []string
+		together(crowd, func(int) {
+			supply, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 3, Pace: abundance, Lease: time.Minute})
+			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, mail := range supply.Mails {
+				taken = append(taken, mail.To)
+			}
+		})
+		slices.Sort(taken)
+		if len(taken) == 0 || len(slices.Compact(slices.Clone(taken))) != len(taken) {
+			t.Errorf("taken %v", taken)
+		}
+	}},
+	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
+		slow := landfall.MailDemand{Most: 10, Pace: 1, Lease: time.Minute}
+		if taken := take(t, store, slow); len(taken) != 1 {
+			t.Fatalf("took %d", len(taken))
+		}
+		supply, err := store.TakeMails(t.Context(), slow)
+		if err != nil || len(supply.Mails) != 0 || supply.Wait < 30*time.Second || supply.Wait > time.Minute {
+			t.Errorf("got %+v, %v", supply, err)
+		}
+	}},
+	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2")
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
+		writing(t, store, code, "ZETA")
+		told(t, store, landfall.Key{Supplier: code, External: "1"}, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
+		told(t, store, landfall.Key{Supplier: code, External: "2"}, "d@mail.co.uk", "e@mail.co.uk", "f@mail.co.uk")
+		other := landfall.Key{Supplier: "ZETA", External: "1"}
+		stage(t, store, document(other, "1"), landfall.StagedFirst, 1)
+		told(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
+		two := take(t, store, landfall.MailDemand{Most: 2, Pace: abundance, Lease: time.Minute})
+		if len(two) != 2 || two[0].Key.Supplier != code || two[1].Key.Supplier != "ZETA" {
+			t.Errorf("took %+v", two)
+		}
+		one := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute, After: code})
+		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
+			t.Errorf("took %+v", one)
+		}
+	}},
+	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		told(t, store, key, "a@mail.co.uk")
+		if taken := take(t, store, demand); len(taken) != 0 {
+			t.Errorf("took %+v while switched off", taken)
+		}
+		writing(t, store, code)
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		if due, err := store.MailsDue(t.Context()); due || err != nil {
+			t.Errorf("due %v, %v", due, err)
+		}
+		if taken := take(t, store, demand); len(taken) != 0 {
+			t.Errorf("took %+v while paused", taken)
+		}
+		if err := setStatus(t.Context(), store, landfall.Complete); err != nil {
+			t.Fatal(err)
+		}
+		if taken := take(t, store, demand); len(taken) != 1 {
+			t.Errorf("took %d when complete", len(taken))
+		}
+	}},
+	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2", "3")
+		writing(t, store, code)
+		waiting, sending, refused := landfall.Key{Supplier: code, External: "1"}, landfall.Key{Supplier: code, External: "2"}, landfall.Key{Supplier: code, External: "3"}
+		told(t, store, sending, "b@mail.co.uk")
+		mail := take(t, store, demand)[0]
+		told(t, store, waiting, "a@mail.co.uk")
+		if retract(t, store, waiting) || len(mailsOf(t, store, waiting)) != 0 {
+			t.Errorf("left %+v", mailsOf(t, store, waiting))
+		}
+		if !retract(t, store, sending) {
+			t.Error("a mail being sent was taken back")
+		}
+		settle(t, store, mail, landfall.MailResult{State: landfall.MailSent}, nil)
+		if !retract(t, store, sending) || len(mailsOf(t, store, sending)) != 1 {
+			t.Error("a mail that was sent was taken back")
+		}
+		told(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
+		taken := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})
+		settle(t, store, taken[0], landfall.MailResult{State: landfall.MailRefused}, nil)
+		if retract(t, store, refused) {
+			t.Error("a refused mail told somebody")
+		}
+		if left := mailsOf(t, store, refused); len(left) != 1 || left[0].State != landfall.MailRefused {
+			t.Errorf("left %+v", left)
+		}
+	}},
+	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
+		decide := func(id int64, state landfall.MailState, promised error) {
+			t.Helper()
+			want(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.DecideMail(t.Context(), id, state, "because") }), promised)
+		}
+		held := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		decide(held.ID, landfall.MailWithdrawn, landfall.ErrFenced)
+		decide(held.ID+100, landfall.MailWithdrawn, landfall.ErrNotFound)
+		decide(held.ID+1, landfall.MailWithdrawn, nil)
+		if taken := take(t, store, demand); len(taken) != 0 {
+			t.Errorf("took %+v", taken)
+		}
+		settle(t, store, held, landfall.MailResult{State: landfall.MailSent}, nil)
+		decide(held.ID, landfall.MailBounced, nil)
+		look(t, store, func(view landfall.View) error {
+			bounced, err := view.Mails(t.Context(), landfall.MailQuery{Supplier: code, State: landfall.MailBounced, Limit: 10})
+			if len(bounced) != 1 || bounced[0].Reply != "because" || bounced[0].ID != held.ID {
+				t.Errorf("bounced %+v", bounced)
+			}
+			all, err2 := view.Mails(t.Context(), landfall.MailQuery{After: held.ID, Limit: 10})
+			if len(all) != 1 || all[0].State != landfall.MailWithdrawn {
+				t.Errorf("after it %+v", all)
+			}
+			none, err3 := view.Mails(t.Context(), landfall.MailQuery{Supplier: "ELSE", Limit: 10})
+			count, since, err4 := view.MailsWaiting(t.Context(), 10)
+			if len(none) != 0 || count != 0 || !since.IsZero() {
+				t.Errorf("%+v, %d since %v", none, count, since)
+			}
+			return errors.Join(err, err2, err3, err4)
+		})
+		decide(held.ID+1, landfall.MailQueued, nil)
+		look(t, store, func(view landfall.View) error {
+			count, since, err := view.MailsWaiting(t.Context(), 10)
+			if count != 1 {
+				t.Errorf("%d wait", count)
+			}
+			recent(t, since)
+			return err
+		})
+	}},
+	{"the desk is open for as long as the last server said", func(t *testing.T, store landfall.Store) {
+		until := func() (until time.Time) {
+			look(t, store, func(view landfall.View) error {
+				desk, err := view.MailDesk(t.Context())
+				until = desk.OpenUntil
+				return err
+			})
+			return until
+		}
+		if until().After(time.Now().Add(-time.Hour)) {
+			t.Errorf("open until %v", until())
+		}
+		for _, length := range []time.Duration{time.Hour, time.Minute} {
+			update(t, store, func(tx landfall.Tx) error { return tx.OpenMailDesk(t.Context(), length) })
+			recent(t, until().Add(-time.Hour))
+		}
+		update(t, store, func(tx landfall.Tx) error { return tx.OpenMailDesk(t.Context(), 0) })
+		if until().After(time.Now().Add(-time.Hour)) {
+			t.Errorf("open until %v", until())
+		}
+	}},
+}
