@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2,
 	".":              1,
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
-	"internal/engine": 0, "internal/pack": 0, "internal/outward": 0,
+	"internal/engine": 0, "internal/pack": 0, "internal/outward": 0, "internal/turnstile": 0,
 
 	// Scaffolding: it gives tests a database, with what it needs for that from the next one.
 	"internal/pgtest": 0, "internal/pgtest/cluster": 7,
@@ -39,7 +39,8 @@ var floors = map[string]int{
 
 // neighbours are the only arrows within a floor.
 var neighbours = map[string][]string{
-	"internal/rules": {"internal/money", "internal/calendar", "internal/spelling"},
+	"internal/rules":  {"internal/money", "internal/calendar", "internal/spelling"},
+	"internal/engine": {"internal/turnstile"},
 }
 
 // scaffolding may be imported by tests, by bench and by each other.

@@ -20,7 +20,9 @@ type Store interface {
 	Inspector
 	Mailroom
 
-	// View runs fn over one consistent snapshot. Nothing can be written.
+	// View runs fn over one consistent snapshot. Nothing can be written. When it
+	// answers with an error of the store's, fn may still be stuck in a database
+	// that says nothing: what fn fills in must not be looked at then.
 	View(ctx context.Context, fn func(View) error) error
 
 	// Update runs fn in one transaction and commits it durably: when Update

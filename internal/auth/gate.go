@@ -117,8 +117,11 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 		}
 		return nil
 	})
-	if errors.Is(err, landfall.ErrNotFound) {
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
 		return pass{}, nil
+	case err != nil:
+		return pass{}, err
 	}
-	return found, err
+	return found, nil
 }

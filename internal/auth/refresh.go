@@ -89,6 +89,9 @@ func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) 
 		}
 		return nil
 	})
+	if err != nil && !errors.Is(err, errReused) {
+		return landfall.ServiceToken{}, landfall.Organisation{}, err
+	}
 	if token.Family.ID == ([32]byte{}) {
 		// From before there were families: it begins one, always the same.
 		token.Family = i.newFamily(now)

@@ -43,12 +43,14 @@ type Options struct {
 type fault uint8
 
 const (
-	noFault      fault = iota
-	forgetsJob         // a call is forgotten when its group falls
-	settlesInUse       // a lost commit is looked up over the connections that lost it
-	blamesAll          // a locked row refuses everybody in its batch
-	holdsNothing       // what a write depends on is read without a lock
-	uncommitted        // a write that returned rows counts as none
+	noFault       fault = iota
+	forgetsJob          // a call is forgotten when its group falls
+	settlesInUse        // a lost commit is looked up over the connections that lost it
+	blamesAll           // a locked row refuses everybody in its batch
+	holdsNothing        // what a write depends on is read without a lock
+	uncommitted         // a write that returned rows counts as none
+	readsTogether       // tenants who read take no turns
+	waitsForDisk        // a read waits as long as its disk does
 )
 
 func (o Options) withDefaults() Options {
@@ -68,6 +70,7 @@ func (o Options) withDefaults() Options {
 // DB is an open database.
 type DB struct {
 	machine machine
+	planted fault
 	queue   *queue
 	updates *Kind
 	sweep   *sweeper
@@ -77,9 +80,9 @@ type DB struct {
 // machine is the way one kind of database runs transactions.
 type machine interface {
 	// view runs fn over a snapshot that refuses writes.
-	view(ctx context.Context, fn func(*Tx) error) error
+	view(ctx context.Context, tenant string, fn func(*Tx) error) error
 	// stream is view for a part of a list.
-	stream(ctx context.Context, fn func(*Tx) error) error
+	stream(ctx context.Context, tenant string, fn func(*Tx) error) error
 	// start lets lanes take work from the queue until it closes.
 	start(q *queue)
 	share() share
@@ -102,7 +105,7 @@ func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{machine: machine, queue: newQueue(options.Limits)}
+	db := &DB{machine: machine, planted: options.planted, queue: newQueue(options.Limits)}
 	db.updates = db.kind(func(_ context.Context, t *Tx, calls []*Call) error {
 		return calls[0].Work.(func(*Tx) error)(t) //nolint:forcetypeassert // Update made it
 	}, 1, machine.share().updates)
@@ -113,13 +116,24 @@ func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 	return db, nil
 }
 
-// View runs fn over one consistent snapshot. Nothing can be written.
-func (db *DB) View(ctx context.Context, fn func(*Tx) error) error { return db.machine.view(ctx, fn) }
+// View runs fn over one consistent snapshot. Nothing can be written. Tenants
+// take turns, and none has all the places, so that nobody's reading keeps
+// another from his.
+//
+// It answers within the limits even when the disk does not: fn may then still
+// be stuck in a statement on another goroutine, so what it fills in must not be
+// looked at when View answers with an error.
+func (db *DB) View(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	if db.planted == readsTogether {
+		tenant = ""
+	}
+	return db.machine.view(ctx, tenant, fn)
+}
 
-// Stream is View for a part of a list. Lists have connections of their own, so
-// that many of them keep nobody else from reading.
-func (db *DB) Stream(ctx context.Context, fn func(*Tx) error) error {
-	return db.machine.stream(ctx, fn)
+// Stream is View for a part of a list. Lists have places of their own, so that
+// many of them keep nobody else from reading.
+func (db *DB) Stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return db.machine.stream(ctx, tenant, fn)
 }
 
 // Update runs fn in one transaction of a tenant and commits it durably: when

@@ -38,6 +38,7 @@ var (
 var (
 	errBusy   = fmt.Errorf("%w: %w", ErrUnavailable, ErrOverloaded)
 	errLocked = fmt.Errorf("%w: another transaction holds what is needed", ErrUnavailable)
+	errSilent = fmt.Errorf("%w: it says nothing", ErrUnavailable)
 	errEnded  = errors.New("the transaction has ended")
 )
 
@@ -47,4 +48,12 @@ func left(cause error) error {
 		return &Fault{kind: gave, cause: errors.Join(ErrUnavailable, context.DeadlineExceeded)}
 	}
 	return &Fault{kind: gave, cause: cause}
+}
+
+// turnedAway is the answer to a caller who got no turn: he left, or waited in vain.
+func turnedAway(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return left(ctx.Err())
+	}
+	return err
 }

@@ -32,6 +32,15 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			_, err := r.crowd(t.Context(), "", 12)
 			return err
 		},
+		"tenants who read take no turns": func(t testing.TB) error {
+			return readingBeside(t, pgtest.URL(t), Options{planted: readsTogether})
+		},
+		"tenants who read take no turns on SQLite": func(t testing.TB) error {
+			return readingBeside(t, file(t), Options{planted: readsTogether})
+		},
+		"a read waits as long as its disk does": func(t testing.TB) error {
+			return hanging(t, Options{planted: waitsForDisk})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"landfall/internal/turnstile"
 )
 
 // postgres keeps readers, writers and those who look up lost commits apart, so
@@ -16,7 +18,8 @@ type postgres struct {
 	writes  *pool
 	reads   *pool
 	settles *pool
-	lists   chan struct{} // how many lists may run at once
+	turns   *turnstile.Turnstile // of those who read
+	lists   *turnstile.Turnstile // of them, those who read a part of a list
 	// session is what a connection that we do not have to ourselves must be
 	// told in every transaction; nothing where it was told at its start.
 	session []setting
@@ -33,7 +36,10 @@ func (p *postgresServer) open(ctx context.Context, options Options) (machine, er
 	settles := max(1, all/6)
 	writes := max(2, all/2)
 	reads := max(2, all-writes-settles)
-	m := &postgres{options: options, limits: options.Limits, lists: make(chan struct{}, max(1, reads-2))}
+	m := &postgres{
+		options: options, limits: options.Limits,
+		turns: readTurns(reads, options), lists: readTurns(max(1, reads-2), options),
+	}
 	m.session = sessionSettings(options.Limits)
 	greeted, told, err := greet(ctx, config, options.Limits, m.session)
 	if err != nil {
@@ -61,7 +67,7 @@ func (p *postgresServer) open(ctx context.Context, options Options) (machine, er
 
 // check refuses a server that may forget answered writes.
 func (m *postgres) check(ctx context.Context) error {
-	return m.view(ctx, func(t *Tx) error {
+	return m.view(ctx, housekeeping, func(t *Tx) error {
 		rows, err := t.Query(ctx, `SELECT name || '=' || setting FROM pg_settings
 			WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
 			OR name = 'server_encoding' AND setting <> 'UTF8'`)
@@ -113,14 +119,19 @@ func (m *postgres) close() error {
 
 const readOnly = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-func (m *postgres) view(ctx context.Context, fn func(*Tx) error) error {
-	return m.read(ctx, nil, fn)
+func (m *postgres) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return m.read(ctx, tenant, nil, fn)
 }
 
-func (m *postgres) read(ctx context.Context, settings []setting, fn func(*Tx) error) error {
+func (m *postgres) read(ctx context.Context, tenant string, settings []setting, fn func(*Tx) error) error {
 	if m.reads.ended() {
 		return ErrClosed
 	}
+	leave, err := m.turns.Enter(ctx, tenant)
+	if err != nil {
+		return turnedAway(ctx, err)
+	}
+	defer leave()
 	r := &exchange{pool: m.reads, begin: readOnly, settings: m.with(settings...), silence: m.limits.Silence}
 	defer r.end()
 	t := &Tx{dialect: postgresDialect, runner: r}
@@ -129,16 +140,11 @@ func (m *postgres) read(ctx context.Context, settings []setting, fn func(*Tx) er
 
 // stream keeps lists from taking every connection that reads, and the planner
 // from sorting a million rows that the index has in order.
-func (m *postgres) stream(ctx context.Context, fn func(*Tx) error) error {
-	patience := time.NewTimer(m.limits.QueueWait)
-	defer patience.Stop()
-	select {
-	case m.lists <- struct{}{}:
-	case <-ctx.Done():
-		return left(ctx.Err())
-	case <-patience.C:
-		return errBusy
+func (m *postgres) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	leave, err := m.lists.Enter(ctx, tenant)
+	if err != nil {
+		return turnedAway(ctx, err)
 	}
-	defer func() { <-m.lists }()
-	return m.read(ctx, []setting{{"enable_sort", "off"}}, fn)
+	defer leave()
+	return m.read(ctx, tenant, []setting{{"enable_sort", "off"}}, fn)
 }

@@ -235,7 +235,7 @@ func TestRefusalRestsOnACommit(t *testing.T) {
 	for _, server := range []string{file(t), pgtest.URL(t)} {
 		r := enter(t, server, Options{})
 		marks := func() (count int) {
-			if err := r.View(t.Context(), func(tx *Tx) error {
+			if err := r.View(t.Context(), "", func(tx *Tx) error {
 				return tx.One(t.Context(), `SELECT count(*) FROM commit_mark`, nil, []any{&count})
 			}); err != nil {
 				t.Fatal(err)

@@ -3,28 +3,95 @@ package engine
 import (
 	"context"
 	"time"
+
+	"landfall/internal/turnstile"
 )
 
 // readers is a pool of connections to a SQLite file that cannot write.
 type readers struct {
+	turns   *turnstile.Turnstile
 	slots   chan *handle // nil: not opened yet, or given up after a fault
-	limits  Limits
+	options Options
 	connect func(context.Context) (*handle, error)
 	closing chan struct{}
 }
 
-func newReaders(size int, limits Limits, connect func(context.Context) (*handle, error)) *readers {
-	r := &readers{slots: make(chan *handle, size), limits: limits, connect: connect, closing: make(chan struct{})}
+func newReaders(size int, options Options, connect func(context.Context) (*handle, error)) *readers {
+	r := &readers{
+		turns: readTurns(size, options), slots: make(chan *handle, size),
+		options: options, connect: connect, closing: make(chan struct{}),
+	}
 	for range size {
 		r.slots <- nil
 	}
 	return r
 }
 
-func (r *readers) view(ctx context.Context, fn func(*Tx) error) (err error) {
-	h, err := r.take(ctx)
+// view reads on a goroutine of its own: a disk that hangs takes whoever asks it
+// along, and no context ends that. The caller is answered all the same, and as
+// many are stuck as there are places.
+func (r *readers) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	leave, err := r.turns.Enter(ctx, tenant)
 	if err != nil {
-		return err
+		return turnedAway(ctx, err)
+	}
+	glance := &glance{done: make(chan struct{}), err: errEnded}
+	go func() {
+		defer leave()
+		defer close(glance.done)
+		defer func() { glance.panicked = recover() }()
+		glance.err = r.read(ctx, fn)
+	}()
+	if r.options.planted == waitsForDisk {
+		<-glance.done
+	}
+	return glance.wait(ctx, r.options.Limits)
+}
+
+// readTurns lets so many read at once.
+func readTurns(size int, options Options) *turnstile.Turnstile {
+	turns := turnstile.New(size, options.Limits.QueueWait, errBusy)
+	if options.planted == readsTogether {
+		turns.Share = size
+	}
+	return turns
+}
+
+// glance is a view under way.
+type glance struct {
+	done     chan struct{}
+	err      error
+	panicked any // it belongs to the caller
+}
+
+// wait gives what became of a view, or gives it up: when it takes too long, and
+// soon after its caller left. A healthy statement ends with its caller at once.
+func (g *glance) wait(ctx context.Context, limits Limits) error {
+	patience := time.NewTimer(limits.Transaction)
+	defer patience.Stop()
+	given := errSilent
+	for gone := ctx.Done(); ; {
+		select {
+		case <-g.done:
+			if g.panicked != nil {
+				panic(g.panicked)
+			}
+			return g.err
+		case <-gone:
+			given, gone = left(ctx.Err()), nil
+			patience.Reset(limits.BatchLock)
+		case <-patience.C:
+			return given
+		}
+	}
+}
+
+func (r *readers) read(ctx context.Context, fn func(*Tx) error) (err error) {
+	var h *handle
+	select {
+	case <-r.closing:
+		return ErrClosed
+	case h = <-r.slots: // whoever has a turn finds one
 	}
 	defer func() { r.slots <- h }()
 	if h == nil {
@@ -50,28 +117,6 @@ func (r *readers) view(ctx context.Context, fn func(*Tx) error) (err error) {
 func (h *handle) discard() *handle {
 	_ = h.close() // it only read
 	return nil
-}
-
-func (r *readers) take(ctx context.Context) (*handle, error) {
-	select {
-	case <-r.closing:
-		return nil, ErrClosed
-	case h := <-r.slots:
-		return h, nil
-	default:
-	}
-	patience := time.NewTimer(r.limits.QueueWait)
-	defer patience.Stop()
-	select {
-	case <-r.closing:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, left(ctx.Err())
-	case <-patience.C:
-		return nil, errBusy
-	case h := <-r.slots:
-		return h, nil
-	}
 }
 
 func (r *readers) close(ctx context.Context) error {

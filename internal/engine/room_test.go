@@ -86,7 +86,7 @@ func (r *room) put(ctx context.Context, tenant, name string) error {
 
 // count tells how often an item was put.
 func (r *room) count(ctx context.Context, name string) (count int, err error) {
-	err = r.View(ctx, func(tx *Tx) error {
+	err = r.View(ctx, "", func(tx *Tx) error {
 		err := tx.One(ctx, `SELECT value + 1 FROM item WHERE name = $1`, []any{name}, []any{&count})
 		if errors.Is(err, ErrNotFound) {
 			return nil

@@ -56,8 +56,8 @@ func (f sqliteFile) open(ctx context.Context, options Options) (_ machine, err e
 	}
 	e.writer = newWriter(options, func(ctx context.Context) (*handle, error) { return f.connect(ctx, options, writing) }, first)
 	read := func(ctx context.Context) (*handle, error) { return f.connect(ctx, options, reading) }
-	e.short = newReaders(max(4, 2*runtime.GOMAXPROCS(0)), options.Limits, read)
-	e.long = newReaders(8, options.Limits, read)
+	e.short = newReaders(max(4, 2*runtime.GOMAXPROCS(0)), options, read)
+	e.long = newReaders(8, options, read)
 	return e, nil
 }
 
@@ -166,12 +166,12 @@ func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_
 	return h, nil
 }
 
-func (e *embeddedFile) view(ctx context.Context, fn func(*Tx) error) error {
-	return e.short.view(ctx, fn)
+func (e *embeddedFile) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return e.short.view(ctx, tenant, fn)
 }
 
-func (e *embeddedFile) stream(ctx context.Context, fn func(*Tx) error) error {
-	return e.long.view(ctx, fn)
+func (e *embeddedFile) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return e.long.view(ctx, tenant, fn)
 }
 
 func (e *embeddedFile) start(q *queue) { go e.writer.lane(q) }

@@ -147,7 +147,7 @@ func TestSweepGoesByTheDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		var old, all int
-		if err := r.View(t.Context(), func(tx *Tx) error {
+		if err := r.View(t.Context(), "", func(tx *Tx) error {
 			return tx.One(t.Context(), `SELECT count(*), sum(CASE WHEN at < {now} - 900000000 THEN 1 ELSE 0 END) FROM commit_mark`,
 				nil, []any{&all, &old})
 		}); err != nil {

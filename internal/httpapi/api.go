@@ -15,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/answer"
+	"landfall/internal/turnstile"
 )
 
 // The limits that hold unless Options says otherwise.
@@ -59,8 +60,8 @@ type API struct {
 	tree        node
 	budget      *budget
 	slots       *slots
-	turns       *turnstile
-	long        *turnstile // of those with long bodies
+	turns       *turnstile.Turnstile
+	long        *turnstile.Turnstile // of those with long bodies
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -96,7 +97,7 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurnstile(options.InWork), long: newLongTurnstile(),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurns(options.InWork), long: newLongTurns(),
 	}
 	api.ready.check = options.Ready
 	for _, r := range routes() {

@@ -36,7 +36,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	if verb.Listed {
 		return a.callList(ctx, x)
 	}
-	leave, err := a.turns.enter(ctx, x.who.Organisation)
+	leave, err := a.turns.Enter(ctx, x.who.Organisation)
 	if err != nil {
 		return a.send(ctx, x, a.Answers.Refuse(verb, err))
 	}
@@ -51,7 +51,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 		defer done()
 		call.Body = body
 		if !overdue.Stop() {
-			if leave, err = a.turns.enterAgain(ctx, x.who.Organisation); err != nil {
+			if leave, err = a.turns.EnterAgain(ctx, x.who.Organisation); err != nil {
 				return a.send(ctx, x, a.Answers.Refuse(verb, err))
 			}
 		}
@@ -80,13 +80,13 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 // one organisation may take of the processors is a part of them, however long
 // its bodies are and however many of them it sends.
 func (a *API) enterLong(ctx context.Context, organisation string) (free func(), err error) {
-	leave, err := a.long.enter(ctx, organisation)
+	leave, err := a.long.Enter(ctx, organisation)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	return func() {
-		if a.turns.alone(organisation) {
+		if a.turns.Alone(organisation) {
 			leave()
 			return
 		}

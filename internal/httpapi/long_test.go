@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"landfall/internal/turnstile"
 )
 
 // One organisation that sent nothing but long bodies took all processors: its
@@ -15,9 +17,8 @@ import (
 func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const work = 100 * time.Millisecond
-		api := &API{turns: newTurnstile(DefaultInWork), long: newTurnstile(4)}
-		api.long.share = 2
-		api.long.patience = time.Hour
+		api := &API{turns: newTurns(DefaultInWork), long: turnstile.New(4, time.Hour, errBusy)}
+		api.long.Share = 2
 		var busy atomic.Int64 // time for which processors were taken
 		send := func(organisation string) {
 			free, err := api.enterLong(t.Context(), organisation)
@@ -46,7 +47,7 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 			t.Errorf("alone: %s", took)
 		}
 		// Beside somebody at work it leaves most of that.
-		leave, err := api.turns.enter(t.Context(), "Modest")
+		leave, err := api.turns.Enter(t.Context(), "Modest")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +57,8 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 		}
 		leave()
 		time.Sleep(longestRest)
-		if api.long.inWork != 0 {
-			t.Errorf("%d turns were never given back", api.long.inWork)
+		if left, _ := api.long.InWork(); left != 0 {
+			t.Errorf("%d turns were never given back", left)
 		}
 	})
 }
@@ -88,12 +89,10 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 	written := false
 	answer := &peeking{httptest.NewRecorder(), func() {
 		written = true
-		for name, gate := range map[string]*turnstile{"long": h.api.long, "all": h.api.turns} {
-			gate.mu.Lock()
-			if gate.inWork != 0 {
-				t.Errorf("%s: %d turns are held while the answer is written", name, gate.inWork)
+		for name, gate := range map[string]*turnstile.Turnstile{"long": h.api.long, "all": h.api.turns} {
+			if held, _ := gate.InWork(); held != 0 {
+				t.Errorf("%s: %d turns are held while the answer is written", name, held)
 			}
-			gate.mu.Unlock()
 		}
 	}}
 	h.api.ServeHTTP(answer, request)

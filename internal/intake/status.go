@@ -42,7 +42,10 @@ func (d *Desk) StatusDetail(ctx context.Context, who landfall.Principal, key lan
 		detail.Figures = &figures
 		return err
 	})
-	return standing, detail, err
+	if err != nil {
+		return Standing{}, Detail{}, err
+	}
+	return standing, detail, nil
 }
 
 // Status tells how far one account is. An account of a supplier that was not
@@ -63,7 +66,7 @@ func (d *Desk) status(
 		return Standing{}, errAccountNotFound
 	}
 	var process landfall.Process
-	err = d.store.View(ctx, func(view landfall.View) error {
+	err = d.store.View(ctx, func(view landfall.View) (err error) {
 		if process, err = view.Process(ctx, key); err != nil {
 			return err
 		}

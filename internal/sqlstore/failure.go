@@ -53,15 +53,19 @@ func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 // Failed streams every process of a supplier whose last attempt failed.
 func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Seq2[landfall.FailedProcess, error] {
 	after := query.After
-	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
-		err = s.stream(ctx, func(v *view) error {
+	return inBatches(query.Limit, func(limit int) ([]landfall.FailedProcess, error) {
+		var rows []landfall.FailedProcess
+		err := s.stream(ctx, func(v *view) (err error) {
 			rows, err = v.failed(ctx, query.Supplier, after, limit)
 			return err
 		})
+		if err != nil {
+			return nil, err
+		}
 		if len(rows) > 0 {
 			after = rows[len(rows)-1].External
 		}
-		return rows, err
+		return rows, nil
 	})
 }
 

@@ -48,8 +48,9 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 	// What is staged after the list began is not part of it, or a list read
 	// slowly might never end.
 	until := int64(math.MaxInt64)
-	return inBatches(query.Limit, func(limit int) (rows []landfall.ProcessEntry, err error) {
-		err = s.stream(ctx, func(v *view) error {
+	return inBatches(query.Limit, func(limit int) ([]landfall.ProcessEntry, error) {
+		var rows []landfall.ProcessEntry
+		err := s.stream(ctx, func(v *view) error {
 			supplier, now, err := v.supplierNow(ctx, query.Supplier)
 			if err != nil {
 				return absentIsNone(err)
@@ -58,11 +59,14 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 			rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
 			return err
 		})
+		if err != nil {
+			return nil, err
+		}
 		if len(rows) > 0 {
 			last := rows[len(rows)-1]
 			from = landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
 		}
-		return rows, err
+		return rows, nil
 	})
 }
 

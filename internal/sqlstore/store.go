@@ -106,7 +106,7 @@ func (s *Store) join() {
 
 // View runs fn over one consistent snapshot.
 func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
-	return known(s.db.View(ctx, func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
+	return known(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
 }
 
 // Update runs fn in one transaction and commits it durably.
@@ -121,7 +121,7 @@ func (s *Store) update(ctx context.Context, key landfall.Key, fn func(*tx) error
 
 // stream reads what may be long.
 func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
-	return known(s.db.Stream(ctx, func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
+	return known(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
 }
 
 // Ping commits a mark and nothing else: only a write proves that the database

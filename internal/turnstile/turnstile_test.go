@@ -1,4 +1,4 @@
-package httpapi
+package turnstile
 
 import (
 	"context"
@@ -11,20 +11,24 @@ import (
 	"time"
 )
 
+const patience = time.Second
+
+var errBusy = errors.New("too busy")
+
 // Nothing used to be refused: with ten times as many callers as could be served
 // every answer took ten times as long.
 func TestTheLineIsBoundedByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, callers, work = 10, 1000, 100 * time.Millisecond
-		gate := newTurnstile(most)
-		gate.share = most
+		gate := New(most, patience, errBusy)
+		gate.Share = most
 		var served, refused, inWork, peak atomic.Int64
 		var all sync.WaitGroup
 		for range callers {
 			all.Go(func() {
 				began := time.Now()
-				leave, err := gate.enter(t.Context(), "Acme")
-				if waited := time.Since(began); waited > turnPatience {
+				leave, err := gate.Enter(t.Context(), "Acme")
+				if waited := time.Since(began); waited > patience {
 					t.Errorf("waited %s", waited)
 				}
 				if err != nil {
@@ -53,10 +57,10 @@ func TestTheLineIsBoundedByTime(t *testing.T) {
 // them, nor can it fill the place with requests that take long.
 func TestOrganisationsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := newTurnstile(8)
+		gate := New(8, patience, errBusy)
 		for range 1000 {
 			go func() {
-				if leave, err := gate.enter(t.Context(), "Greedy"); err == nil {
+				if leave, err := gate.Enter(t.Context(), "Greedy"); err == nil {
 					time.Sleep(10 * time.Second)
 					leave()
 				}
@@ -65,7 +69,7 @@ func TestOrganisationsTakeTurns(t *testing.T) {
 		synctest.Wait()
 		for range 20 {
 			began := time.Now()
-			leave, err := gate.enter(t.Context(), "Modest")
+			leave, err := gate.Enter(t.Context(), "Modest")
 			if err != nil || time.Since(began) > 0 {
 				t.Fatalf("waited %s: %v", time.Since(began), err)
 			}
@@ -78,8 +82,8 @@ func TestOrganisationsTakeTurns(t *testing.T) {
 
 func TestLinesAreServedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := newTurnstile(1)
-		hold, err := gate.enter(t.Context(), "First")
+		gate := New(1, patience, errBusy)
+		hold, err := gate.Enter(t.Context(), "First")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +91,7 @@ func TestLinesAreServedInTurn(t *testing.T) {
 		var order string
 		for _, who := range "aaabbc" {
 			go func() {
-				leave, err := gate.enter(t.Context(), string(who))
+				leave, err := gate.Enter(t.Context(), string(who))
 				if err != nil {
 					t.Error(err)
 					return
@@ -111,8 +115,8 @@ func TestLinesAreServedInTurn(t *testing.T) {
 // the end of the line.
 func TestWhoHadATurnStandsInFront(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := newTurnstile(1)
-		hold, _ := gate.enter(t.Context(), "Acme")
+		gate := New(1, patience, errBusy)
+		hold, _ := gate.Enter(t.Context(), "Acme")
 		var order []string
 		ask := func(name string, enter func(context.Context, string) (func(), error)) {
 			go func() {
@@ -123,8 +127,8 @@ func TestWhoHadATurnStandsInFront(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		ask("new", gate.enter)
-		ask("again", gate.enterAgain)
+		ask("new", gate.Enter)
+		ask("again", gate.EnterAgain)
 		hold()
 		hold() // giving back twice is giving back once
 		synctest.Wait()
@@ -137,15 +141,15 @@ func TestWhoHadATurnStandsInFront(t *testing.T) {
 // Who leaves while waiting takes nobody's turn with him.
 func TestWhoStepsOutOfTheLineIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := newTurnstile(1)
-		hold, _ := gate.enter(t.Context(), "Acme")
+		gate := New(1, patience, errBusy)
+		hold, _ := gate.Enter(t.Context(), "Acme")
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
-		if _, err := gate.enter(ctx, "Acme"); !errors.Is(err, errBusy) {
+		if _, err := gate.Enter(ctx, "Acme"); !errors.Is(err, errBusy) {
 			t.Errorf("got %v", err)
 		}
 		hold()
-		leave, err := gate.enter(t.Context(), "Acme")
+		leave, err := gate.Enter(t.Context(), "Acme")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,45 +161,11 @@ func TestWhoStepsOutOfTheLineIsForgotten(t *testing.T) {
 }
 
 func TestTheLineItselfHasAnEnd(t *testing.T) {
-	gate := newTurnstile(1)
-	hold, _ := gate.enter(t.Context(), "Acme")
+	gate := New(1, patience, errBusy)
+	hold, _ := gate.Enter(t.Context(), "Acme")
 	defer hold()
 	gate.waiting = longestLine
-	if _, err := gate.enter(t.Context(), "Acme"); !errors.Is(err, errBusy) {
+	if _, err := gate.Enter(t.Context(), "Acme"); !errors.Is(err, errBusy) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A request's own limit used to end like a caller who left: with a cut
-// connection instead of an answer.
-func TestALimitThatEndsIsTold(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.RequestTimeout = time.Nanosecond })
-	got := h.call("importer", "POST", stagePath, account("OURS", "1"))
-	if got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
-		t.Errorf("got %d %s %v", got.status, got.body, got.header)
-	}
-}
-
-// A crowd is told to come back, as an answer like any other, and it is no error
-// of ours: the log is not flooded.
-func TestACrowdIsToldToComeBack(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.InWork = 1 })
-	h.api.turns.patience = 10 * time.Millisecond
-	leave, err := h.api.turns.enter(t.Context(), "Somebody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{stagePath, validatePath} {
-		got := h.call("importer", "POST", path, account("OURS", "1"))
-		if got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") != "1" {
-			t.Errorf("got %d %s %v", got.status, got.body, got.header)
-		}
-	}
-	if strings.Contains(h.log.String(), "request failed") {
-		t.Errorf("the log says:\n%s", h.log.String())
-	}
-	leave()
-	if got := h.call("importer", "POST", stagePath, account("OURS", "1")); got.status != 201 {
-		t.Errorf("afterwards: %d %s", got.status, got.body)
 	}
 }
