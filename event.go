@@ -23,6 +23,7 @@ const (
 // Event is a fact for the outside world. It holds no personal data beyond the
 // two account numbers.
 type Event struct {
+	ID            int64 // its place in the log; set where the log is read
 	Type          EventType
 	Key           Key // External is "" for events about a supplier
 	AccountNumber string

@@ -19,6 +19,7 @@ type Store interface {
 	Lister
 	Inspector
 	Mailroom
+	EventLog
 
 	// View runs fn over one consistent snapshot. Nothing can be written. When it
 	// answers with an error of the store's, fn may still be stuck in a database
@@ -165,6 +166,7 @@ type View interface {
 	AccountReader
 	VendorReader
 	MailReader
+	EventReader
 }
 
 // Tx is what can be read and written in one transaction.

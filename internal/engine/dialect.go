@@ -29,6 +29,8 @@ var sqliteDialect = &dialect{
 		"{now}", "(SELECT now_micros())",
 		"{bytes}", "BLOB",
 		"{json}", "TEXT",
+		// The members of a JSON array, as a table with the column value.
+		"{each}", "json_each",
 		// Whoever writes holds everything.
 		"{hold}", "", "{take}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
@@ -46,6 +48,7 @@ var postgresDialect = &dialect{
 		"{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{bytes}", "BYTEA",
 		"{json}", "JSON",
+		"{each}", "json_array_elements_text",
 		// Foreign keys may still be checked against what is held.
 		"{hold}", "FOR NO KEY UPDATE OF held",
 		// What somebody else is taking is left to him.

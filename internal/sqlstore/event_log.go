@@ -1,0 +1,110 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"landfall"
+)
+
+// Watermark takes a sounding of the log of events. Whoever inserts an event
+// holds a lock on the table before its id is drawn and until its commit can be
+// seen, so the locks tell who may still add an event below the newest one: not
+// every transaction of the server, of which some last for hours and are none of
+// ours. The order matters: the snapshot that shows the newest event is older
+// than the look at the locks.
+func (s *Store) Watermark(ctx context.Context, before landfall.Watermark) (landfall.Watermark, error) {
+	var after landfall.Watermark
+	err := s.View(ctx, func(read landfall.View) error {
+		v := read.(*view) //nolint:forcetypeassert // View made it
+		var last int64
+		if err := v.one(ctx, `SELECT coalesce(max(id), 0) FROM event`, nil, []any{&last}); err != nil {
+			return err
+		}
+		var writing []string
+		if !v.engine.Alone() {
+			found, err := collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+				`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = 'event'::regclass
+				AND mode = 'RowExclusiveLock' AND granted
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+			if err != nil {
+				return err
+			}
+			writing = found
+		}
+		after = before.Next(last, writing)
+		return nil
+	})
+	if err != nil {
+		return before, err // and what was filled in is not looked at
+	}
+	return after, nil
+}
+
+const loggedColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details FROM event e`
+
+func scanLogged(scan scanner, event *landfall.Event) error {
+	var at int64
+	var details []byte
+	if err := scan(&event.ID, &event.Type, &event.Key.Supplier, &event.Key.External, &event.AccountNumber, &at, &details); err != nil {
+		return err
+	}
+	event.At = moment(at)
+	return json.Unmarshal(details, &event.Details)
+}
+
+// EventsAfter gives events in the order of the log. Each supplier's are read
+// from an index of their own and then merged, so that what it costs depends on
+// the length of the answer and not on how much others have written.
+func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]landfall.Event, error) {
+	suppliers := query.Suppliers
+	if len(suppliers) > 1 {
+		wanted, err := json.Marshal(suppliers)
+		if err != nil {
+			return nil, err
+		}
+		suppliers, err = collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+			`SELECT wanted.value FROM {each}($1) AS wanted WHERE EXISTS
+				(SELECT 1 FROM event e WHERE e.supplier = wanted.value AND e.id > $2 AND e.id <= $3)`,
+			string(wanted), query.After, query.UpTo)
+		if err != nil {
+			return nil, err
+		}
+	}
+	var merged []landfall.Event
+	for _, supplier := range suppliers {
+		found, err := collect(ctx, v.session, scanLogged,
+			loggedColumns+` WHERE e.supplier = $1 AND e.id > $2 AND e.id <= $3 ORDER BY e.supplier, e.id LIMIT $4`,
+			supplier, query.After, query.UpTo, int64(query.Limit))
+		if err != nil {
+			return nil, err
+		}
+		merged = append(merged, found...)
+		slices.SortFunc(merged, func(a, b landfall.Event) int { return cmp.Compare(a.ID, b.ID) })
+		merged = merged[:min(len(merged), query.Limit)]
+	}
+	return merged, nil
+}
+
+// LoggedEvent gives one event by its id.
+func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error) {
+	found, err := collect(ctx, v.session, scanLogged, loggedColumns+` WHERE e.id = $1`, id)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// SuppliersTold names those with events in a part of the log.
+func (v *view) SuppliersTold(ctx context.Context, after, upTo int64) ([]string, error) {
+	return collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+		`SELECT DISTINCT e.supplier FROM event e WHERE e.id > $1 AND e.id <= $2`, after, upTo)
+}
+
+// GrantedSuppliers names the suppliers an organisation was granted, sorted.
+func (v *view) GrantedSuppliers(ctx context.Context, organisation string) ([]string, error) {
+	codes, err := collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+		`SELECT s.code FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.organisation = $1`, organisation)
+	slices.SortFunc(codes, strings.Compare)
+	return codes, err
+}

@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// follower reads the log as a receiver of events does.
+type follower struct {
+	mark      landfall.Watermark
+	suppliers []string
+	events    []landfall.Event
+}
+
+// read takes what is complete. Planted, it reads up to the newest event that
+// can be seen, as one would do who took ids for the order of commits.
+func (f *follower) read(ctx context.Context, store landfall.Store, planted bool) error {
+	var err error
+	if f.mark, err = store.Watermark(ctx, f.mark); err != nil {
+		return err
+	}
+	query := landfall.EventQuery{Suppliers: f.suppliers, UpTo: f.mark.Complete, Limit: 7}
+	if planted {
+		query.UpTo = 1 << 60
+	}
+	for {
+		if len(f.events) > 0 {
+			query.After = f.events[len(f.events)-1].ID
+		}
+		var page []landfall.Event
+		err := store.View(ctx, func(view landfall.View) (err error) {
+			page, err = view.EventsAfter(ctx, query)
+			return err
+		})
+		f.events = append(f.events, page...)
+		if err != nil || len(page) < query.Limit {
+			return err
+		}
+	}
+}
+
+// tell appends an event of a supplier and gives the others time to overtake.
+func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *atomic.Int64, linger func()) error {
+	return store.Update(ctx, func(tx landfall.Tx) error {
+		if _, err := tx.Supplier(ctx, key.Supplier); err != nil {
+			return err
+		}
+		event := landfall.Event{Type: landfall.EventSkipped, Key: key}
+		if number != nil {
+			// Only who holds the supplier counts, so this is the order of commits.
+			event.Details = map[string]string{"number": strconv.FormatInt(number.Add(1), 10)}
+		}
+		if err := tx.AppendEvent(ctx, event); err != nil {
+			return err
+		}
+		linger()
+		return nil
+	})
+}
+
+var eventLogs = []check{
+	{"an event that commits late is not skipped", func(t *testing.T, store landfall.Store) {
+		if skipped, _ := lateEvents(t, store, false); skipped != 0 {
+			t.Errorf("%d events were skipped", skipped)
+		}
+		// Where several write at once, somebody who goes by ids alone skips one.
+		if skipped, overtook := lateEvents(t, store, true); overtook && skipped != 1 {
+			t.Errorf("this case would not find it: %d events were skipped", skipped)
+		}
+	}},
+	{"nobody who follows the log skips an event while sixty-four write", func(t *testing.T, store landfall.Store) {
+		const writers, each = 64, 6
+		var suppliers []string
+		numbers := map[string]*atomic.Int64{}
+		update(t, store, func(tx landfall.Tx) error {
+			for i := range 16 {
+				code := fmt.Sprintf("S%d", i)
+				if err := tx.CreateSupplier(t.Context(), landfall.NewSupplier(code)); err != nil {
+					return err
+				}
+				suppliers, numbers[code] = append(suppliers, code), &atomic.Int64{}
+			}
+			return nil
+		})
+		var written atomic.Int64
+		ended := make(chan struct{})
+		var reading sync.WaitGroup
+		followers := make([]follower, 10)
+		for i := range followers {
+			followers[i].suppliers = suppliers
+			reading.Go(func() {
+				for last := false; ; time.Sleep(2 * time.Millisecond) {
+					if err := followers[i].read(t.Context(), store, false); err != nil {
+						t.Errorf("reading: %v", err)
+						return
+					}
+					if last {
+						return
+					}
+					select {
+					case <-ended:
+						last = true
+					default:
+					}
+				}
+			})
+		}
+		together(writers, func(number int) {
+			for range each {
+				code := suppliers[rand.IntN(len(suppliers))]
+				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
+					time.Sleep(rand.N(4 * time.Millisecond))
+				})
+				if err == nil {
+					written.Add(1)
+				}
+			}
+		})
+		close(ended)
+		reading.Wait()
+		for i := range followers {
+			last := map[string]int64{}
+			for at, event := range followers[i].events {
+				number, _ := strconv.ParseInt(event.Details["number"], 10, 64)
+				if at > 0 && event.ID <= followers[i].events[at-1].ID || number <= last[event.Key.Supplier] {
+					t.Fatalf("follower %d: event %d is out of order", i, event.ID)
+				}
+				last[event.Key.Supplier] = number
+			}
+			if int64(len(followers[i].events)) != written.Load() {
+				t.Errorf("follower %d has read %d of %d events", i, len(followers[i].events), written.Load())
+			}
+		}
+	}},
+	{"the log is read by supplier, in order and in pages", func(t *testing.T, store landfall.Store) {
+		update(t, store, func(tx landfall.Tx) error {
+			for i := range 10 {
+				event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: []string{"A", "B", "C"}[i%3], External: strconv.Itoa(i)}}
+				if err := tx.AppendEvent(t.Context(), event); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		mark, err := store.Watermark(t.Context(), landfall.Watermark{})
+		if err != nil || mark.Complete == 0 {
+			t.Fatalf("%+v, %v", mark, err)
+		}
+		look(t, store, func(view landfall.View) error {
+			found, err := view.EventsAfter(t.Context(), landfall.EventQuery{Suppliers: []string{"C", "A", "none"}, UpTo: mark.Complete, Limit: 5})
+			if err != nil {
+				return err
+			}
+			var got string
+			for _, event := range found {
+				got += event.Key.External
+			}
+			if got != "02356" {
+				t.Errorf("read %s", got)
+			}
+			one, err := view.LoggedEvent(t.Context(), found[2].ID)
+			if err != nil || one.ID != found[2].ID || one.Key != found[2].Key || !one.At.Equal(found[2].At) {
+				t.Errorf("%+v, %v", one, err)
+			}
+			_, err = view.LoggedEvent(t.Context(), mark.Complete+1)
+			want(t, err, landfall.ErrNotFound)
+			told, err := view.SuppliersTold(t.Context(), found[3].ID, mark.Complete)
+			if len(told) != 3 {
+				t.Errorf("told of %q", told)
+			}
+			if none, _ := view.EventsAfter(t.Context(), landfall.EventQuery{UpTo: mark.Complete, Limit: 5}); len(none) != 0 {
+				t.Error("somebody without suppliers reads events")
+			}
+			return err
+		})
+	}},
+	{"grants are listed by organisation", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+				return err
+			}
+			return tx.Grant(t.Context(), code, organisation)
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.GrantedSuppliers(t.Context(), organisation)
+			if len(found) != 1 || found[0] != code {
+				t.Errorf("granted %q", found)
+			}
+			return err
+		})
+	}},
+}
+
+// lateEvents lets one event be overtaken by another, and tells how many of the
+// two somebody never reads who looked in between.
+func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, overtook bool) {
+	t.Helper()
+	mine, other := fmt.Sprintf("LATE%v", planted), fmt.Sprintf("SOON%v", planted)
+	update(t, store, func(tx landfall.Tx) error {
+		if err := tx.CreateSupplier(t.Context(), landfall.NewSupplier(mine)); err != nil {
+			return err
+		}
+		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(other))
+	})
+	follower := follower{suppliers: []string{mine, other}}
+	begun, release := make(chan struct{}, 5), make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() {
+		if err := tell(t.Context(), store, landfall.Key{Supplier: mine}, nil, func() {
+			begun <- struct{}{}
+			<-release
+		}); err != nil {
+			t.Errorf("the late one: %v", err)
+		}
+	})
+	<-begun
+	overtaken := make(chan struct{})
+	both.Go(func() {
+		if err := tell(t.Context(), store, landfall.Key{Supplier: other}, nil, func() {}); err != nil {
+			t.Errorf("the quick one: %v", err)
+		}
+		close(overtaken)
+	})
+	select {
+	case <-overtaken: // on a database that lets several write
+		overtook = true
+	case <-time.After(500 * time.Millisecond):
+	}
+	for range 3 {
+		if err := follower.read(t.Context(), store, planted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(release)
+	both.Wait()
+	for range 3 {
+		if err := follower.read(t.Context(), store, planted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return 2 - len(follower.events), overtook
+}

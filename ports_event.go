@@ -1,0 +1,25 @@
+package landfall
+
+import "context"
+
+// EventLog is the log of events as one who follows it sees it.
+type EventLog interface {
+	// Watermark takes a sounding of the log and gives the watermark after the
+	// one given; the zero one begins. An event at or below Complete that is not
+	// there never will be. The log of an account is in the order of its commits.
+	// While anybody writes events the first sounding is complete up to nothing;
+	// it takes another one, after those writers have ended.
+	Watermark(ctx context.Context, before Watermark) (Watermark, error)
+}
+
+// EventReader reads the log.
+type EventReader interface {
+	// EventsAfter gives events in the order of the log, with their ids.
+	EventsAfter(ctx context.Context, query EventQuery) ([]Event, error)
+	// LoggedEvent gives one event by its id, or ErrNotFound.
+	LoggedEvent(ctx context.Context, id int64) (Event, error)
+	// SuppliersTold names those with events after one id and up to another.
+	SuppliersTold(ctx context.Context, after, upTo int64) ([]string, error)
+	// GrantedSuppliers names the suppliers an organisation was granted, sorted.
+	GrantedSuppliers(ctx context.Context, organisation string) ([]string, error)
+}

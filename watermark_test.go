@@ -1,0 +1,39 @@
+package landfall_test
+
+import (
+	"reflect"
+	"testing"
+
+	"landfall"
+)
+
+func TestWatermarksWaitForThoseWhoWrite(t *testing.T) {
+	var mark landfall.Watermark
+	for i, step := range []struct {
+		last     int64
+		writing  []string
+		complete int64
+	}{
+		{5, []string{"a"}, 0},        // somebody may still add 3
+		{7, []string{"a", "b"}, 0},   // and still
+		{8, []string{"b", "c"}, 5},   // he has ended; b may have drawn 6 and c anything from 6 to 8
+		{9, []string{"c"}, 5},        // c may have drawn 6
+		{9, []string{"d"}, 8},        // d came when 8 was there already
+		{9, nil, 9},                  // nobody writes
+		{20, nil, 20},                //
+		{10, []string{"e"}, 0},       // the database was put back
+		{10, nil, 10},                //
+		{10, []string{"f"}, 10},      // nothing new
+		{30, []string{"f", "g"}, 10}, // f may have drawn 11
+	} {
+		mark = mark.Next(step.last, step.writing)
+		if mark.Complete != step.complete {
+			t.Fatalf("step %d: complete up to %d, want %d", i, mark.Complete, step.complete)
+		}
+	}
+	before := landfall.Watermark{Complete: 1, Last: 2, Writing: []string{"a", "b"}}
+	before.Next(3, []string{"b"})
+	if !reflect.DeepEqual(before.Writing, []string{"a", "b"}) {
+		t.Error("an earlier watermark was changed")
+	}
+}
