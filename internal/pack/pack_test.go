@@ -24,7 +24,7 @@ func sample(t testing.TB) []byte {
 
 func TestWhatIsPackedComesBackByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		document := []byte(rapid.OneOf(rapid.String(), rapid.Map(rapid.String(), func(text string) string {
+		document := []byte(rapid.OneOf(rapid.String(), rapid.StringN(8100, 8200, -1), rapid.Map(rapid.String(), func(text string) string {
 			return `{"a": "` + strings.Repeat(text, 50) + `"}`
 		})).Draw(t, "document"))
 		if len(document) > 0 && document[0] < ' ' {
@@ -56,16 +56,57 @@ func TestAccountsBecomeMuchSmaller(t *testing.T) {
 	}
 }
 
-// TestKeptBeforeStaysReadable reads a document that was packed when the first
-// dictionary was made: a changed dictionary would lose every one of them.
+// TestKeptBeforeStaysReadable reads documents that were packed when the
+// dictionary and the pattern were made: a changed one would lose every one of
+// them.
 func TestKeptBeforeStaysReadable(t *testing.T) {
-	kept, err := os.ReadFile("testdata/account-1.packed")
+	for _, name := range []string{"account-1.packed", "account-2.packed"} {
+		kept, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := pack.Unpack(kept)
+		if err != nil || !bytes.Equal(back, sample(t)) {
+			t.Errorf("%s is %q, %v", name, back, err)
+		}
+	}
+}
+
+// TestEveryLengthComesBack packs the beginnings of a document too long for the
+// press, so that both ways and the border between them are gone.
+func TestEveryLengthComesBack(t *testing.T) {
+	long := bytes.Repeat(sample(t), 5)
+	for length := range len(long) {
+		kept, err := pack.Pack(long[:length])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := pack.Unpack(kept); err != nil || !bytes.Equal(back, long[:length]) {
+			t.Fatalf("%d bytes came back as %q, %v", length, back, err)
+		}
+	}
+}
+
+// TestDamageIsNoPanic changes and cuts packed documents: whatever comes back,
+// nothing outside of it is touched and it is no longer than a document may be.
+func TestDamageIsNoPanic(t *testing.T) {
+	kept, err := pack.Pack(sample(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := pack.Unpack(kept)
-	if err != nil || !bytes.Equal(back, sample(t)) {
-		t.Errorf("got %q, %v", back, err)
+	rapid.Check(t, func(t *rapid.T) {
+		damaged := bytes.Clone(kept[:rapid.IntRange(1, len(kept)).Draw(t, "length")])
+		for range rapid.IntRange(1, 5).Draw(t, "changes") {
+			damaged[rapid.IntRange(0, len(damaged)-1).Draw(t, "place")] = rapid.Byte().Draw(t, "byte")
+		}
+		damaged[0] = kept[0]
+		if back, err := pack.Unpack(damaged); err == nil && len(back) > 1<<16 {
+			t.Fatalf("%d bytes came back", len(back))
+		}
+	})
+	again, err := pack.Unpack(kept)
+	if err != nil || !bytes.Equal(again, sample(t)) {
+		t.Errorf("afterwards %q, %v", again, err)
 	}
 }
 

@@ -6,22 +6,17 @@ import (
 	"os"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"landfall/internal/pack"
 )
 
-var dictionary = flag.String("dictionary", "", "write a new dictionary to this file; one that is in use is never made again")
+var pattern = flag.String("pattern", "", "write a new pattern to this file; one that is in use is never made again")
 
-const (
-	samples = 4000
-	history = 24 << 10 // what a document may refer back to
-)
+const samples = 4000
 
-// TestGeneratedAccountsBecomeMuchSmaller packs accounts the dictionary was not
-// made from; and it makes a dictionary when it is told to.
+// TestGeneratedAccountsBecomeMuchSmaller packs accounts the pattern was not
+// made from; and it makes a pattern when it is told to.
 func TestGeneratedAccountsBecomeMuchSmaller(t *testing.T) {
-	if *dictionary != "" {
+	if *pattern != "" {
 		train(t)
 	}
 	source := newClerk(2)
@@ -51,20 +46,12 @@ func train(t *testing.T) {
 	for i := range accounts {
 		accounts[i] = source.account()
 	}
-	// What stands at the end of the history is the cheapest to refer to: whole
-	// accounts, of every kind the clerk writes.
-	var common []byte
-	for len(common) < history {
-		common = append(common, source.account()...)
+	var text []byte
+	for len(text) < pack.PatternLength {
+		text = append(text, source.account()...)
 	}
-	common = common[len(common)-history:]
-	made, err := zstd.BuildDict(zstd.BuildDictOptions{
-		ID: 1, Contents: accounts, History: common, Offsets: [3]int{1, 4, 8}, Level: zstd.SpeedBestCompression,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(*dictionary, made, 0o600); err != nil {
+	text = text[len(text)-pack.PatternLength:]
+	if err := os.WriteFile(*pattern, pack.MakePattern(text, accounts), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,156 @@
+package pack
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// writer puts bits into bytes, the lowest first.
+type writer struct {
+	dst   []byte
+	bits  uint64
+	count uint8 // of bits that are not in dst, less than 32
+}
+
+func (w *writer) write(value uint64, count uint8) {
+	w.bits |= value << w.count
+	w.count += count
+	if w.count >= 32 {
+		w.dst = binary.LittleEndian.AppendUint32(w.dst, uint32(w.bits)) //nolint:gosec // the lower half
+		w.bits >>= 32
+		w.count -= 32
+	}
+}
+
+func (w *writer) end() []byte {
+	for ; w.count > 0; w.count -= min(w.count, 8) {
+		w.dst = append(w.dst, byte(w.bits))
+		w.bits >>= 8
+	}
+	return w.dst
+}
+
+// reader takes bits out of bytes.
+type reader struct {
+	from  []byte
+	bits  uint64
+	count uint8
+	short bool // more was asked for than there is
+}
+
+// fill sees to it that the bits asked for are there; behind the end they are 0.
+func (r *reader) fill(count uint8) {
+	if r.count >= count {
+		return
+	}
+	if len(r.from) >= 8 {
+		r.bits |= load(r.from, 0) << r.count
+		taken := (63 - r.count) / 8
+		r.from = r.from[taken:]
+		r.count += 8 * taken
+		return
+	}
+	for r.count < count && len(r.from) > 0 {
+		r.bits |= uint64(r.from[0]) << r.count
+		r.from = r.from[1:]
+		r.count += 8
+	}
+}
+
+func (r *reader) drop(count uint8) {
+	if count > r.count {
+		r.short = true
+		count = r.count
+	}
+	r.bits >>= count
+	r.count -= count
+}
+
+func (r *reader) read(count uint8) uint64 {
+	r.fill(count)
+	value := r.bits & (1<<count - 1)
+	r.drop(count)
+	return value
+}
+
+func (r *reader) symbol(c *codes) uint8 {
+	r.fill(longestCode)
+	found := c.found[r.bits&(1<<longestCode-1)]
+	r.drop(found.width)
+	return found.symbol
+}
+
+func (r *reader) length(s *scale, class uint8) int {
+	return s.bases[class] + int(r.read(s.extra[class])) //nolint:gosec // 13 bits at most
+}
+
+// scale codes a length: which of a few classes it is in, and how far into it.
+type scale struct {
+	bases []int
+	extra []uint8
+	class []uint8 // of the lengths below its own
+}
+
+// newScale makes a scale from the least length of every class; the last class
+// holds what so many bits do.
+func newScale(bases []int, last uint8) *scale {
+	s := &scale{bases: bases, class: make([]uint8, bases[len(bases)-1])}
+	for i, base := range bases[:len(bases)-1] {
+		s.extra = append(s.extra, uint8(bits.Len(uint(bases[i+1]-base-1)))) //nolint:gosec // at most 64
+		for length := base; length < bases[i+1]; length++ {
+			s.class[length] = uint8(i) //nolint:gosec // at most 16
+		}
+	}
+	s.extra = append(s.extra, last)
+	return s
+}
+
+func (s *scale) of(length int) (class uint8) {
+	if length < len(s.class) {
+		return s.class[length]
+	}
+	return uint8(len(s.bases) - 1) //nolint:gosec // at most 16
+}
+
+// longestCode is how many bits a code has at most.
+const longestCode = 12
+
+// codes is a prefix code over bytes.
+type codes struct {
+	value [symbols]uint16
+	width [symbols]uint8
+	found [1 << longestCode]struct{ symbol, width uint8 } // by the bits that come
+}
+
+// newCodes makes the canonical code with the given widths: short before long,
+// and of one width in the order of the symbols.
+func newCodes(widths []byte) *codes {
+	c := &codes{}
+	next := uint16(0)
+	for width := uint8(1); width <= longestCode; width++ {
+		next <<= 1
+		for symbol, own := range widths {
+			if own != width {
+				continue
+			}
+			value := reversed(next, width)
+			c.value[symbol], c.width[symbol] = value, width
+			for rest := int(value); rest < len(c.found); rest += 1 << width {
+				c.found[rest].symbol, c.found[rest].width = uint8(symbol), width //nolint:gosec // a byte
+			}
+			next++
+		}
+	}
+	return c
+}
+
+// reversed turns a code round, since bits are read from the lowest on.
+func reversed(code uint16, width uint8) (turned uint16) {
+	for range width {
+		turned = turned<<1 | code&1
+		code >>= 1
+	}
+	return turned
+}
+
+func (c *codes) code(symbol uint8) (uint64, uint8) { return uint64(c.value[symbol]), c.width[symbol] }

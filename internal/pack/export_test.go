@@ -1,0 +1,92 @@
+package pack
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+)
+
+// PatternLength is how much of accounts a pattern holds.
+const PatternLength = patternLength
+
+// MakePattern makes a pattern from what accounts look like, with the codes that
+// are shortest for the given ones.
+func MakePattern(text []byte, accounts [][]byte) []byte {
+	made := slices.Concat(slices.Repeat([]byte{8}, 3*symbols), make([]byte, 2*symbols), text)
+	s := newPattern(made).survey(accounts)
+	places := slices.SortedFunc(maps.Keys(s.places), func(a, b int) int {
+		return cmp.Or(s.places[b]-s.places[a], a-b)
+	})
+	for i, place := range places[:symbols] {
+		binary.LittleEndian.PutUint16(made[3*symbols+2*i:], uint16(place))
+	}
+	// Now that there are places with codes, tokens are others.
+	s = newPattern(made).survey(accounts)
+	return slices.Concat(widths(s.tokens), widths(s.letters), widths(s.favourites), made[3*symbols:])
+}
+
+// survey is what pressed documents are made of.
+type survey struct {
+	tokens, letters, favourites [symbols]int
+	places                      map[int]int
+}
+
+func (p *pattern) survey(accounts [][]byte) *survey {
+	s := &survey{places: map[int]int{}}
+	for _, account := range accounts {
+		pressed := p.press(nil, account)
+		_, width := binary.Uvarint(pressed)
+		in, at, end := reader{from: pressed[width:]}, patternLength, patternLength+len(account)
+		for at < end {
+			token := in.symbol(p.tokens)
+			s.tokens[token]++
+			letters := in.length(letterCounts, token>>letterShift)
+			for range letters {
+				s.letters[in.symbol(p.letters)]++
+			}
+			if at += letters; at == end {
+				break
+			}
+			size := in.length(copyLengths, token&copyMask)
+			from := in.place(p, token>>sourceShift&sourceMask, at)
+			if from < patternLength {
+				s.places[from]++
+			}
+			if token>>sourceShift&sourceMask == popular {
+				s.favourites[p.favourite[from]-1]++
+			}
+			at += size
+		}
+	}
+	return s
+}
+
+// widths gives the lengths of a prefix code for symbols that come so often.
+// Every symbol has one, and none is too long: the counts of the rarest are
+// raised until it is so.
+func widths(counts [symbols]int) []byte {
+	for least := 1; ; least *= 2 {
+		type group struct {
+			count   int
+			symbols []int
+		}
+		groups := make([]group, symbols)
+		for i := range groups {
+			groups[i] = group{max(counts[i], least), []int{i}}
+		}
+		made := make([]byte, symbols)
+		for len(groups) > 1 {
+			slices.SortFunc(groups, func(a, b group) int { return b.count - a.count })
+			a, b := groups[len(groups)-1], groups[len(groups)-2]
+			both := group{a.count + b.count, slices.Concat(a.symbols, b.symbols)}
+			for _, symbol := range both.symbols {
+				made[symbol]++
+			}
+			groups = append(groups[:len(groups)-2], both)
+		}
+		if slices.Max(made) <= longestCode {
+			return made
+		}
+	}
+}
