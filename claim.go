@@ -60,6 +60,7 @@ type Creation struct {
 	Account Account
 	Mails   []Mail
 	By      Author
+	Run     string // in which run it happens; "" for none
 }
 
 // CreateVerdict says what became of a Creation.

@@ -18,6 +18,10 @@ const (
 	EventStatementsCreated     EventType = "post_import.statements_created"
 	EventInstructionCreated    EventType = "post_import.payment_instruction_created"
 	EventSupplierStatusChanged EventType = "import_supplier.status_changed"
+	EventRunStarted            EventType = "run.started"
+	EventRunPaused             EventType = "run.paused"
+	EventRunFinished           EventType = "run.finished"
+	EventRunCancelled          EventType = "run.cancelled"
 )
 
 // Event is a fact for the outside world. It holds no personal data beyond the

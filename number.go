@@ -14,13 +14,19 @@ const accountDigits = 7
 
 // NewAccountNumber draws an account number: "A-", seven random characters and
 // a check character. That it is unique is the store's business.
-func NewAccountNumber(random io.Reader) (string, error) {
+func NewAccountNumber(random io.Reader) (string, error) { return newNumber("A-", random) }
+
+// NewRunID draws the name of a run, in the form of an account number but for
+// its beginning: people say it to each other.
+func NewRunID(random io.Reader) (string, error) { return newNumber("R-", random) }
+
+func newNumber(prefix string, random io.Reader) (string, error) {
 	var drawn [accountDigits]byte
 	if _, err := io.ReadFull(random, drawn[:]); err != nil {
 		return "", err
 	}
-	number := make([]byte, 0, len("A-")+accountDigits+1)
-	number = append(number, "A-"...)
+	number := make([]byte, 0, len(prefix)+accountDigits+1)
+	number = append(number, prefix...)
 	for _, b := range drawn {
 		number = append(number, crockford[b&31])
 	}

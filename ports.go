@@ -16,6 +16,7 @@ import (
 // from the database's clock, so that replicas with wrong clocks agree.
 type Store interface {
 	Pipeline
+	RunPipeline
 	Lister
 	Inspector
 	Mailroom
@@ -167,6 +168,7 @@ type View interface {
 	VendorReader
 	MailReader
 	EventReader
+	RunReader
 }
 
 // Tx is what can be read and written in one transaction.
@@ -179,6 +181,7 @@ type Tx interface {
 	RecordWriter
 	VendorWriter
 	MailWriter
+	RunWriter
 }
 
 // SupplierReader reads import suppliers.

@@ -25,17 +25,25 @@ var (
 // Create writes a whole account and gives it its number.
 func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
 	account := &creation.Account
-	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
+	if err := writable(account); err != nil {
 		return landfall.CreateOutcome{}, err
-	}
-	if !slices.ContainsFunc(account.Periods, landfall.Period.Open) {
-		return landfall.CreateOutcome{}, errNoPeriod
 	}
 	joined := s.creations
 	if creation.Claim.DryRun {
 		joined = s.rehearsals
 	}
 	return joined.join(ctx, creation.Claim.Key, creationWeight(account), &creation)
+}
+
+// writable refuses books that nothing could be posted onto.
+func writable(account *landfall.Account) error {
+	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(account.Periods, landfall.Period.Open) {
+		return errNoPeriod
+	}
+	return nil
 }
 
 // creationWeight guesses the bytes of an account; all that matters is that a

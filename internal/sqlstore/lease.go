@@ -17,8 +17,19 @@ const held = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND
 // Renew starts the lease of a claim anew. A lease that has ended stays ended,
 // even when nobody took the process: its place under the limits is given away.
 func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
+	return s.update(ctx, claim.Key, func(t *tx) error {
+		renewed, err := t.renew(ctx, claim)
+		if err == nil && !renewed {
+			err = landfall.ErrFenced
+		}
+		return err
+	})
+}
+
+// renew reports whether there was a lease to start anew.
+func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
 	if claim.DryRun && claim.Token == "" {
-		return nil // it holds nothing that could end
+		return true, nil // it holds nothing that could end
 	}
 	text := `UPDATE process SET claim_until = {now} + $4` + held + ` AND claim_until > {now}`
 	args := []any{claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()}
@@ -26,9 +37,8 @@ func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
 		text = `UPDATE rehearsal SET until = {now} + $2 WHERE token = $1 AND until > {now}`
 		args = args[2:]
 	}
-	return s.update(ctx, claim.Key, func(t *tx) error {
-		return changed(landfall.ErrFenced)(t.exec(ctx, text, args...))
-	})
+	count, err := t.exec(ctx, text, args...)
+	return count > 0, err
 }
 
 type (
@@ -45,20 +55,25 @@ type (
 
 // Release ends a claim without an account.
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+	ended, err := newRelease(claim, attempt)
+	if err == nil {
+		_, err = s.releases.join(ctx, claim.Key, releaseWeight, ended)
+	}
+	return err
+}
+
+func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error) {
 	ended := release{Claim: claim, event: attempt.Event}
 	ended.event.Key, ended.event.By = claim.Key, attempt.By
-	if attempt.Failure != nil {
-		text, err := failureText(*attempt.Failure)
-		if err != nil {
-			return err
-		}
-		if !storable(text) {
-			return errUnstorable
-		}
-		ended.failure = text
+	if attempt.Failure == nil {
+		return ended, nil
 	}
-	_, err := s.releases.join(ctx, claim.Key, releaseWeight, ended)
-	return err
+	text, err := failureText(*attempt.Failure)
+	if err == nil && !storable(text) {
+		err = errUnstorable
+	}
+	ended.failure = text
+	return ended, err
 }
 
 // releaseWeight stands for a failure with its violations and the event.
@@ -170,11 +185,14 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	return nil
 }
 
-// freeClaims ends every claim. A server that starts on a file is alone there,
+// freeClaims ends every claim, and gives back every part of a run. A server that starts on a file is alone there,
 // so whoever held one has ended.
 func (s *Store) freeClaims(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM rehearsal`); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL WHERE token IS NOT NULL AND done = FALSE`); err != nil {
 			return err
 		}
 		_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL

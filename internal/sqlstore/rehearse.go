@@ -168,7 +168,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 			delete(passed.byKey, one.key)
 			continue
 		}
-		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By}
+		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: inRun(one.wanted)}
 		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
 			return err
 		}

@@ -57,8 +57,11 @@ type Store struct {
 	releases   *joint[release, struct{}]
 	postings   *joint[*posting, landfall.PostOutcome]
 	refusals   *joint[refusal, struct{}]
-	vouchers   vouchers               // of the keys that write
-	draw       func() (string, error) // an account number
+	// The same for a run, which brings whole batches.
+	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
+
+	vouchers vouchers               // of the keys that write
+	draw     func() (string, error) // an account number
 }
 
 var _ landfall.Store = (*Store)(nil)
@@ -102,6 +105,10 @@ func (s *Store) join() {
 	s.rehearsals = newJoint(s.db, vouched(&s.vouchers, creator, s.rehearse))
 	s.releases = newJoint(s.db, s.release)
 	s.postings = newJoint(s.db, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
+	s.groupClaims = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.groupLooks = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).look))
+	s.groupCounted = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.settlements = s.db.Join(s.settleAll)
 }
 
 // View runs fn over one consistent snapshot.

@@ -50,7 +50,8 @@ var (
 	accountTable = newTable("account", "id bigint", "revision bigint", "team text", "account_type text", "currency text",
 		"billing_name text", "last_billed_to_on text", "last_statement_closing_on text", "last_statement_issued_on text",
 		"next_bill_due_on text", "last_statement_balance bigint", "transfer_balance bigint", "open_from_on text",
-		"balance bigint", "ledger_length bigint", "note_count bigint", "statement_count bigint", "instruction_count bigint")
+		"balance bigint", "ledger_length bigint", "note_count bigint", "statement_count bigint", "instruction_count bigint",
+		"run text")
 	customerTable = newTable("customer", "account_id bigint", "ordinal bigint", "given_name text", "family_name text",
 		"title text", "email text", "mobile text", "landline text", "born_on text", "role text")
 	addressTable = newTable("address", "account_id bigint", "ordinal bigint", "lines json", "locality text",
@@ -98,7 +99,7 @@ func (r *accountRows) account(id, at int64, number string, creation *landfall.Cr
 		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
 		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
 		int64(account.Balance), int64(len(account.Ledger)),
-		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)))
+		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
 	for i := range data.Customers {
 		c := &data.Customers[i]
 		r.customers.add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
@@ -123,7 +124,16 @@ func (r *accountRows) account(id, at int64, number string, creation *landfall.Cr
 	r.instruction(id, 0, data.Instructions, landfall.Author{})
 	return r.event(at, landfall.Event{
 		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, AccountNumber: number, By: creation.By,
+		Details: inRun(creation),
 	})
+}
+
+// inRun says in an event in which run it happened.
+func inRun(creation *landfall.Creation) map[string]string {
+	if creation.Run == "" {
+		return nil
+	}
+	return map[string]string{"run": creation.Run}
 }
 
 // supply adds the addresses and what is supplied there. The billing address

@@ -1,0 +1,56 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"landfall"
+	"landfall/internal/engine"
+)
+
+// group is many wishes of one caller, which share their fate.
+type group[W, O any] struct{ calls []*call[W, O] }
+
+// newGroup declares a verb that is joint, for callers who bring whole batches.
+func newGroup[W, O any](db *engine.DB, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
+	return db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+		undone := true
+		for _, one := range calls {
+			for batch := range slices.Chunk(one.Work.(*group[W, O]).calls, longestBatch) { //nolint:forcetypeassert // grouped made it
+				err := run(&tx{view{&session{t}}}, ctx, batch)
+				if err != nil && !errors.Is(err, engine.ErrUndone) {
+					return err
+				}
+				undone = undone && err != nil
+			}
+		}
+		if undone {
+			return engine.ErrUndone
+		}
+		return nil
+	})
+}
+
+// grouped hands wishes to the engine together and gives what became of each.
+func grouped[W, O any](ctx context.Context, kind *engine.Kind, weight int, keys []landfall.Key, wishes []W) ([]O, error) {
+	mine := &group[W, O]{calls: make([]*call[W, O], len(wishes))}
+	for i, wanted := range wishes {
+		mine.calls[i] = &call[W, O]{key: keys[i], wanted: wanted}
+	}
+	order := slices.Clone(mine.calls)
+	// One order for everybody, so that two lanes never wait for each other.
+	slices.SortFunc(mine.calls, func(a, b *call[W, O]) int { return compareKeys(a.key, b.key) })
+	err := kind.Do(ctx, &engine.Call{Tenant: tenant(ctx, keys[0]), Weight: weight * len(wishes), Work: mine})
+	if err != nil {
+		return nil, known(err)
+	}
+	outcomes := make([]O, len(order))
+	for i, one := range order {
+		if one.err != nil {
+			return nil, one.err
+		}
+		outcomes[i] = one.outcome
+	}
+	return outcomes, nil
+}

@@ -1,0 +1,152 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"landfall"
+)
+
+// runs reads them as they stand: the sums are those of the slices, and a run
+// that is running has been so until now.
+const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample, r.most, r.at_once, r.not_before, r.not_after,
+		r.state, r.cancelling, r.reason, r.chosen, r.selected,
+		(SELECT CAST(coalesce(sum(l.succeeded), 0) AS BIGINT) FROM run_slice l WHERE l.run_id = r.id),
+		(SELECT CAST(coalesce(sum(l.failed), 0) AS BIGINT) FROM run_slice l WHERE l.run_id = r.id),
+		(SELECT CAST(coalesce(sum(l.refused), 0) AS BIGINT) FROM run_slice l WHERE l.run_id = r.id),
+		r.worked + coalesce(clock.at - r.running_since, 0), r.created_at, r.started_at, r.ended_at, clock.at,
+		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation
+	FROM run r JOIN supplier s ON s.id = r.supplier_id CROSS JOIN (SELECT {now} AS at) clock
+	LEFT JOIN api_key c ON c.id = r.created_key_id LEFT JOIN api_key k ON k.id = r.key_id `
+
+func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.Run, error) {
+	return collect(ctx, v.session, func(scan scanner, run *landfall.Run) error {
+		p, t := &run.Plan, &run.Tally
+		var worked int64
+		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.AtOnce,
+			instantInto{&p.NotBefore}, instantInto{&p.NotAfter}, &run.State, &run.Cancel, &run.Reason, &run.Chosen, &t.Selected,
+			&t.Succeeded, &t.Failed, &t.Refused, &worked, instantInto{&run.CreatedAt}, instantInto{&run.StartedAt},
+			instantInto{&run.EndedAt}, instantInto{&run.ReadAt},
+			textInto{&run.CreatedBy.KeyID}, textInto{&run.CreatedBy.RequestID}, textInto{&run.CreatedBy.Organisation},
+			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation})
+		run.Worked = time.Duration(worked) * time.Microsecond
+		return err
+	}, runs+which, args...)
+}
+
+// Run gives one by its id.
+func (v *view) Run(ctx context.Context, id string) (landfall.Run, error) {
+	found, err := v.runs(ctx, `WHERE r.number = $1`, id)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// Runs gives a supplier's, newest first.
+func (v *view) Runs(ctx context.Context, query landfall.RunQuery) ([]landfall.Run, error) {
+	if query.After == "" {
+		return v.runs(ctx, `WHERE s.code = $1 ORDER BY r.id DESC LIMIT $2`, query.Supplier, int64(query.Limit))
+	}
+	return v.runs(ctx, `WHERE s.code = $1 AND r.id < (SELECT id FROM run WHERE number = $2) ORDER BY r.id DESC LIMIT $3`,
+		query.Supplier, query.After, int64(query.Limit))
+}
+
+// live is the condition of the index of live runs.
+const live = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
+
+// LiveRuns gives all that have not ended.
+func (v *view) LiveRuns(ctx context.Context) ([]landfall.Run, error) {
+	return v.runs(ctx, `WHERE `+live+` ORDER BY r.id`)
+}
+
+// Run gives one by its id and holds it.
+func (t *tx) Run(ctx context.Context, id string) (landfall.Run, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {hold}`, id); err != nil {
+		return landfall.Run{}, err
+	}
+	return t.view.Run(ctx, id)
+}
+
+// CreateRun keeps a new run. An index lets a supplier have one live run only,
+// so whoever comes second waits for the first and then sees his run.
+func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, error) {
+	number, err := landfall.NewRunID(rand.Reader)
+	if err != nil {
+		return landfall.Run{}, err
+	}
+	p := run.Plan
+	supplier, _, err := t.supplierNow(ctx, p.Supplier)
+	if err != nil {
+		return landfall.Run{}, err
+	}
+	// The live run may end between the two statements; then there is room.
+	for range 3 {
+		count, err := t.exec(ctx, `INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once,
+				not_before, not_after, state, cancelling, reason, created_at, worked, cursor_at, cursor_external, seen, selected,
+				chosen, created_key_id, created_request_id, key_id, request_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'WAITING', $11, '', {now}, 0, $12, '', 0, 0, $11, $13, $14, $13, $14)
+			ON CONFLICT (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED') DO NOTHING`,
+			number, supplier, p.Team, p.DryRun, string(p.Select), int64(p.Sample), int64(p.Limit), int64(p.AtOnce),
+			instantArg(p.NotBefore), instantArg(p.NotAfter), false, beforeAll, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID))
+		if err != nil {
+			return landfall.Run{}, err
+		}
+		if count > 0 {
+			return t.view.Run(ctx, number)
+		}
+		found, err := t.runs(ctx, `WHERE r.supplier_id = $1 AND `+live, supplier)
+		if err != nil || len(found) > 0 {
+			run, err = first(found, err, landfall.ErrNotFound)
+			return run, errors.Join(err, landfall.ErrExists)
+		}
+	}
+	return landfall.Run{}, landfall.ErrUnavailable
+}
+
+// beforeAll is before every instant that is kept.
+const beforeAll = -1 << 62
+
+// SaveRun keeps what the run's own methods changed. It starts when it was first
+// looked what there is to select.
+func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
+			not_after = $5, key_id = $6, request_id = $7,
+			started_at = CASE WHEN $2 = 'RUNNING' THEN coalesce(started_at, cutoff) ELSE started_at END,
+			ended_at = CASE WHEN $2 IN ('FINISHED', 'CANCELLED') THEN coalesce(ended_at, {now}) END,
+			worked = worked + coalesce({now} - running_since, 0),
+			running_since = CASE WHEN $2 = 'RUNNING' THEN {now} END
+		WHERE number = $1`,
+		run.ID, string(run.State), run.Cancel, string(run.Reason), instantArg(run.Plan.NotAfter),
+		textArg(run.ActsFor.KeyID), textArg(run.ActsFor.RequestID)))
+}
+
+// RunAtRest waits for whoever is writing for a slice: what he writes belongs
+// to the run as it was.
+func (t *tx) RunAtRest(ctx context.Context, id string) (bool, error) {
+	held, err := collect(ctx, t.session, func(scan scanner, alive *bool) error { return scan(alive) },
+		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
+			AND held.token IS NOT NULL AND held.done = FALSE ORDER BY held.slice {hold}`, id)
+	for _, alive := range held {
+		if alive {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+// RunIsDone reports whether every account of a run has its outcome.
+func (t *tx) RunIsDone(ctx context.Context, id string) (bool, error) {
+	var open bool
+	err := t.one(ctx, `SELECT EXISTS (SELECT 1 FROM run_slice l WHERE l.run_id = r.id AND l.done = FALSE)
+		FROM run r WHERE r.number = $1 AND r.chosen = TRUE`, []any{id}, []any{&open})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && !open, err
+}
+
+// runKey is a run's key in the tables.
+func (v *view) runKey(ctx context.Context, id string) (key int64, err error) {
+	err = v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{id}, []any{&key})
+	return key, err
+}

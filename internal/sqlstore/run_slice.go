@@ -1,0 +1,233 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"time"
+
+	"landfall"
+)
+
+// TakeSlice gives the next part of a run that nobody holds. Whoever takes one
+// holds the run meanwhile, so that what is under way can be counted and no part
+// is begun while the run is being stopped.
+func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (landfall.RunSlice, error) {
+	var slice landfall.RunSlice
+	err := s.update(ctx, landfall.Key{}, func(t *tx) error {
+		run, err := t.Run(ctx, request.Run)
+		if err != nil {
+			return err
+		}
+		slice = landfall.RunSlice{Run: run, Token: rand.Text(), Lease: request.Lease, Width: request.Width}
+		if run.State != landfall.RunRunning || run.Stopping() || run.Over() {
+			return landfall.ErrNotFound
+		}
+		if err := t.narrow(ctx, &slice); err != nil {
+			return err
+		}
+		return t.takeSlice(ctx, &slice)
+	})
+	if err != nil {
+		return landfall.RunSlice{}, err
+	}
+	return slice, nil
+}
+
+// narrow makes a slice no wider than the run and its supplier allow, and gives
+// the quotas of the organisation behind it.
+func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
+	var underWay, limit int64
+	q := &slice.Quotas
+	err := t.one(ctx, `SELECT s.concurrency_limit,
+			(SELECT CAST(coalesce(sum(l.width), 0) AS BIGINT) FROM run_slice l
+				WHERE l.run_id = r.id AND l.done = FALSE AND l.token IS NOT NULL AND l.until > {now}),
+			coalesce(o.requests_per_second, 0), coalesce(o.bytes_per_day, 0), coalesce(o.revisions_per_account, 0),
+			coalesce(o.tokens_per_minute, 0), coalesce(o.concurrent_creations, 0)
+		FROM run r JOIN supplier s ON s.id = r.supplier_id LEFT JOIN api_key k ON k.id = r.key_id
+		LEFT JOIN organisation o ON o.name = k.organisation
+		WHERE r.number = $1 AND s.status = 'Ongoing'`, []any{slice.Run.ID},
+		[]any{&limit, &underWay, &q.RequestsPerSecond, &q.BytesPerDay, &q.RevisionsPerAccount, &q.TokensPerMinute, &q.ConcurrentCreations})
+	if err != nil {
+		return err
+	}
+	if limit > 0 {
+		slice.Width = min(slice.Width, int(limit))
+	}
+	if most := slice.Run.Plan.AtOnce; most > 0 {
+		slice.Width = min(slice.Width, most-int(underWay))
+	}
+	if slice.Width <= 0 {
+		return landfall.ErrNotFound
+	}
+	return nil
+}
+
+// takeSlice gives a slice its number, its token and its members.
+func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
+	run, err := t.runKey(ctx, slice.Run.ID)
+	if err != nil {
+		return err
+	}
+	taken, err := t.returning(ctx, `UPDATE run_slice SET token = $2, until = {now} + $3, width = $4
+		WHERE run_id = $1 AND slice = (SELECT l.slice FROM run_slice l WHERE l.run_id = $1 AND l.done = FALSE
+			AND (l.token IS NULL OR l.until <= {now}) AND l.next_at <= {now} ORDER BY l.slice LIMIT 1)
+		RETURNING slice, tries`, run, slice.Token, slice.Lease.Microseconds(), int64(slice.Width))
+	if err != nil {
+		return err
+	}
+	defer taken.Close()
+	if !taken.Next() {
+		return errors.Join(t.note(taken.Err()), landfall.ErrNotFound)
+	}
+	if err := taken.Scan(&slice.Number, &slice.Tries); err != nil {
+		return t.note(err)
+	}
+	if err := t.note(taken.Close()); err != nil {
+		return err
+	}
+	first := int64(slice.Number) * landfall.SliceSize
+	slice.Members, err = collect(ctx, t.session, func(scan scanner, m *landfall.RunMember) error {
+		m.Key.Supplier = slice.Run.Plan.Supplier
+		return scan(&m.Ordinal, &m.Key.External)
+	}, `SELECT m.ordinal, p.external FROM run_member m JOIN process p ON p.id = m.process_id
+		WHERE m.run_id = $1 AND m.ordinal >= $2 AND m.ordinal < $3 AND m.outcome IS NULL ORDER BY m.ordinal`,
+		run, first, first+landfall.SliceSize)
+	return err
+}
+
+// mine is the condition under which a slice is still its holder's.
+const mine = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice = $2 AND token = $3 AND until > {now}`
+
+// LeaveSlice gives a slice back for now.
+func (s *Store) LeaveSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
+	again := int64(0)
+	if pause > 0 {
+		again = 1
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL, next_at = {now} + $4, tries = tries + $5`+mine,
+			slice.Run.ID, int64(slice.Number), slice.Token, pause.Microseconds(), again)
+		return err
+	})
+}
+
+// RenewSlice starts the leases of a slice and of claims anew.
+func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims []landfall.Claim) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		if err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE run_slice SET until = {now} + $4`+mine,
+			slice.Run.ID, int64(slice.Number), slice.Token, slice.Lease.Microseconds())); err != nil {
+			return err
+		}
+		for _, claim := range claims {
+			if _, err := t.renew(ctx, claim); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ClaimSlice asks for many claims together.
+func (s *Store) ClaimSlice(ctx context.Context, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	keys := make([]landfall.Key, len(requests))
+	for i, request := range requests {
+		keys[i] = request.Key
+	}
+	outcomes, err := s.claimGroup(ctx, keys, requests)
+	for i := range outcomes {
+		claim := &outcomes[i].Claim
+		if outcomes[i].Verdict == landfall.ClaimGranted {
+			// Whoever cannot be given his document is told by its absence: the
+			// attempt fails, and that is kept like every other failure.
+			claim.Document, _ = unpacked(claim.Document, claim.Hash)
+		}
+	}
+	return outcomes, err
+}
+
+func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
+	if requests[0].ServiceLimit > 0 {
+		return grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
+	}
+	kind := s.groupClaims
+	if requests[0].DryRun {
+		kind = s.groupLooks
+	}
+	outcomes, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)
+	if err != nil {
+		return nil, err
+	}
+	var places []int
+	var counted []landfall.ClaimRequest
+	var countedKeys []landfall.Key
+	for i, outcome := range outcomes {
+		if outcome.Verdict == claimMustCount {
+			places, counted, countedKeys = append(places, i), append(counted, requests[i]), append(countedKeys, keys[i])
+		}
+	}
+	if len(counted) == 0 {
+		return outcomes, nil
+	}
+	more, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, countedKeys, counted)
+	if err != nil {
+		return nil, err
+	}
+	for i, outcome := range more {
+		outcomes[places[i]] = outcome
+	}
+	return outcomes, nil
+}
+
+// RunFailures streams the accounts that failed in a run.
+func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery) iter.Seq2[landfall.FailedProcess, error] {
+	after := query.After
+	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
+		err = s.stream(ctx, func(v *view) (err error) {
+			rows, err = collect(ctx, v.session, readFailed, `SELECT f.external, f.failure, f.at FROM run_failure f
+				WHERE f.run_id = (SELECT id FROM run WHERE number = $1) AND f.external > $2 ORDER BY f.external LIMIT $3`,
+				query.Run, after, int64(limit))
+			return err
+		})
+		if len(rows) > 0 {
+			after = rows[len(rows)-1].External
+		}
+		return rows, err
+	})
+}
+
+// RunCreated streams the keys of the accounts that a run created. One that was
+// undone and created again is another account, of another run or of none.
+func (s *Store) RunCreated(ctx context.Context, id string) iter.Seq2[landfall.Key, error] {
+	type created struct {
+		ordinal int64
+		key     landfall.Key
+	}
+	after := int64(-1)
+	batches := inBatches(0, func(limit int) (rows []created, err error) {
+		err = s.stream(ctx, func(v *view) (err error) {
+			rows, err = collect(ctx, v.session, func(scan scanner, c *created) error {
+				return scan(&c.ordinal, &c.key.Supplier, &c.key.External)
+			}, `SELECT m.ordinal, s.code, p.external FROM run r JOIN run_member m ON m.run_id = r.id
+				JOIN account a ON a.id = m.process_id AND a.run = r.number
+				JOIN process p ON p.id = m.process_id JOIN supplier s ON s.id = p.supplier_id
+				WHERE r.number = $1 AND m.ordinal > $2 AND m.outcome = 'succeeded' ORDER BY m.ordinal LIMIT $3`, id, after, int64(limit))
+			return err
+		})
+		if len(rows) > 0 {
+			after = rows[len(rows)-1].ordinal
+		}
+		return rows, err
+	})
+	return func(yield func(landfall.Key, error) bool) {
+		for row, err := range batches {
+			if !yield(row.key, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// tallying gathers the outcomes of a settlement.
+type tallying struct {
+	standingSlice
+	outcomes, failures pile
+	counts             map[string]int64
+}
+
+func newTallying(found standingSlice) *tallying {
+	return &tallying{
+		standingSlice: found, outcomes: pile{table: outcomeTable}, failures: pile{table: runFailureTable}, counts: map[string]int64{},
+	}
+}
+
+// add gives a member its outcome.
+func (t *tallying) add(ordinal int, outcome string) {
+	t.outcomes.add(t.run, int64(ordinal), outcome)
+	t.counts[outcome]++
+}
+
+const (
+	outcomeColumns = `run, ordinal, outcome`
+	giveOutcomes   = `UPDATE run_member SET outcome = w.outcome FROM `
+	outcomeFrom    = ` WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`
+)
+
+// outcomeTable gives members their outcomes; every one of them has to change.
+var outcomeTable = &table{
+	kinds:  []string{"bigint", "bigint", "text"},
+	values: forSizes(batchSizes, `WITH w (`+outcomeColumns+`) AS (VALUES `, `($1, $2, $3)`, `) `+giveOutcomes+`w`+outcomeFrom),
+	before: giveOutcomes + `(`,
+	after:  `) AS w (` + outcomeColumns + `)` + outcomeFrom,
+	exact:  true,
+}
+
+var runFailureTable = newTable("run_failure", "run_id bigint", "external text", "at bigint", "failure json")
+
+// keepTally keeps the outcomes and adds them to the sums of the slice, which
+// its holder has until the lease ends anew. A slice that is done has no holder.
+func (t *tx) keepTally(ctx context.Context, slice landfall.RunSlice, tally *tallying) error {
+	if err := t.write(ctx, &tally.failures, &tally.outcomes); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `UPDATE run_slice SET succeeded = succeeded + $3, failed = failed + $4, refused = refused + $5,
+			done = (succeeded + failed + refused + $6 = size),
+			token = CASE WHEN succeeded + failed + refused + $6 < size THEN token END,
+			until = CASE WHEN succeeded + failed + refused + $6 < size THEN {now} + $7 END
+		WHERE run_id = $1 AND slice = $2`,
+		tally.run, int64(slice.Number), tally.counts["succeeded"], tally.counts["failed"], tally.counts["refused"],
+		tally.counts["succeeded"]+tally.counts["failed"]+tally.counts["refused"], slice.Lease.Microseconds())
+	return err
+}

@@ -1,0 +1,479 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// newRun asks for a run of the usual supplier.
+func newRun(t *testing.T, store landfall.Store, plan landfall.RunPlan) (run landfall.Run) {
+	t.Helper()
+	plan.Supplier, plan.Team = code, team
+	if plan.Select == "" {
+		plan.Select = landfall.SelectPending
+	}
+	update(t, store, func(tx landfall.Tx) (err error) {
+		run, err = tx.CreateRun(t.Context(), landfall.Run{Plan: plan})
+		return err
+	})
+	return run
+}
+
+// choose chooses all accounts of a run and lets it begin.
+func choose(t *testing.T, store landfall.Store, id string) landfall.Run {
+	t.Helper()
+	for done := false; !done; {
+		var err error
+		if done, err = store.ChooseRun(t.Context(), id); err != nil {
+			t.Fatalf("ChooseRun: %v", err)
+		}
+	}
+	return change(t, store, id, func(run *landfall.Run) { run.Start() })
+}
+
+// change lets a run's own method change it.
+func change(t *testing.T, store landfall.Store, id string, how func(*landfall.Run)) (run landfall.Run) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) (err error) {
+		if run, err = tx.Run(t.Context(), id); err != nil {
+			return err
+		}
+		how(&run)
+		return tx.SaveRun(t.Context(), run)
+	})
+	return seen(t, store, id)
+}
+
+// seen gives a run as it stands.
+func seen(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		run, err = view.Run(t.Context(), id)
+		return err
+	})
+	return run
+}
+
+// takeSlice takes a slice, whose members must be as many as wanted.
+func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duration, members int) landfall.RunSlice {
+	t.Helper()
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: lease, Width: 64})
+	if err != nil || len(slice.Members) != members {
+		t.Fatalf("TakeSlice: %d members, want %d, %v", len(slice.Members), members, err)
+	}
+	return slice
+}
+
+func noSlice(t *testing.T, store landfall.Store, id string) {
+	t.Helper()
+	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Width: 64})
+	want(t, err, landfall.ErrNotFound)
+}
+
+// claimAll claims the members of a slice, all of whom are free.
+func claimAll(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
+	t.Helper()
+	requests := make([]landfall.ClaimRequest, len(slice.Members))
+	for i, member := range slice.Members {
+		requests[i] = wish(member.Key)
+		requests[i].DryRun = slice.Run.Plan.DryRun
+	}
+	outcomes, err := store.ClaimSlice(t.Context(), requests)
+	if err != nil || len(outcomes) != len(requests) {
+		t.Fatalf("ClaimSlice: %v, %v", outcomes, err)
+	}
+	claims := make([]landfall.Claim, len(outcomes))
+	for i, outcome := range outcomes {
+		if outcome.Verdict != landfall.ClaimGranted || outcome.Claim.Key != slice.Members[i].Key {
+			t.Fatalf("ClaimSlice of %v: %+v", slice.Members[i], outcome)
+		}
+		claims[i] = outcome.Claim
+	}
+	return claims
+}
+
+// made is an account of a slice that is ready to be written.
+func made(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunCreation {
+	return landfall.RunCreation{Ordinal: slice.Members[i].Ordinal, Creation: landfall.Creation{
+		Claim: claim, Account: house(), Run: slice.Run.ID,
+	}}
+}
+
+// broken is an account of a slice whose data is at fault.
+func broken(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFailure {
+	event := landfall.EventImportFailed
+	if claim.DryRun {
+		event = landfall.EventDryRunFailed
+	}
+	return landfall.RunFailure{Ordinal: slice.Members[i].Ordinal, Claim: claim, Final: true, Attempt: landfall.Attempt{
+		Failure: &landfall.Failure{Code: "bad", Detail: "d", DryRun: claim.DryRun}, Event: landfall.Event{Type: event},
+	}}
+}
+
+func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.Settled {
+	t.Helper()
+	settled, err := store.SettleSlice(t.Context(), slice, settlement)
+	if err != nil {
+		t.Fatalf("SettleSlice: %v", err)
+	}
+	return settled
+}
+
+// numbers gives some external numbers.
+func numbers(count int) []string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = fmt.Sprintf("N-%04d", i)
+	}
+	return all
+}
+
+func memberNumbers(slice landfall.RunSlice) (all []string) {
+	for _, member := range slice.Members {
+		all = append(all, member.Key.External)
+	}
+	return all
+}
+
+var runs = []check{
+	{"of many runs of a supplier at once one is kept", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1")
+		var kept atomic.Int64
+		named := make([]string, 16)
+		together(len(named), func(number int) {
+			err := store.Update(t.Context(), func(tx landfall.Tx) error {
+				run, err := tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: code, Team: team, Select: landfall.SelectPending}})
+				named[number] = run.ID
+				return err
+			})
+			switch {
+			case err == nil:
+				kept.Add(1)
+			case !errors.Is(err, landfall.ErrExists):
+				t.Error(err)
+			}
+		})
+		if slices.Sort(named); len(slices.Compact(named)) != 1 {
+			t.Errorf("the live run is told as %v", named)
+		}
+		if kept.Load() != 1 {
+			t.Errorf("%d runs were kept", kept.Load())
+		}
+		var live []landfall.Run
+		look(t, store, func(view landfall.View) (err error) {
+			live, err = view.LiveRuns(t.Context())
+			return err
+		})
+		if len(live) != 1 || live[0].State != landfall.RunWaiting {
+			t.Fatalf("live runs %+v", live)
+		}
+		change(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
+		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, AtOnce: 5})
+		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.AtOnce != 5 || !second.Plan.DryRun || second.Plan.Team != team {
+			t.Errorf("%+v", second)
+		}
+		recent(t, second.CreatedAt)
+		var listed []landfall.Run
+		look(t, store, func(view landfall.View) (err error) {
+			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: code, Limit: 10})
+			return err
+		})
+		if len(listed) != 2 || listed[0].ID != second.ID || listed[1].ID != live[0].ID {
+			t.Errorf("listed %+v", listed)
+		}
+		look(t, store, func(view landfall.View) (err error) {
+			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: code, After: second.ID, Limit: 10})
+			return err
+		})
+		if len(listed) != 1 || listed[0].ID != live[0].ID || listed[0].State != landfall.RunCancelled || listed[0].EndedAt.IsZero() {
+			t.Errorf("listed behind the newest %+v", listed)
+		}
+	}},
+	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
+		staged(t, store, numbers(12)...)
+		own := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: numbers(12)[number]} }
+		create(t, store, claim(t, store, wish(own(2)), landfall.ClaimGranted), house())
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), own(3), "no")
+			return err
+		})
+		for _, number := range []int{5, 8, 9} {
+			fail(t, store, own(number), landfall.Failure{Code: "bad"})
+		}
+		for _, test := range []struct {
+			plan landfall.RunPlan
+			want []int
+		}{
+			{landfall.RunPlan{}, []int{0, 1, 4, 5, 6, 7, 8, 9, 10, 11}},
+			{landfall.RunPlan{Select: landfall.SelectFailed}, []int{5, 8, 9}},
+			{landfall.RunPlan{Select: landfall.SelectUntried}, []int{0, 1, 4, 6, 7, 10, 11}},
+			{landfall.RunPlan{Sample: 4}, []int{0, 6, 10}},
+			{landfall.RunPlan{Limit: 2}, []int{0, 1}},
+			{landfall.RunPlan{Sample: 2, Limit: 3, Select: landfall.SelectUntried}, []int{0, 4, 7}},
+		} {
+			run := newRun(t, store, test.plan)
+			began := choose(t, store, run.ID)
+			stage(t, store, document(landfall.Key{Supplier: code, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
+			if done, err := store.ChooseRun(t.Context(), run.ID); err != nil || !done {
+				t.Errorf("choosing what is chosen: %t, %v", done, err)
+			}
+			var want []string
+			for _, number := range test.want {
+				want = append(want, own(number).External)
+			}
+			slice := takeSlice(t, store, run.ID, time.Minute, len(want))
+			if got := memberNumbers(slice); !slices.Equal(got, want) {
+				t.Errorf("%+v selects %v, want %v", test.plan, got, want)
+			}
+			if began.Tally.Selected != len(want) || began.State != landfall.RunRunning || began.StartedAt.IsZero() {
+				t.Errorf("%+v begins as %+v", test.plan, began)
+			}
+			update(t, store, func(tx landfall.Tx) error {
+				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: code, External: "late " + run.ID}, "")
+				return err
+			})
+			change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
+		}
+	}},
+	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, numbers(30)...)
+		run := newRun(t, store, landfall.RunPlan{})
+		together(8, func(int) {
+			for done := false; !done; {
+				var err error
+				if done, err = store.ChooseRun(t.Context(), run.ID); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		change(t, store, run.ID, func(run *landfall.Run) { run.Start() })
+		if got := memberNumbers(takeSlice(t, store, run.ID, time.Minute, 30)); !slices.Equal(got, numbers(30)) {
+			t.Errorf("chosen %v", got)
+		}
+	}},
+	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a", "b", "c", "d")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 4)
+		noSlice(t, store, run.ID)
+		claims := claimAll(t, store, slice)
+		settlement := landfall.Settlement{
+			Created: []landfall.RunCreation{made(slice, 0, claims[0])},
+			Failed:  []landfall.RunFailure{broken(slice, 1, claims[1])}, Refused: []int{slice.Members[2].Ordinal},
+			LetGo: []landfall.Claim{claims[2], claims[3]},
+		}
+		settled := settleSlice(t, store, slice, settlement)
+		if settled.Stop || len(settled.Created) != 1 || settled.Created[0].Verdict != landfall.Created || settled.Created[0].Number == "" {
+			t.Errorf("settled %+v", settled)
+		}
+		tally := landfall.RunTally{Selected: 4, Succeeded: 1, Failed: 1, Refused: 1}
+		same(t, seen(t, store, run.ID).Tally, tally)
+		// The answer was lost, so it is sent again.
+		settled = settleSlice(t, store, slice, settlement)
+		if settled.Created[0].Verdict != landfall.CreateFenced {
+			t.Errorf("settled again %+v", settled)
+		}
+		same(t, seen(t, store, run.ID).Tally, tally)
+		for number, state := range map[string]landfall.ProcessState{
+			"a": landfall.Imported, "b": landfall.Staged, "c": landfall.Staged, "d": landfall.Staged,
+		} {
+			if found := process(t, store, landfall.Key{Supplier: code, External: number}); found.State != state {
+				t.Errorf("%s is %s", number, found.State)
+			}
+		}
+		if err := store.LeaveSlice(t.Context(), slice, 0); err != nil {
+			t.Fatal(err)
+		}
+		slice = takeSlice(t, store, run.ID, time.Minute, 1)
+		claims = claimAll(t, store, slice)
+		settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, claims[0])}})
+		noSlice(t, store, run.ID)
+		update(t, store, func(tx landfall.Tx) error {
+			done, err := tx.RunIsDone(t.Context(), run.ID)
+			if !done {
+				t.Error("the run is not done")
+			}
+			return err
+		})
+		var failed []string
+		for row, err := range store.RunFailures(t.Context(), landfall.RunFailureQuery{Run: run.ID}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed = append(failed, row.External+" "+row.Failure.Code)
+		}
+		same(t, failed, []string{"b bad"})
+		var created []string
+		for key, err := range store.RunCreated(t.Context(), run.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			created = append(created, key.External)
+		}
+		same(t, created, []string{"a", "d"})
+		for event := range slices.Values(events(t, store, landfall.Key{Supplier: code, External: "a"})) {
+			if event.Details["run"] != run.ID {
+				t.Errorf("the event does not name the run: %+v", event)
+			}
+		}
+	}},
+	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a", "b")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 2)
+		claims := claimAll(t, store, slice)
+		settlement := landfall.Settlement{
+			Created: []landfall.RunCreation{made(slice, 0, claims[0])}, Failed: []landfall.RunFailure{broken(slice, 1, claims[1])},
+		}
+		if settled := settleSlice(t, store, slice, settlement); settled.Created[0].Verdict != landfall.CreateRolledBack {
+			t.Errorf("settled %+v", settled)
+		}
+		// The slice is done, so nobody holds it.
+		_, err := store.SettleSlice(t.Context(), slice, settlement)
+		want(t, err, landfall.ErrFenced)
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
+		for _, number := range []string{"a", "b"} {
+			if kept := events(t, store, landfall.Key{Supplier: code, External: number}); len(kept) != 1 {
+				t.Errorf("%d events about %s", len(kept), number)
+			}
+		}
+		for range store.RunCreated(t.Context(), run.ID) {
+			t.Error("a dry run created something")
+		}
+	}},
+	{"who lost a slice writes nothing for it", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		lost := takeSlice(t, store, run.ID, time.Millisecond, 1)
+		claims := claimAll(t, store, lost)
+		time.Sleep(5 * time.Millisecond)
+		settlement := landfall.Settlement{Created: []landfall.RunCreation{made(lost, 0, claims[0])}}
+		_, err := store.SettleSlice(t.Context(), lost, settlement)
+		want(t, err, landfall.ErrFenced)
+		want(t, store.RenewSlice(t.Context(), lost, claims), landfall.ErrFenced)
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		_, err = store.SettleSlice(t.Context(), lost, settlement)
+		want(t, err, landfall.ErrFenced)
+		if err := store.LeaveSlice(t.Context(), lost, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.RenewSlice(t.Context(), slice, claims); err != nil {
+			t.Errorf("the holder: %v", err)
+		}
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		if state := process(t, store, lost.Members[0].Key).State; state != landfall.Claimed {
+			t.Errorf("state %s", state)
+		}
+	}},
+	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		if err := store.LeaveSlice(t.Context(), slice, 300*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		noSlice(t, store, run.ID)
+		time.Sleep(310 * time.Millisecond)
+		if again := takeSlice(t, store, run.ID, time.Minute, 1); again.Tries != 1 {
+			t.Errorf("tries %d", again.Tries)
+		}
+	}},
+	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, numbers(landfall.SliceSize*2+1)...)
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{AtOnce: 70}).ID)
+		first := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
+		second := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
+		if first.Width != 64 || second.Width != 6 {
+			t.Errorf("widths %d and %d", first.Width, second.Width)
+		}
+		noSlice(t, store, run.ID)
+		limit(t, store, 3)
+		if err := store.LeaveSlice(t.Context(), first, 0); err != nil {
+			t.Fatal(err)
+		}
+		if again := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize); again.Width != 3 || again.Number != first.Number {
+			t.Errorf("width %d of slice %d under the supplier's limit", again.Width, again.Number)
+		}
+		if last := takeSlice(t, store, run.ID, time.Minute, 1); last.Number != 2 {
+			t.Errorf("slice %d", last.Number)
+		}
+	}},
+	{"a run that stops lets nobody begin and comes to rest", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		rest := func() (resting bool) {
+			update(t, store, func(tx landfall.Tx) (err error) {
+				resting, err = tx.RunAtRest(t.Context(), run.ID)
+				return err
+			})
+			return resting
+		}
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		change(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseAsked) })
+		if rest() {
+			t.Error("it rests while somebody holds a part of it")
+		}
+		if !settleSlice(t, store, slice, landfall.Settlement{}).Stop {
+			t.Error("the holder is not told to stop")
+		}
+		if err := store.LeaveSlice(t.Context(), slice, 0); err != nil {
+			t.Fatal(err)
+		}
+		noSlice(t, store, run.ID)
+		if !rest() {
+			t.Error("it does not rest")
+		}
+		paused := change(t, store, run.ID, func(run *landfall.Run) { run.Rest() })
+		time.Sleep(20 * time.Millisecond)
+		if later := seen(t, store, run.ID); paused.State != landfall.RunPaused || later.Worked != paused.Worked || later.Worked <= 0 {
+			t.Errorf("paused %+v, later %+v", paused, later)
+		}
+		change(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		noSlice(t, store, run.ID)
+		if err := setStatus(t.Context(), store, landfall.Ongoing); err != nil {
+			t.Fatal(err)
+		}
+		takeSlice(t, store, run.ID, time.Minute, 1)
+	}},
+	{"nothing of a run is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		staged(t, store, "a")
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
+		update(t, store, func(tx landfall.Tx) error {
+			return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.Importer})
+		})
+		var run landfall.Run
+		update(t, store, func(tx landfall.Tx) (err error) {
+			run, err = tx.CreateRun(ctx, landfall.Run{
+				Plan:      landfall.RunPlan{Supplier: code, Team: team, Select: landfall.SelectPending},
+				CreatedBy: landfall.Author{KeyID: "k", RequestID: "r"},
+			})
+			return err
+		})
+		by := landfall.Author{Organisation: organisation, KeyID: "k", RequestID: "r"}
+		if run.CreatedBy != by || run.ActsFor != by {
+			t.Errorf("created by %+v, acts for %+v", run.CreatedBy, run.ActsFor)
+		}
+		run = choose(t, store, run.ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		claims := claimAll(t, store, slice)
+		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, "k") })
+		time.Sleep(felt)
+		_, err := store.SettleSlice(ctx, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, claims[0])}})
+		want(t, err, landfall.ErrRevoked)
+		if state := process(t, store, slice.Members[0].Key).State; state != landfall.Staged {
+			t.Errorf("the account is %s", state)
+		}
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+	}},
+}

@@ -1,0 +1,161 @@
+package landfall
+
+import "time"
+
+// RunState is how a run stands, spelled as the wire spells it.
+type RunState string
+
+// The states. The last two are for good; the others are those of a live run,
+// of which a supplier has one at most.
+const (
+	RunWaiting   RunState = "WAITING"   // for its time, or for its accounts to be chosen
+	RunRunning   RunState = "RUNNING"   // accounts are being created
+	RunPaused    RunState = "PAUSED"    // Reason says why
+	RunFinished  RunState = "FINISHED"  // every account chosen has an outcome
+	RunCancelled RunState = "CANCELLED" // somebody ended it before
+)
+
+// RunStates lists the states in the order a run goes through them.
+var RunStates = []RunState{RunWaiting, RunRunning, RunPaused, RunFinished, RunCancelled}
+
+// Ended reports whether nothing can become of a run any more.
+func (s RunState) Ended() bool { return s == RunFinished || s == RunCancelled }
+
+// RunSelection says which of a supplier's staged accounts a run is about.
+type RunSelection string
+
+// The selections. Skipped and imported accounts are in none.
+const (
+	SelectPending RunSelection = "pending" // every staged account
+	SelectFailed  RunSelection = "failed"  // those whose last attempt failed
+	SelectUntried RunSelection = "untried" // those without a failure on record
+)
+
+// RunSelections lists the selections, the usual one first.
+var RunSelections = []RunSelection{SelectPending, SelectFailed, SelectUntried}
+
+// RunPlan is what somebody asks of a run.
+type RunPlan struct {
+	Supplier  string // import supplier code
+	Team      string
+	DryRun    bool
+	Select    RunSelection
+	Sample    int // every so manieth of the selection; 0 means all
+	Limit     int // at most so many accounts; 0 means all
+	AtOnce    int // accounts created side by side, over all replicas; 0 leaves it to the service
+	NotBefore time.Time
+	NotAfter  time.Time
+}
+
+// PauseReason says why a run is paused, or about to be.
+type PauseReason string
+
+// The reasons. All but the first go with what caused them or wait for somebody
+// to resume the run.
+const (
+	PauseAsked            PauseReason = "pause_asked"              // by a caller
+	PauseSupplierPaused   PauseReason = "import_supplier_paused"   // ends when the supplier is Ongoing again
+	PauseSupplierComplete PauseReason = "import_supplier_complete" // as well
+	PauseKeyNotValid      PauseReason = "key_not_valid"            // whose key it was revoked, has ended or is of a disabled organisation
+	PauseNotGranted       PauseReason = "import_supplier_not_granted"
+	PauseWindowOver       PauseReason = "window_over" // not_after has passed
+	PauseTeamUnknown      PauseReason = "operations_team_does_not_exist"
+)
+
+// RunTally counts what became of a run's accounts. Once a run is Running what
+// was selected changes no more, and at its end the others add up to it.
+type RunTally struct {
+	Selected  int
+	Succeeded int
+	Failed    int // for their data
+	Refused   int // taken by others or skipped meanwhile
+}
+
+// Done is how many accounts have an outcome.
+func (t RunTally) Done() int { return t.Succeeded + t.Failed + t.Refused }
+
+// Remaining is how many have none yet.
+func (t RunTally) Remaining() int { return t.Selected - t.Done() }
+
+// Run is a migration that the service does by itself: it creates a supplier's
+// staged accounts in the background, or rehearses it. Its selection is fixed
+// when it starts, and is a list of accounts: what is staged for one of them
+// afterwards is what it is made from.
+type Run struct {
+	ID        string
+	Plan      RunPlan
+	State     RunState
+	Cancel    bool        // it ends as soon as nobody works on it
+	Reason    PauseReason // of a paused run, or of one that will be as soon as nobody works on it
+	Chosen    bool        // its accounts are chosen
+	Tally     RunTally
+	Worked    time.Duration // how long it has been Running, up to the time it was read
+	CreatedAt time.Time
+	StartedAt time.Time // zero until then; everything staged by then is selected
+	EndedAt   time.Time // zero until then
+	ReadAt    time.Time // by the database's clock: the rest is as it was then
+	CreatedBy Author
+	// ActsFor is in whose name accounts are created: of whoever started the
+	// run, or resumed it last.
+	ActsFor Author
+}
+
+// Due reports whether the time of a run has come and is not over.
+func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.Over() }
+
+// Over reports whether the window of a run has closed.
+func (r *Run) Over() bool { return !r.Plan.NotAfter.IsZero() && r.ReadAt.After(r.Plan.NotAfter) }
+
+// Stopping reports whether nobody may begin with anything of a run.
+func (r *Run) Stopping() bool { return r.Cancel || r.Reason != "" || r.State.Ended() }
+
+// Pause asks for a pause; it begins when what is being created is finished. A
+// caller's word counts more than a reason that would go by itself.
+func (r *Run) Pause(reason PauseReason) {
+	if r.State.Ended() || r.Cancel || r.Reason != "" && reason != PauseAsked {
+		return
+	}
+	r.Reason = reason
+}
+
+// Resume takes a pause back.
+func (r *Run) Resume() {
+	if r.State.Ended() || r.Cancel {
+		return
+	}
+	r.Reason = ""
+	if r.State == RunPaused {
+		r.State = RunWaiting
+		if !r.StartedAt.IsZero() {
+			r.State = RunRunning
+		}
+	}
+}
+
+// Rest brings a run that stops to where it was asked to be, now that nobody
+// works on it, and gives the event of that; nil when there was nothing to do.
+func (r *Run) Rest() *Event {
+	switch {
+	case r.State.Ended():
+		return nil
+	case r.Cancel:
+		r.State, r.Reason, r.EndedAt = RunCancelled, "", r.ReadAt
+		return r.event(EventRunCancelled)
+	case r.Reason != "" && r.State != RunPaused:
+		r.State = RunPaused
+		return r.event(EventRunPaused)
+	}
+	return nil
+}
+
+// Finish ends a run of which every account has an outcome.
+func (r *Run) Finish() *Event {
+	r.State, r.Reason, r.EndedAt = RunFinished, "", r.ReadAt
+	return r.event(EventRunFinished)
+}
+
+// Start lets a run whose accounts are chosen begin.
+func (r *Run) Start() *Event {
+	r.State = RunRunning
+	return r.event(EventRunStarted)
+}
