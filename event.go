@@ -13,6 +13,7 @@ const (
 	EventDryRunFailed          EventType = "account_import.dry_run_failed"
 	EventSkipped               EventType = "account_import.skipped"
 	EventUnskipped             EventType = "account_import.unskipped"
+	EventUndone                EventType = "account_import.undone"
 	EventNotesCreated          EventType = "post_import.notes_created"
 	EventTransactionsCreated   EventType = "post_import.transactions_created"
 	EventStatementsCreated     EventType = "post_import.statements_created"

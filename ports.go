@@ -106,6 +106,16 @@ type Pipeline interface {
 	// supplier set to Paused refuses every Post that begins after the change was
 	// committed; a Complete one goes on taking what comes late for its accounts.
 	Post(ctx context.Context, posting Posting) (PostOutcome, error)
+
+	// Undo takes an account back: everything of it goes, mails that nobody has
+	// begun to send included, its number is retired and never given again, and
+	// its process is staged as before, with the event and the audit entry of it
+	// in the same transaction. It does so only within the supplier's undo window
+	// by the database's clock, while nothing was added to the account and no
+	// customer was told; otherwise it is kept, and nothing changes. Against a
+	// posting, a mail being sent or another undo exactly one wins. The
+	// supplier's status does not matter: it is the operator who asks.
+	Undo(ctx context.Context, undoing Undoing) (UndoOutcome, error)
 }
 
 // Lister reads what may be long, a batch at a time: memory does not grow with
@@ -221,6 +231,9 @@ type ProcessReader interface {
 	// Revisions gives the staging history, oldest first, documents included.
 	// A document that is not the one that was staged is an error.
 	Revisions(ctx context.Context, key Key) ([]StagedRevision, error)
+	// UndoneAccounts gives the accounts of a process that were taken back,
+	// oldest first.
+	UndoneAccounts(ctx context.Context, key Key) ([]UndoneAccount, error)
 }
 
 // ProcessWriter changes account import processes.
@@ -328,6 +341,9 @@ type AccountReader interface {
 	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
 	// AccountByNumber is Account by the number the account was given.
 	AccountByNumber(ctx context.Context, number string) (Account, error)
+	// UndoneAccount gives the account that had a number and was taken back, or
+	// ErrNotFound.
+	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)
 }
 
 // VendorReader reads the payment vendors the operator configured.

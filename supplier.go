@@ -38,6 +38,7 @@ type Supplier struct {
 	SendCustomerEmails bool
 	VerifyDocuments    bool
 	ConcurrencyLimit   int                 // 0 means none
+	UndoWindow         time.Duration       // how long after its creation an account can be taken back; 0 means never
 	Severities         map[string]Severity // overrides of the rule book's defaults
 	CreatedAt          time.Time
 }
@@ -47,6 +48,6 @@ func NewSupplier(code string) Supplier {
 	return Supplier{
 		Code: code, Name: code, Status: Ongoing, DocumentRoot: code,
 		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
-		Severities: map[string]Severity{},
+		UndoWindow: 72 * time.Hour, Severities: map[string]Severity{},
 	}
 }

@@ -18,7 +18,8 @@ func accountCommand() *cobra.Command {
 	return group("account", "Account import processes and the accounts they became",
 		accountShow(), accountFailed(), accountErrors(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
-		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip))
+		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip),
+		accountUndo())
 }
 
 // accountMark makes the command that sets the skip mark and the one that takes

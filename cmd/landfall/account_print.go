@@ -238,6 +238,11 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 	}
 	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
 	rows = [][]string{}
+	for _, gone := range shown.Undone {
+		rows = append(rows, []string{gone.AccountNumber, string(gone.CreatedAt), string(gone.UndoneAt), gone.Actor, gone.Reason})
+	}
+	section(out, []string{"TAKEN BACK", "CREATED", "UNDONE", "BY", "REASON"}, rows)
+	rows = [][]string{}
 	for _, event := range shown.Events {
 		// Sorted, so that two runs print the same.
 		details := []string{}

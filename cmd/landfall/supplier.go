@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -63,12 +65,13 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("region", "", "ISO 3166 code, for phone numbers and postcodes (default GB)")
 	flags.String("time-zone", "", "zone that says what day it is (default Europe/London)")
 	flags.Int("concurrency-limit", 0, "accounts created at the same time; 0 means no limit")
+	flags.String("undo-window", "", "how long after its creation an account can be taken back, such as 72h or 14d; 0 means never (default 72h)")
 	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
 	completes(command, "status", fixed(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completes(command, "rule", severities)
-	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit"} {
+	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window"} {
 		completes(command, plain, nothing)
 	}
 	return command
@@ -115,6 +118,13 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		limit, _ := flags.GetInt("concurrency-limit")
 		change.ConcurrencyLimit = &limit
 	}
+	if window := text("undo-window"); window != nil {
+		read, err := length("undo-window", cmp.Or(*window, "?")) // nothing is no length
+		if err != nil {
+			return change, err
+		}
+		change.UndoWindow = &read
+	}
 	for _, rule := range rules {
 		code, severity, ok := strings.Cut(rule, "=")
 		if !ok || severity == "" {
@@ -154,6 +164,7 @@ type supplierEntry struct {
 	Region             string                       `json:"region"`
 	TimeZone           string                       `json:"time_zone"`
 	ConcurrencyLimit   int                          `json:"concurrency_limit"`
+	UndoWindow         string                       `json:"undo_window"`
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Rules              map[string]landfall.Severity `json:"rules"`
@@ -166,9 +177,18 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 	return supplierEntry{
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
-		ConcurrencyLimit: supplier.ConcurrencyLimit, VerifyDocuments: supplier.VerifyDocuments,
+		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: span(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: nullable(supplier.CreatedAt),
 	}
+}
+
+// span writes a length of time as it may be typed: whole hours where it has no
+// less.
+func span(length time.Duration) string {
+	if hours := length.Truncate(time.Hour); hours == length {
+		return strconv.Itoa(int(hours.Hours())) + "h"
+	}
+	return length.String()
 }
 
 // supplierShow adds to the settings who may use the supplier.
@@ -199,7 +219,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 	facts(out,
 		"code", entry.Code, "name", entry.Name, "status", string(entry.Status),
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
-		"time zone", entry.TimeZone, "concurrency limit", limit,
+		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
 		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the rule book are kept, and so shown.

@@ -48,6 +48,7 @@ func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 	}
 	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.Standing{
 		Status: string(standing.Status), Number: standing.AccountNumber, Process: &detail.Process, Figures: detail.Figures,
+		Undone: detail.Undone,
 	})}, nil
 }
 

@@ -15,7 +15,8 @@ import (
 // untold are codes no story can bring about: faults of ours and of the
 // database, the brake on guessing keys and the operator's own mistakes, which
 // have tests of their own.
-var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting`)
+var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting
+	window_over has_postings customers_were_told`)
 
 func allStories(t *testing.T) string {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -108,6 +109,22 @@ func (w *world) operate(t *testing.T, line string) {
 			verb = w.operator.Unskip
 		}
 		err = verb(ctx, landfall.Key{Supplier: words[1], External: words[2]}, "duplicate in the old system")
+	case "undo": // undo SUPPLIER EXTERNAL
+		_, err = w.operator.Undo(ctx, landfall.Key{Supplier: words[1], External: words[2]}, "for the story")
+	case "keep": // keep SUPPLIER EXTERNAL CODE: an undo is refused
+		_, err = w.operator.Undo(ctx, landfall.Key{Supplier: words[1], External: words[2]}, "for the story")
+		if refused, ok := errors.AsType[*landfall.Error](err); ok && refused.Code == words[3] {
+			err = nil
+		} else if err == nil {
+			err = errors.New("it was taken back")
+		}
+	case "undo-window": // undo-window SUPPLIER HOURS
+		var hours int
+		hours, err = strconv.Atoi(words[2])
+		window := time.Duration(hours) * time.Hour
+		if err == nil {
+			_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{UndoWindow: &window})
+		}
 	case "revoke-key":
 		err = w.operator.RevokeKey(ctx, w.words["key id"])
 	case "disable":

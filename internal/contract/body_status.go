@@ -12,6 +12,7 @@ type Standing struct {
 	Status, Number string
 	Process        *landfall.Process        // nil: not asked for
 	Figures        *landfall.AccountFigures // nil: not asked for, or no account
+	Undone         []landfall.UndoneAccount // taken back earlier, when asked for
 }
 
 // StatusBody answers the question how far an account is.
@@ -51,11 +52,15 @@ var StatusBody = &Body[Standing]{
 		counts("notes", "With `detail`, of a created account.", func(s Standing) int { return s.Figures.Notes }).when(Standing.created),
 		counts("statements", "With `detail`, of a created account.", func(s Standing) int { return s.Figures.Statements }).
 			when(Standing.created),
+		holds("undone_accounts", "With `detail`, when accounts were taken back: the numbers they had, oldest first.", undoneBody,
+			func(s Standing) []landfall.UndoneAccount { return s.Undone }).when(Standing.takenBack),
 	},
 	example: Standing{Status: "COMPLETED", Number: exampleNumber},
 }
 
 func (s Standing) detailed() bool { return s.Process != nil }
+
+func (s Standing) takenBack() bool { return len(s.Undone) > 0 }
 
 func (s Standing) created() bool { return s.Figures != nil }
 
@@ -73,6 +78,16 @@ func (s Standing) state() string {
 		return "FAILED"
 	}
 	return "STAGED"
+}
+
+// undoneBody is an account that was taken back. Why is the operator's business.
+var undoneBody = &Body[landfall.UndoneAccount]{
+	name: "UndoneAccount", doc: "An account that the operator took back. Its number is never given again.",
+	members: []memberOf[landfall.UndoneAccount]{
+		says("platform_account_number", "", func(u landfall.UndoneAccount) string { return u.Number }),
+		happens("account_created_at", "", func(u landfall.UndoneAccount) time.Time { return u.CreatedAt }),
+		happens("undone_at", "", func(u landfall.UndoneAccount) time.Time { return u.UndoneAt }),
+	},
 }
 
 // failureBody is why an attempt failed.

@@ -28,6 +28,7 @@ type Standing struct {
 type Detail struct {
 	Process landfall.Process
 	Figures *landfall.AccountFigures // nil until the account exists
+	Undone  []landfall.UndoneAccount // accounts that were taken back, oldest first
 }
 
 // StatusDetail is Status with what stands behind it, from one snapshot.
@@ -35,6 +36,10 @@ func (d *Desk) StatusDetail(ctx context.Context, who landfall.Principal, key lan
 	var detail Detail
 	standing, err := d.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
 		detail.Process = process
+		var err error
+		if detail.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
+			return err
+		}
 		if process.State != landfall.Imported {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/calendar"
 )
 
 // AccountFacts is everything known about the way of one external account onto
@@ -16,6 +17,7 @@ type AccountFacts struct {
 	Revisions []landfall.StagedRevision
 	Events    []landfall.Event
 	Account   *landfall.Account // nil until there is one
+	Undone    []landfall.UndoneAccount
 }
 
 // ShowAccount gives what is known about an external account.
@@ -46,9 +48,11 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	var facts AccountFacts
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
 		account, err := view.AccountByNumber(ctx, number)
+		if errors.Is(err, landfall.ErrNotFound) {
+			return numberFault(ctx, view, number)
+		}
 		if err != nil {
-			return because(err, landfall.ErrNotFound,
-				absent(landfall.CodeAccountNotFound, "There is no account with the number %s.", number))
+			return err
 		}
 		facts.Account = &account
 		return facts.load(ctx, view, account.Key)
@@ -66,8 +70,24 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 	if f.Revisions, err = view.Revisions(ctx, key); err != nil {
 		return err
 	}
+	if f.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
+		return err
+	}
 	f.Events, err = view.Events(ctx, key)
 	return err
+}
+
+// numberFault says what became of the account that had a number, if one had.
+func numberFault(ctx context.Context, view landfall.View, number string) error {
+	gone, err := view.UndoneAccount(ctx, number)
+	if errors.Is(err, landfall.ErrNotFound) {
+		return absent(landfall.CodeAccountNotFound, "There is no account with the number %s.", number)
+	}
+	if err != nil {
+		return err
+	}
+	return absent(landfall.CodeAccountNotFound, "The account %s was taken back at %s by %s: %s. It was %q of supplier %s.",
+		number, calendar.FormatInstant(gone.UndoneAt), gone.Actor, gone.Reason, gone.Key.External, gone.Key.Supplier)
 }
 
 // Failed hands over, one by one, every process of a supplier whose last attempt

@@ -36,6 +36,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	put(&next.Region, change.Region)
 	put(&next.TimeZone, change.TimeZone)
 	put(&next.ConcurrencyLimit, change.ConcurrencyLimit)
+	put(&next.UndoWindow, change.UndoWindow)
 	put(&next.VerifyDocuments, change.VerifyDocuments)
 	put(&next.SendCustomerEmails, change.SendCustomerEmails)
 	for code, severity := range change.Severities {
@@ -112,8 +113,16 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("concurrency_limit", rules.CodeOutOfRange,
 			"The concurrency limit must be 0 (none) or more, not %d.", s.ConcurrencyLimit)
 	}
+	if s.UndoWindow < 0 || s.UndoWindow > longestWindow {
+		return invalid("undo_window", rules.CodeOutOfRange,
+			"The undo window must be between 0 (nothing is taken back) and 3650d, not %s.", s.UndoWindow)
+	}
 	return nil
 }
+
+// longestWindow is ten years: whoever still wants to take an account back then
+// has mistyped something.
+const longestWindow = 3650 * 24 * time.Hour
 
 var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
 

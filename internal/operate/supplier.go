@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"landfall"
 )
@@ -20,6 +21,7 @@ type SupplierChange struct {
 	Region             *string
 	TimeZone           *string
 	ConcurrencyLimit   *int
+	UndoWindow         *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
 	// Severities holds the rules to set; the others keep their severity. An
@@ -160,6 +162,7 @@ func settings(s landfall.Supplier) []string {
 		fmt.Sprintf("name=%q", s.Name), "status=" + string(s.Status), fmt.Sprintf("document_root=%q", s.DocumentRoot),
 		"currency=" + s.Currency, "region=" + s.Region, "time_zone=" + s.TimeZone,
 		fmt.Sprintf("concurrency_limit=%d", s.ConcurrencyLimit),
+		"undo_window=" + s.UndoWindow.String(),
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
 	}

@@ -44,6 +44,17 @@ type Event struct {
 	By      *Author           `json:"by,omitempty"`
 }
 
+// Undone is an account that was made of this one and taken back. Its number is
+// nobody's any more.
+type Undone struct {
+	AccountNumber string `json:"platform_account_number"`
+	CreatedAt     Maybe  `json:"account_created_at"`
+	UndoneAt      Maybe  `json:"undone_at"`
+	Actor         string `json:"by"`
+	Reason        string `json:"reason"`
+	Run           string `json:"run,omitempty"`
+}
+
 // Author is whose key wrote something, in which request. There is none for
 // what an operator did.
 type Author struct {
@@ -74,6 +85,10 @@ func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 
 func event(e landfall.Event) Event {
 	return Event{instant(e.At), string(e.Type), e.Details, author(e.By)}
+}
+
+func undone(u landfall.UndoneAccount) Undone {
+	return Undone{u.Number, instant(u.CreatedAt), instant(u.UndoneAt), u.Actor, u.Reason, u.Run}
 }
 
 func author(by landfall.Author) *Author {

@@ -20,6 +20,7 @@ type Facts struct {
 	Revisions []landfall.StagedRevision
 	Events    []landfall.Event
 	Account   *landfall.Account // nil until there is one
+	Undone    []landfall.UndoneAccount
 }
 
 // Options says how much to show, and in which surroundings.
@@ -40,6 +41,7 @@ type Portrait struct {
 	SkipReason       string     `json:"skip_reason,omitempty"`
 	Failure          *Failure   `json:"last_failure,omitempty"`
 	Account          *Account   `json:"account,omitempty"`
+	Undone           []Undone   `json:"undone_accounts,omitempty"`
 	Revisions        []Revision `json:"revisions"`
 	Events           []Event    `json:"events"`
 }
@@ -72,7 +74,7 @@ func Of(facts Facts, options Options) Portrait {
 		Supplier: process.Key.Supplier, External: process.Key.External, State: string(process.State),
 		AccountNumber: Maybe(process.AccountNumber), AccountCreatedAt: instant(process.AccountCreatedAt),
 		SkipReason: process.SkipReason, Failure: failure(process.Failure),
-		Events: each(facts.Events, event),
+		Undone: each(facts.Undone, undone), Events: each(facts.Events, event),
 	}
 	made := 0
 	if facts.Account != nil {

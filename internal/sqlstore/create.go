@@ -83,6 +83,7 @@ func turn(condition string) turning {
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
 			FROM wanted w JOIN supplier s ON s.code = w.supplier
 			WHERE process.supplier_id = s.id AND process.external = w.external AND process.`+condition+` AND s.status = 'Ongoing'
+				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
 			RETURNING process.account_number, process.id, process.account_created_at`),
 		reasons: forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
 			SELECT w.supplier, w.external, coalesce(s.status, ''), p.`+condition+`
@@ -101,8 +102,9 @@ var claimed = turn(`claim_token = w.token`)
 func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
 	open := unsettle(batch)
 	rows := newAccountRows()
-	// Between importing and explaining, a supplier may be opened: then nothing
-	// explains the refusal, and only those go again.
+	// Between importing and explaining, a supplier may be opened, and a number
+	// may be a retired one: then nothing explains the refusal, and only those go
+	// again, each with another number.
 	for range 3 {
 		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
 			return err
@@ -113,7 +115,7 @@ func (t *tx) create(ctx context.Context, how turning, draw func() (string, error
 			}
 		}
 		if len(open.byKey) == 0 {
-			return t.write(ctx, rows.piles()...)
+			return collision(t.write(ctx, rows.piles()...))
 		}
 	}
 	return landfall.ErrUnavailable
@@ -158,8 +160,9 @@ func (t *tx) importAll(
 	return collision(t.note(rows.Err()))
 }
 
-// collision recognises a number that is taken: nothing else that must be
-// unique changes when a process is imported.
+// collision recognises a number that is taken, or was taken once and retired at
+// this very moment: nothing else that must be unique changes when a process is
+// imported.
 func collision(err error) error {
 	if engine.NotUnique(err) {
 		return errors.Join(errCollision, err)

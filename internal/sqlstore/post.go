@@ -147,7 +147,7 @@ var movedTable = &table{
 const (
 	movedColumns = `id, length, balance, ledger, notes, statements, instructions`
 	moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
-		statement_count = w.statements, instruction_count = w.instructions FROM `
+		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM `
 	moveFrom = ` WHERE account.id = w.id AND account.ledger_length = w.length`
 )
 

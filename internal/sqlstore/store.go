@@ -57,6 +57,7 @@ type Store struct {
 	releases   *joint[release, struct{}]
 	postings   *joint[*posting, landfall.PostOutcome]
 	refusals   *joint[refusal, struct{}]
+	undos      *joint[*undoing, landfall.UndoOutcome]
 	// The same for a run, which brings whole batches.
 	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
 
@@ -109,6 +110,7 @@ func (s *Store) join() {
 	s.groupLooks = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).look))
 	s.groupCounted = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
+	s.undos = newJoint(s.db, (*tx).undo) // an operator has no key
 }
 
 // View runs fn over one consistent snapshot.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"strings"
 
 	"landfall"
 )
@@ -90,6 +91,21 @@ var laws = []struct{ broken, when string }{
 	{"a mail waits for its customers or has reached them, and it has no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
 	{"a mail of its account stands under another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
+	{"its account has a number that was retired", `EXISTS (SELECT 1 FROM undone_account u WHERE u.number = p.account_number)`},
+	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
+	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
+		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
+			AND e.type = 'account_import.undone' AND e.account_number = u.number))`},
+}
+
+// anyPart is the condition under which a process has a row in a table that only
+// accounts have rows in.
+func anyPart() string {
+	var parts []string
+	for _, table := range partsOfAccounts[:len(partsOfAccounts)-1] {
+		parts = append(parts, `EXISTS (SELECT 1 FROM `+table+` part WHERE part.account_id = p.id)`)
+	}
+	return strings.Join(parts, ` OR `)
 }
 
 // counted compares an account's counter with its rows, which are numbered.

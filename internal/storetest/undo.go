@@ -1,0 +1,372 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+const (
+	why      = "the wrong tariff"
+	somebody = "operator:ada"
+)
+
+// undo asks for an account to be taken back and compares the verdict.
+func undo(t *testing.T, store landfall.Store, undoing landfall.Undoing, verdict landfall.UndoVerdict) landfall.UndoOutcome {
+	t.Helper()
+	undoing.Actor, undoing.Reason = somebody, why
+	outcome, err := store.Undo(t.Context(), undoing)
+	if err != nil || outcome.Verdict != verdict {
+		t.Fatalf("Undo(%v) = %+v, %v, want verdict %d", undoing.Key, outcome, err, verdict)
+	}
+	return outcome
+}
+
+// setWindow gives the supplier another undo window.
+func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(t.Context(), code)
+		if err != nil {
+			return err
+		}
+		supplier.UndoWindow = window
+		return tx.SaveSupplier(t.Context(), supplier)
+	})
+}
+
+func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.UndoneAccounts(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+// gone fails the test unless there is no account under the key or the number,
+// and the process waits as it was staged.
+func gone(t *testing.T, store landfall.Store, key landfall.Key, number string) {
+	t.Helper()
+	look(t, store, func(view landfall.View) error {
+		_, err := view.Account(t.Context(), key)
+		want(t, err, landfall.ErrNotFound)
+		_, err = view.AccountByNumber(t.Context(), number)
+		want(t, err, landfall.ErrNotFound)
+		return nil
+	})
+	found := process(t, store, key)
+	if found.State != landfall.Staged || found.AccountNumber != "" || !found.AccountCreatedAt.IsZero() || found.Failure != nil {
+		t.Errorf("process %+v", found)
+	}
+}
+
+// additions is one of each kind that can be added to an account.
+var additions = map[string]func(landfall.AccountBooks) landfall.Additions{
+	"a note": func(landfall.AccountBooks) landfall.Additions {
+		return landfall.Additions{Notes: []landfall.Note{{Body: "late", HasBody: true}}}
+	},
+	"a statement": func(landfall.AccountBooks) landfall.Additions {
+		return landfall.Additions{Statements: []landfall.Statement{{ID: "late"}}}
+	},
+	"a payment instruction": func(landfall.AccountBooks) landfall.Additions {
+		return landfall.Additions{Instructions: []landfall.Instruction{{Vendor: "V", Reference: "late"}}}
+	},
+	"a transaction": func(books landfall.AccountBooks) landfall.Additions {
+		return landfall.Additions{Entries: enter(books, payment("late", 1))}
+	},
+}
+
+var undos = []check{
+	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		before := process(t, store, key)
+		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		if outcome.Number != made.Number {
+			t.Errorf("outcome %+v", outcome)
+		}
+		recent(t, outcome.At)
+		gone(t, store, key, made.Number)
+		same(t, process(t, store, key), before)
+		same(t, externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: landfall.PendingProcesses}), []string{key.External})
+		same(t, externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: landfall.ImportedProcesses}), []string(nil))
+		told := events(t, store, key)
+		if len(told) != 2 || told[1].Type != landfall.EventUndone || told[1].AccountNumber != made.Number || told[1].Details["reason"] != "" {
+			t.Errorf("events %+v", told)
+		}
+		remains := landfall.UndoneAccount{Key: key, Number: made.Number, CreatedAt: made.At, UndoneAt: outcome.At, Actor: somebody, Reason: why}
+		same(t, undone(t, store, key), []landfall.UndoneAccount{remains})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.UndoneAccount(t.Context(), made.Number)
+			same(t, found, remains)
+			entries, err2 := view.Audit(t.Context(), key.Supplier+"/"+key.External)
+			if len(entries) != 1 || entries[0].Action != "account.undo" || entries[0].Actor != somebody || entries[0].Detail != made.Number+": "+why {
+				t.Errorf("audit %+v", entries)
+			}
+			_, unknown := view.UndoneAccount(t.Context(), "A-00000000")
+			want(t, unknown, landfall.ErrNotFound)
+			if err == nil {
+				err = err2
+			}
+			return err
+		})
+	}},
+	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		stage(t, store, document(key, "mended"), landfall.StagedAgain, 2)
+		small := house()
+		small.Data.Notes, small.Data.Statements, small.Data.Instructions, small.Data.SupplyAddresses = nil, nil, nil, nil
+		small.Data.Customers, small.Data.PaymentSchedules, small.Data.BillingAddress = small.Data.Customers[:1], nil, landfall.Address{}
+		small.Ledger, small.Balance = small.Ledger[:1], small.Ledger[0].Balance
+		second := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), small)
+		if second.Number == first.Number {
+			t.Errorf("the number %s was given again", first.Number)
+		}
+		want := small
+		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, second.Number, 2, team, second.At
+		same(t, account(t, store, key), want)
+		// And once more: each undo leaves its line.
+		undo(t, store, landfall.Undoing{Key: key, Run: "run-1"}, landfall.Undone)
+		lines := undone(t, store, key)
+		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "run-1" {
+			t.Errorf("undone %+v", lines)
+		}
+	}},
+	{"an account is kept once its undo window is over", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		setWindow(t, store, 0)
+		if outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptWindowOver || outcome.Number == "" {
+			t.Errorf("outcome %+v", outcome)
+		}
+		account(t, store, key)
+		setWindow(t, store, time.Hour)
+		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+	}},
+	{"an account to which anything was added is kept", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+		for name, add := range additions {
+			own := landfall.Key{Supplier: code, External: name}
+			stage(t, store, document(own, name), landfall.StagedFirst, 1)
+			create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+			post(t, store, landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				return add(books), nil
+			}}, landfall.Posted)
+			before := account(t, store, own)
+			if outcome := undo(t, store, landfall.Undoing{Key: own}, landfall.UndoKept); outcome.Kept != landfall.KeptHasPostings {
+				t.Errorf("%s: outcome %+v", name, outcome)
+			}
+			same(t, account(t, store, own), before)
+			same(t, undone(t, store, own), []landfall.UndoneAccount(nil))
+		}
+	}},
+	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Additions{}, nil
+		}}, landfall.Posted)
+		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+	}},
+	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
+		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		staged(t, store, key.External)
+		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		claim(t, store, wish(key), landfall.ClaimGranted)
+		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		if found := process(t, store, key); found.State != landfall.Claimed {
+			t.Errorf("state %s", found.State)
+		}
+	}},
+	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		undo(t, store, landfall.Undoing{Key: key, Number: "A-00000000"}, landfall.UndoNoAccount)
+		at := undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.Undone).At
+		again := undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.UndoneBefore)
+		if !again.At.Equal(at) {
+			t.Errorf("undone at %v, and then it says %v", at, again.At)
+		}
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.UndoneBefore)
+		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
+		account(t, store, key)
+	}},
+	{"the status of the supplier keeps no operator from taking back", func(t *testing.T, store landfall.Store) {
+		imported(t, store, "1", "2")
+		for external, status := range map[string]landfall.SupplierStatus{"1": landfall.Paused, "2": landfall.Complete} {
+			if err := setStatus(t.Context(), store, status); err != nil {
+				t.Fatal(err)
+			}
+			undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: external}}, landfall.Undone)
+		}
+	}},
+	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		var done, none atomic.Int32
+		together(crowd, func(int) {
+			outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+			switch {
+			case err != nil:
+				t.Error(err)
+			case outcome.Verdict == landfall.Undone:
+				done.Add(1)
+			case outcome.Verdict == landfall.UndoNoAccount:
+				none.Add(1)
+			}
+		})
+		if done.Load() != 1 || none.Load() != crowd-1 {
+			t.Errorf("%d undone, %d found no account", done.Load(), none.Load())
+		}
+		same(t, len(undone(t, store, key)), 1)
+	}},
+	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2", "3")
+		writing(t, store, code)
+		own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
+		told(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
+		undo(t, store, landfall.Undoing{Key: own("1")}, landfall.Undone)
+		if taken := take(t, store, demand); len(taken) != 0 {
+			t.Fatalf("of an account that is gone somebody sends %+v", taken)
+		}
+		made := told(t, store, own("2"), "a@mail.co.uk")
+		sending := take(t, store, demand)
+		if outcome := undo(t, store, landfall.Undoing{Key: own("2")}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
+			t.Errorf("outcome %+v", outcome)
+		}
+		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailSent}, nil)
+		if outcome := undo(t, store, landfall.Undoing{Key: own("2"), Number: made.Number}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
+			t.Errorf("outcome %+v", outcome)
+		}
+		told(t, store, own("3"), "a@mail.co.uk")
+		sending = take(t, store, demand)
+		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
+		undo(t, store, landfall.Undoing{Key: own("3")}, landfall.Undone)
+		told(t, store, own("3"), "a@mail.co.uk")
+		if left := mailsOf(t, store, own("3")); len(left) != 1 || left[0].State != landfall.MailRefused {
+			t.Errorf("after a refusal and a second creation: %+v", left)
+		}
+	}},
+	{"against a sender either the undo or the sender wins", undoAgainstSender},
+	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
+	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},
+}
+
+func undoAgainstSender(t *testing.T, store landfall.Store) {
+	supply(t, store)
+	writing(t, store, code)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	won := map[bool]int{}
+	for number := range 30 {
+		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
+		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
+		told(t, store, own, "a@mail.co.uk")
+		var took landfall.UndoOutcome
+		var sent landfall.MailSupply
+		together(2, func(side int) {
+			var err error
+			if side == number%2 {
+				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+			} else {
+				sent, err = store.TakeMails(t.Context(), demand)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		won[took.Verdict == landfall.Undone]++
+		if (took.Verdict == landfall.Undone) == (len(sent.Mails) == 1) || took.Verdict == landfall.UndoKept && took.Kept != landfall.KeptCustomersTold {
+			t.Errorf("undo %+v, mails %+v", took, sent.Mails)
+		}
+	}
+	t.Logf("undone %d, sent %d", won[true], won[false])
+}
+
+func undoAgainstPosting(t *testing.T, store landfall.Store) {
+	const rounds = 40
+	supply(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	won := map[bool]int{}
+	for number := range rounds {
+		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
+		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
+		made := create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		var took landfall.UndoOutcome
+		var posted landfall.PostOutcome
+		together(2, func(side int) {
+			var err error
+			if side == number%2 {
+				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+			} else {
+				posted, err = store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					return landfall.Additions{Entries: enter(books, payment("late", 1))}, nil
+				}})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		won[took.Verdict == landfall.Undone]++
+		switch {
+		case took.Verdict == landfall.Undone && posted.Verdict == landfall.PostNoAccount:
+			gone(t, store, own, made.Number)
+		case took.Kept == landfall.KeptHasPostings && posted.Verdict == landfall.Posted:
+			same(t, len(account(t, store, own).Ledger), len(house().Ledger)+1)
+		default:
+			t.Errorf("undo %+v, posting %+v", took, posted)
+		}
+	}
+	t.Logf("undone %d, posted onto %d", won[true], won[false])
+}
+
+func undoAgainstCreation(t *testing.T, store landfall.Store) {
+	staged(t, store, key.External)
+	var made, took atomic.Int32
+	together(8, func(side int) {
+		for range 12 {
+			if side%2 == 0 {
+				outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+				if err != nil {
+					t.Error(err)
+				}
+				if outcome.Verdict == landfall.Undone {
+					took.Add(1)
+				}
+				continue
+			}
+			claimed, err := store.Claim(t.Context(), wish(key))
+			if err != nil {
+				t.Error(err)
+			}
+			if claimed.Verdict != landfall.ClaimGranted {
+				continue
+			}
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimed.Claim, Account: house()})
+			if err != nil || outcome.Verdict != landfall.Created {
+				t.Errorf("Create = %+v, %v", outcome, err)
+			}
+			made.Add(1)
+		}
+	})
+	left := made.Load() - took.Load()
+	found := process(t, store, key)
+	if left != 0 && left != 1 || (left == 1) != (found.State == landfall.Imported) {
+		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
+	}
+	if left == 1 {
+		balanced(t, account(t, store, key))
+	}
+	lines, numbers := undone(t, store, key), map[string]bool{found.AccountNumber: true}
+	for _, line := range lines {
+		if numbers[line.Number] {
+			t.Errorf("the number %s was given twice", line.Number)
+		}
+		numbers[line.Number] = true
+	}
+	same(t, len(lines), int(took.Load()))
+	t.Logf("%d made, %d taken back", made.Load(), took.Load())
+}

@@ -1,0 +1,57 @@
+package landfall
+
+import "time"
+
+// Undoing asks that an account be taken back: that it be as if it had only
+// been staged.
+type Undoing struct {
+	Key    Key
+	Number string // only the account with this number; "" means whichever there is
+	Actor  string // for the audit
+	Reason string
+	Run    string // the run that is being undone as a whole, "" for an account alone
+}
+
+// UndoVerdict says what became of an Undoing.
+type UndoVerdict uint8
+
+// The verdicts. Only Undone changes anything.
+const (
+	Undone        UndoVerdict = iota + 1
+	UndoneBefore              // the account with the number asked for was taken back earlier
+	UndoKept                  // it cannot be taken back any more
+	UndoNoAccount             // nothing is imported under the key, or not with the number
+)
+
+// KeptReason is why an account cannot be taken back any more.
+type KeptReason string
+
+// The reasons. Where several hold the first one is told.
+const (
+	KeptWindowOver    KeptReason = CodeWindowOver    // it was created too long ago
+	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it since
+	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
+)
+
+// KeptReasons lists the reasons in the order they are looked at.
+var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptCustomersTold}
+
+// UndoOutcome is the answer to one Undoing.
+type UndoOutcome struct {
+	Verdict UndoVerdict
+	Number  string     // of the account that was taken back or kept
+	At      time.Time  // when it was taken back, with Undone and UndoneBefore
+	Kept    KeptReason // with UndoKept
+}
+
+// UndoneAccount is what remains of an account that was taken back: its number,
+// which nobody gets again, and who did it why.
+type UndoneAccount struct {
+	Key       Key
+	Number    string
+	CreatedAt time.Time
+	UndoneAt  time.Time
+	Actor     string
+	Reason    string
+	Run       string // the run that was undone as a whole, if one was
+}
