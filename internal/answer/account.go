@@ -63,7 +63,7 @@ func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	request, err := contract.ReadProcess(call.Body)
+	request, err := contract.ReadProcess(ctx, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"crypto/sha256"
 	"time"
 
@@ -16,10 +17,11 @@ type Account struct {
 }
 
 // ReadAccount reads the body of validate and stage. Its only error is a
-// *landfall.Error for bytes that are no strict JSON object; everything else is
-// told by Check, all at once. The body must not be changed afterwards.
-func ReadAccount(body []byte) (*Account, error) {
-	document, err := read(accountTable, body)
+// *landfall.Error for bytes that are no strict JSON object, or for a caller who
+// has left; everything else is told by Check, all at once. The body must not be
+// changed afterwards.
+func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
+	document, err := read(ctx, accountTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +69,13 @@ func (v Verdict) Err() *landfall.Error {
 
 const detailAccount = "The account data is not valid."
 
-// read reads a body against a table with the service's limits.
-func read(table *rules.Table, body []byte) (*rules.Document, error) {
-	document, fault := table.Read(body, rules.Limits{})
+// read reads a body against a table with the service's limits. It stops soon
+// after the caller has left: nobody wants to know any more.
+func read(ctx context.Context, table *rules.Table, body []byte) (*rules.Document, error) {
+	document, fault := table.Read(body, rules.Limits{Gone: ctx.Done()})
+	if err := ctx.Err(); err != nil {
+		return nil, landfall.Told("reading a body", err)
+	}
 	if fault == nil {
 		return document, nil
 	}

@@ -37,7 +37,7 @@ func file(t testing.TB, name string) []byte {
 
 func mustRead(t testing.TB, body string) *Account {
 	t.Helper()
-	account, err := ReadAccount([]byte(body))
+	account, err := ReadAccount(t.Context(), []byte(body))
 	if err != nil {
 		t.Fatalf("ReadAccount: %v", err)
 	}
@@ -80,7 +80,7 @@ func TestGoodAccounts(t *testing.T) {
 
 func TestMalformedBodyIsNoAccount(t *testing.T) {
 	for _, body := range []string{"", "null", "[]", `"x"`, smallest + "x", smallest + smallest, `{"a":1,"a":2}`, "{\"a\":\"\xff\"}"} {
-		_, err := ReadAccount([]byte(body))
+		_, err := ReadAccount(t.Context(), []byte(body))
 		var refusal *landfall.Error
 		if !errors.As(err, &refusal) || refusal.Code != "malformed_json" || refusal.Kind != landfall.Invalid {
 			t.Errorf("%q: %v", body, err)
@@ -169,7 +169,7 @@ func FuzzReadAccount(f *testing.F) {
 	f.Add(file(f, "large.json"))
 	f.Add([]byte(`{"import_supplier":"S","external_account_number":"\u202e","customers":null,"metadata":[{"key":"a","value":{"b":[]}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		account, err := ReadAccount(body)
+		account, err := ReadAccount(t.Context(), body)
 		if err != nil {
 			return
 		}

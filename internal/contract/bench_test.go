@@ -13,7 +13,7 @@ func BenchmarkReadAndCheck(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		account, err := ReadAccount(body)
+		account, err := ReadAccount(b.Context(), body)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -75,8 +76,8 @@ func sentWithNote(name string, schema map[string]any) memberOf[PostedNote] {
 var NotesBody = &List[PostedNote]{name: "NoteResultList", items: NoteBody}
 
 // examplePosted reads an example request, which cannot be wrong.
-func examplePosted[Request any](read func([]byte) (*Request, error), body string) *Request {
-	request, err := read([]byte(body))
+func examplePosted[Request any](read func(context.Context, []byte) (*Request, error), body string) *Request {
+	request, err := read(context.Background(), []byte(body))
 	if err != nil {
 		panic("contract: an example cannot be read: " + err.Error())
 	}

@@ -54,7 +54,7 @@ func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		account, err := ReadAccount(body)
+		account, err := ReadAccount(t.Context(), body)
 		var verdict Verdict
 		if err == nil {
 			verdict = account.Check(testSupplier(), testNow)
@@ -71,7 +71,7 @@ func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
 
 func TestTooManyValuesAreRefusedAsSuch(t *testing.T) {
 	body := hostile(1 << 20)["readings of nothing"]
-	_, err := ReadAccount(body)
+	_, err := ReadAccount(t.Context(), body)
 	refusal, _ := err.(*landfall.Error)
 	if refusal == nil || refusal.Code != landfall.CodeAccountFailedValidation || len(refusal.Violations) != 1 ||
 		refusal.Violations[0].Code != "max_items" || !strings.HasPrefix(refusal.Violations[0].Attr, "supply_addresses.") {

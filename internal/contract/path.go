@@ -3,6 +3,7 @@ package contract
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // ValidPath reports whether a text is a document path that cannot leave the
@@ -36,7 +37,14 @@ func plainPath(text string) bool {
 		return false
 	}
 	for _, r := range text {
-		if r == '\\' || r == '＼' || r == '／' || r == unicode.ReplacementChar || invisible(r) {
+		if r < utf8.RuneSelf {
+			// Most paths are nothing else, and asking the tables is dear.
+			if r < ' ' || r == '\\' || r == 0x7f {
+				return false
+			}
+			continue
+		}
+		if r == '＼' || r == '／' || r == unicode.ReplacementChar || invisible(r) {
 			return false
 		}
 	}
@@ -56,7 +64,10 @@ func plainSegment(segment string) bool {
 	if trimmed == "" {
 		return false
 	}
-	for _, dot := range []string{".", "．", "․", "‥", "…", "﹒", "。", "｡"} {
+	if last := trimmed[len(trimmed)-1]; last < utf8.RuneSelf {
+		return last != '.'
+	}
+	for _, dot := range []string{"．", "․", "‥", "…", "﹒", "。", "｡"} {
 		if strings.HasSuffix(trimmed, dot) {
 			return false
 		}

@@ -77,7 +77,7 @@ func TestRefusedTransactionData(t *testing.T) {
 		`{"type":5}`:                                               `{"type":5}`,
 		`5`:                                                        `5`,
 	} {
-		request, err := ReadTransactions([]byte(`{"import_supplier":"S","external_account_number":"1","transactions":[` + sent + `]}`))
+		request, err := ReadTransactions(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","transactions":[`+sent+`]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestRefusedTransactionData(t *testing.T) {
 func TestTwinsAreNamed(t *testing.T) {
 	const one = `{"transaction_id":"1","transaction_date":"2025-01-01","amount":5,"type":"PAYMENT"}`
 	code := func(second string) string {
-		request, _ := ReadTransactions([]byte(`{"import_supplier":"S","external_account_number":"1","transactions":[` + one + `,` + second + `]}`))
+		request, _ := ReadTransactions(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","transactions":[`+one+`,`+second+`]}`))
 		return request.Refusal(request.Check(nil, testNow, true)).Code
 	}
 	if got := code(one); got != landfall.CodeDuplicateTransactions {
@@ -119,7 +119,7 @@ func TestRefuseTransactions(t *testing.T) {
 }
 
 func TestNoteAnswers(t *testing.T) {
-	request, err := ReadNotes([]byte(`{"import_supplier":"S","external_account_number":"1","notes":[
+	request, err := ReadNotes(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","notes":[
 		{"body":"<x>"},{"document_paths":[{"document_path":"a"}],"is_pinned":false,"unpin_at":"2030-01-01T01:00:00+01:00"},{"body":null,"is_pinned":null}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestNoteAnswers(t *testing.T) {
 
 func TestWarningsOfOneItem(t *testing.T) {
 	all := []landfall.Violation{{Attr: "notes.1.body"}, {Attr: "notes.10.body"}, {Attr: "notes.1"}, {Attr: "notes"}}
-	request, err := ReadNotes([]byte(`{"notes":[{},{}]}`))
+	request, err := ReadNotes(t.Context(), []byte(`{"notes":[{},{}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"time"
 
 	"landfall"
@@ -16,8 +17,8 @@ type ProcessRequest struct {
 
 // ReadProcess reads the body of a creation. Its error is a *landfall.Error
 // with every violation.
-func ReadProcess(body []byte) (ProcessRequest, error) {
-	document, err := read(processTable, body)
+func ReadProcess(ctx context.Context, body []byte) (ProcessRequest, error) {
+	document, err := read(ctx, processTable, body)
 	if err != nil {
 		return ProcessRequest{}, err
 	}
@@ -38,8 +39,8 @@ type InstructionRequest struct {
 
 // ReadInstruction reads the body of a payment instruction. Its error is a
 // *landfall.Error with every violation.
-func ReadInstruction(body []byte) (InstructionRequest, error) {
-	document, err := read(instructionTable, body)
+func ReadInstruction(ctx context.Context, body []byte) (InstructionRequest, error) {
+	document, err := read(ctx, instructionTable, body)
 	if err != nil {
 		return InstructionRequest{}, err
 	}
@@ -69,8 +70,8 @@ type envelopeRequest struct {
 	document *rules.Document
 }
 
-func readEnvelope(table *rules.Table, body []byte) (envelopeRequest, error) {
-	document, err := read(table, body)
+func readEnvelope(ctx context.Context, table *rules.Table, body []byte) (envelopeRequest, error) {
+	document, err := read(ctx, table, body)
 	return envelopeRequest{body: body, document: document}, err
 }
 
@@ -87,8 +88,8 @@ type NotesRequest struct{ envelopeRequest }
 
 // ReadNotes reads the body of a notes import. Its only error is a
 // *landfall.Error for bytes that are no strict JSON object.
-func ReadNotes(body []byte) (*NotesRequest, error) {
-	envelope, err := readEnvelope(notesTable, body)
+func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
+	envelope, err := readEnvelope(ctx, notesTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +111,8 @@ func (r *NotesRequest) Notes() []landfall.Note { return each(r.list("notes"), bi
 type StatementsRequest struct{ envelopeRequest }
 
 // ReadStatements reads the body of a statements import, as ReadNotes does.
-func ReadStatements(body []byte) (*StatementsRequest, error) {
-	envelope, err := readEnvelope(statementsTable, body)
+func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error) {
+	envelope, err := readEnvelope(ctx, statementsTable, body)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -24,11 +25,11 @@ func violationsOf(t *testing.T, err error) []string {
 
 func TestBrokenJSONIsNoRequest(t *testing.T) {
 	readers := map[string]func([]byte) error{
-		"process":      func(body []byte) error { _, err := ReadProcess(body); return err },
-		"instruction":  func(body []byte) error { _, err := ReadInstruction(body); return err },
-		"notes":        func(body []byte) error { _, err := ReadNotes(body); return err },
-		"statements":   func(body []byte) error { _, err := ReadStatements(body); return err },
-		"transactions": func(body []byte) error { _, err := ReadTransactions(body); return err },
+		"process":      func(body []byte) error { _, err := ReadProcess(t.Context(), body); return err },
+		"instruction":  func(body []byte) error { _, err := ReadInstruction(t.Context(), body); return err },
+		"notes":        func(body []byte) error { _, err := ReadNotes(t.Context(), body); return err },
+		"statements":   func(body []byte) error { _, err := ReadStatements(t.Context(), body); return err },
+		"transactions": func(body []byte) error { _, err := ReadTransactions(t.Context(), body); return err },
 	}
 	for name, read := range readers {
 		if err := read([]byte(`{"external_account_number":"1"`)); !errors.Is(err, &landfall.Error{Code: "malformed_json"}) {
@@ -37,13 +38,31 @@ func TestBrokenJSONIsNoRequest(t *testing.T) {
 	}
 }
 
+// A body whose sender has left is not understood to its end.
+func TestReadingEndsWithItsCaller(t *testing.T) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for name, read := range map[string]func([]byte) error{
+		"account":      func(body []byte) error { _, err := ReadAccount(gone, body); return err },
+		"notes":        func(body []byte) error { _, err := ReadNotes(gone, body); return err },
+		"transactions": func(body []byte) error { _, err := ReadTransactions(gone, body); return err },
+		"statements":   func(body []byte) error { _, err := ReadStatements(gone, body); return err },
+		"process":      func(body []byte) error { _, err := ReadProcess(gone, body); return err },
+		"instruction":  func(body []byte) error { _, err := ReadInstruction(gone, body); return err },
+	} {
+		if err := read([]byte(`{"unknown":[` + strings.Repeat("0,", 10_000) + `0]`)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReadProcess(t *testing.T) {
-	request, err := ReadProcess([]byte(`{"external_account_number":"1","import_supplier_code":"S","operations_team_name":"Migration Team","dry_run":true}`))
+	request, err := ReadProcess(t.Context(), []byte(`{"external_account_number":"1","import_supplier_code":"S","operations_team_name":"Migration Team","dry_run":true}`))
 	want := ProcessRequest{Key: landfall.Key{Supplier: "S", External: "1"}, Team: "Migration Team", DryRun: true}
 	if err != nil || request != want {
 		t.Errorf("%+v, %v", request, err)
 	}
-	_, err = ReadProcess([]byte(`{"external_account_number":"1","import_supplier":"S","operations_team_name":"","dry_run":"true"}`))
+	_, err = ReadProcess(t.Context(), []byte(`{"external_account_number":"1","import_supplier":"S","operations_team_name":"","dry_run":"true"}`))
 	wrong := []string{
 		"unknown_field import_supplier", "blank operations_team_name", "invalid_type dry_run", "required import_supplier_code",
 	}
@@ -53,12 +72,12 @@ func TestReadProcess(t *testing.T) {
 }
 
 func TestReadInstruction(t *testing.T) {
-	request, err := ReadInstruction([]byte(`{"import_supplier":"S","external_account_number":"1","vendor":"SANDBOX","reference":"r","type":"CARD","valid_from":"2024-01-01"}`))
+	request, err := ReadInstruction(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","vendor":"SANDBOX","reference":"r","type":"CARD","valid_from":"2024-01-01"}`))
 	want := landfall.Instruction{Vendor: "SANDBOX", Reference: "r", Type: "CARD", ValidFromOn: calendar.Date(2024, time.January, 1)}
 	if err != nil || request.Instruction != want || request.Key.External != "1" {
 		t.Errorf("%+v, %v", request, err)
 	}
-	_, err = ReadInstruction([]byte(`{"type":"CASH"}`))
+	_, err = ReadInstruction(t.Context(), []byte(`{"type":"CASH"}`))
 	wrong := []string{
 		"invalid_choice type", "required import_supplier", "required external_account_number", "required vendor", "required reference",
 	}
@@ -68,7 +87,7 @@ func TestReadInstruction(t *testing.T) {
 }
 
 func TestReadNotes(t *testing.T) {
-	request, err := ReadNotes([]byte(`{"import_supplier":"S","external_account_number":"1","notes":[{"body":"x"},{"document_paths":[{"document_path":"a"}]},{"body":""}]}`))
+	request, err := ReadNotes(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","notes":[{"body":"x"},{"document_paths":[{"document_path":"a"}]},{"body":""}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +106,7 @@ func TestReadNotes(t *testing.T) {
 
 func TestReadStatements(t *testing.T) {
 	body := `{"import_supplier":"S","external_account_number":"1","statements":[{"statement_id":"1","bill_period_from_date":"2024-02-01","bill_period_to_date":"2024-01-01","statement_path":"../x"}]}`
-	request, err := ReadStatements([]byte(body))
+	request, err := ReadStatements(t.Context(), []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +126,11 @@ func TestListsOverTheLimit(t *testing.T) {
 		check func(body []byte) (Verdict, error)
 	}{
 		"notes": {`{"body":"x"}`, 1_000, func(body []byte) (Verdict, error) {
-			request, err := ReadNotes(body)
+			request, err := ReadNotes(t.Context(), body)
 			return request.Check(nil, testNow), err
 		}},
 		"transactions": {`{"transaction_id":"#","transaction_date":"2024-01-01","amount":1,"type":"PAYMENT"}`, 10_000, func(body []byte) (Verdict, error) {
-			request, err := ReadTransactions(body)
+			request, err := ReadTransactions(t.Context(), body)
 			return request.Check(nil, testNow, false), err
 		}},
 	} {
@@ -138,7 +157,7 @@ const twoTransactions = `{"import_supplier":"S","external_account_number":"1","t
 	{"transaction_id":"1","transaction_date":"2024-05-02","amount":8.5,"type":"CHARGE","note":"late"}]}`
 
 func TestFirstFailingTransactionIsShown(t *testing.T) {
-	request, err := ReadTransactions([]byte(twoTransactions))
+	request, err := ReadTransactions(t.Context(), []byte(twoTransactions))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +185,7 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 }
 
 func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
-	request, _ := ReadTransactions([]byte(strings.Replace(twoTransactions, `"note"`, `"reason":"R","note"`, 1)))
+	request, _ := ReadTransactions(t.Context(), []byte(strings.Replace(twoTransactions, `"note"`, `"reason":"R","note"`, 1)))
 	verdict := request.Check(testSupplier(), testNow, false)
 	if request.Refusal(verdict) != nil {
 		t.Errorf("%v", codes(verdict.Errors))
@@ -174,7 +193,7 @@ func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
 }
 
 func TestRefusalWithoutATransaction(t *testing.T) {
-	request, _ := ReadTransactions([]byte(`{"import_supplier":"S","transactions":[]}`))
+	request, _ := ReadTransactions(t.Context(), []byte(`{"import_supplier":"S","transactions":[]}`))
 	refusal := request.Refusal(request.Check(nil, testNow, true))
 	if got := string(ErrorBody.Append(nil, refusal)); !strings.Contains(got, `"transaction_data":null`) {
 		t.Error(got)
@@ -182,7 +201,7 @@ func TestRefusalWithoutATransaction(t *testing.T) {
 }
 
 func TestRefuseOneTransaction(t *testing.T) {
-	request, _ := ReadTransactions([]byte(twoTransactions))
+	request, _ := ReadTransactions(t.Context(), []byte(twoTransactions))
 	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.", nil)
 	got := string(ErrorBody.Append(nil, refusal))
 	for _, part := range []string{`"attr":"transactions.0.transaction_date"`, `"error_detail":"Too early."`, `"code":"transaction_outside_open_statement_period"`, `"amount":"7.00"`} {
@@ -193,7 +212,7 @@ func TestRefuseOneTransaction(t *testing.T) {
 }
 
 func TestTransactionData(t *testing.T) {
-	request, _ := ReadTransactions([]byte(twoTransactions))
+	request, _ := ReadTransactions(t.Context(), []byte(twoTransactions))
 	transactions := request.Transactions()
 	want := `{"transaction_id":"1","transaction_date":"2024-05-01","amount":"7.00","type":"PAYMENT"}`
 	if got := string(AppendTransaction(nil, transactions[0])); got != want {

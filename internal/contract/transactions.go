@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -24,8 +25,8 @@ type TransactionsRequest struct{ envelopeRequest }
 
 // ReadTransactions reads the body of a transactions import. Its only error is
 // a *landfall.Error for bytes that are no strict JSON object.
-func ReadTransactions(body []byte) (*TransactionsRequest, error) {
-	envelope, err := readEnvelope(transactionsTable, body)
+func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, error) {
+	envelope, err := readEnvelope(ctx, transactionsTable, body)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type InstructionReceipt struct {
 // he said on an imported account. The vendor is asked before the transaction,
 // so that a slow vendor holds no lock; the same instruction again is kept once.
 func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
-	request, err := contract.ReadInstruction(body)
+	request, err := contract.ReadInstruction(ctx, body)
 	if err != nil {
 		return InstructionReceipt{}, err
 	}

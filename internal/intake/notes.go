@@ -19,7 +19,7 @@ type NotesReceipt struct {
 // PostNotes adds notes to an imported account. Those it has already are told
 // apart in the transaction that writes the others.
 func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
-	request, err := contract.ReadNotes(body)
+	request, err := contract.ReadNotes(ctx, body)
 	if err != nil {
 		return NotesReceipt{}, err
 	}

@@ -128,7 +128,7 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 
 func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	now := a.desk.now()
-	account, err := contract.ReadAccount(a.claim.Document)
+	account, err := contract.ReadAccount(ctx, a.claim.Document)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}

@@ -12,7 +12,7 @@ import (
 // PostStatements adds historical statements to an imported account. Sending
 // one again unchanged is accepted and changes nothing.
 func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
-	request, err := contract.ReadStatements(body)
+	request, err := contract.ReadStatements(ctx, body)
 	if err != nil {
 		return Accepted{}, err
 	}

@@ -28,7 +28,7 @@ type TransactionsReceipt struct {
 func (d *Desk) PostTransactions(
 	ctx context.Context, who landfall.Principal, body []byte, flags TransactionFlags,
 ) (TransactionsReceipt, error) {
-	request, err := contract.ReadTransactions(body)
+	request, err := contract.ReadTransactions(ctx, body)
 	if err != nil {
 		return TransactionsReceipt{}, err
 	}

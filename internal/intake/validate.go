@@ -27,7 +27,7 @@ func (d *Desk) Validate(ctx context.Context, who landfall.Principal, body []byte
 // once. An unknown supplier is one of them. With a refusal comes the account,
 // when it is one of a supplier the caller may use.
 func (d *Desk) read(ctx context.Context, who landfall.Principal, body []byte) (*contract.Account, []landfall.Violation, error) {
-	account, err := contract.ReadAccount(body)
+	account, err := contract.ReadAccount(ctx, body)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,9 @@ func budget(size int) int { return valuesFree + size/bytesByValue }
 
 // spend takes one value from the budget, or refuses the document.
 func (r *reader) spend() bool {
+	if !r.awaited() {
+		return false
+	}
 	if r.left--; r.left >= 0 {
 		return true
 	}
@@ -22,6 +25,27 @@ func (r *reader) spend() bool {
 		Detail: "The document has more values than can be read: " + strconv.Itoa(valuesFree) +
 			" and one more for every " + strconv.Itoa(bytesByValue) + " bytes of it."}
 	return false
+}
+
+// lookUpEvery is how many values are read between two looks whether anybody still
+// waits for them. The longest of the values that are looked into take a few
+// microseconds each.
+const lookUpEvery = 256
+
+// detailGone is told to nobody: who would hear it has left.
+const detailGone = "Nobody waits for the document any more."
+
+// awaited reports whether somebody still waits for the document.
+func (r *reader) awaited() bool {
+	if r.walked++; r.walked%lookUpEvery != 0 {
+		return true
+	}
+	select {
+	case <-r.gone:
+		return r.malformed(detailGone)
+	default:
+		return true
+	}
 }
 
 // remember keeps a name that no table has, to notice it when it comes twice.

@@ -12,6 +12,9 @@ import (
 type Limits struct {
 	Depth      int // of nested objects and lists; 32
 	Violations int // listed before too_many_errors; 100
+	// Gone is closed when nobody waits for the document any more: Read then ends
+	// early with no document and no good reason. nil: somebody always does.
+	Gone <-chan struct{}
 }
 
 // Read reads one JSON object. What is not well-formed JSON in the strictest
@@ -34,6 +37,7 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	doc := &Document{text: string(body), report: Report{limit: limits.Violations}}
 	r := reader{
 		decoder: &source.decoder, doc: doc, slab: newSlab(len(body)), depth: limits.Depth, left: budget(len(body)), odd: odd(body),
+		gone: limits.Gone,
 	}
 	doc.root = r.child(nil, 0, &t.typ)
 	if fault := r.read(); fault != nil {
@@ -70,6 +74,8 @@ type reader struct {
 	depth   int  // how many more levels may be opened
 	left    int  // how many more values may be kept
 	odd     bool // some string may need a closer look
+	walked  int  // values, kept or not
+	gone    <-chan struct{}
 	fault   *Violation
 }
 

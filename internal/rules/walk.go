@@ -110,7 +110,7 @@ func (r *reader) list(node *Node) bool {
 		if count == typ.Max {
 			r.tooMany(node)
 		}
-		if !r.wild() {
+		if !r.awaited() || !r.wild() {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func (r *reader) wildList() bool {
 		return false
 	}
 	for r.decoder.PeekKind() != ']' {
-		if !r.wild() {
+		if !r.awaited() || !r.wild() {
 			return false
 		}
 	}
