@@ -68,8 +68,9 @@ func unsupportedMedia(detail string) error {
 
 // readBody appends the whole body to buffer. A declared length over the limit
 // is refused before a byte is read, which also spares a client that asked
-// first (Expect: 100-continue) from sending it.
-func (x *exchange) readBody(limit int64, buffer []byte) ([]byte, error) {
+// first (Expect: 100-continue) from sending it. What the body grows to is paid
+// for before there is memory for it.
+func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) error) ([]byte, error) {
 	declared := x.request.ContentLength
 	if declared > limit {
 		return nil, tooLarge(limit)
@@ -92,6 +93,9 @@ func (x *exchange) readBody(limit int64, buffer []byte) ([]byte, error) {
 			return nil, unreadable(err, limit)
 		}
 		if len(buffer) == cap(buffer) {
+			if err := pay(min(2*int64(cap(buffer)), limit)); err != nil {
+				return nil, err
+			}
 			larger := make([]byte, len(buffer), 2*cap(buffer))
 			copy(larger, buffer)
 			buffer = larger

@@ -10,8 +10,9 @@ import (
 )
 
 // budget bounds the bytes of request bodies that are in memory at once. A body
-// is paid for before it is read, by its declared length or, without one, by the
-// longest there may be: reading first and counting later is how memory runs out.
+// is paid for before it is read: by its declared length or, without one, by what
+// it has grown to and is about to grow to. Reading first and counting later is
+// how memory runs out.
 //
 // Small bodies have a purse of their own, so that big ones never keep them
 // waiting. Within a purse no organisation may hold more than half while others
@@ -40,14 +41,49 @@ func newBudget(total, largest int64) *budget {
 	}
 }
 
-// take pays for a body and gives back the function that returns the bytes. It
-// waits a little when there are none, and then refuses.
-func (b *budget) take(ctx context.Context, who string, size int64) (func(), error) {
-	from := &b.large
-	if size <= smallBody {
-		from = &b.small
+// loan is what one body was paid with.
+type loan struct {
+	of    *budget
+	who   string
+	size  int64
+	repay []func()
+}
+
+// take pays for a body. It waits a little when there are no bytes, and then
+// refuses.
+func (b *budget) take(ctx context.Context, who string, size int64) (*loan, error) {
+	l := &loan{of: b, who: who}
+	return l, l.grow(ctx, size)
+}
+
+// grow pays for what a body of a size takes more than was paid already.
+func (l *loan) grow(ctx context.Context, size int64) error {
+	if size <= l.size && l.size > 0 {
+		return nil
 	}
-	claim := &claim{who: who, size: size, paid: make(chan struct{})}
+	from := &l.of.large
+	if size <= smallBody {
+		from = &l.of.small
+	}
+	repay, err := l.of.pay(ctx, from, &claim{who: l.who, size: size - l.size, behind: l.size, paid: make(chan struct{})})
+	if err != nil {
+		return err
+	}
+	l.size = size
+	l.repay = append(l.repay, repay)
+	return nil
+}
+
+// end gives the bytes back.
+func (l *loan) end() {
+	for _, repay := range l.repay {
+		repay()
+	}
+	l.repay = nil
+}
+
+// pay waits for a claim to be paid, and gives back the function that ends it.
+func (b *budget) pay(ctx context.Context, from *purse, claim *claim) (func(), error) {
 	if !from.enter(claim) {
 		return nil, errCrowded
 	}
@@ -82,7 +118,10 @@ type purse struct {
 type claim struct {
 	who  string
 	size int64
-	paid chan struct{} // closed when the bytes are his
+	// behind is what was paid for the same body before. Bodies that have grown
+	// most are served first: if all of them waited for each other, none would end.
+	behind int64
+	paid   chan struct{} // closed when the bytes are his
 }
 
 func newPurse(size int64) purse { return purse{size: size, held: map[string]int64{}} }
@@ -115,17 +154,16 @@ func (p *purse) settle(c *claim) {
 	p.pay()
 }
 
-// pay serves whoever holds least among those who wait, the oldest first, until
-// the next one's bytes are not there. He is not passed over for a smaller one,
+// pay serves bodies that have grown already, and then whoever holds least among
+// those who wait, the oldest first, until the next one's bytes are not there. He is not passed over for a smaller one,
 // or the largest bodies would never have their turn.
 func (p *purse) pay() {
 	for {
 		next := -1
 		for i, c := range p.queue {
-			if p.overShare(c) || next >= 0 && p.held[c.who] >= p.held[p.queue[next].who] {
-				continue
+			if !p.overShare(c) && (next < 0 || p.before(c, p.queue[next])) {
+				next = i
 			}
-			next = i
 		}
 		if next < 0 || p.spent+p.queue[next].size > p.size {
 			return
@@ -138,9 +176,17 @@ func (p *purse) pay() {
 	}
 }
 
-// overShare says whether a caller who holds something already would hold more
-// than half.
+// before says whether a claim is paid before one that is older.
+func (p *purse) before(c, older *claim) bool {
+	if c.behind != older.behind {
+		return c.behind > older.behind
+	}
+	return p.held[c.who] < p.held[older.who]
+}
+
+// overShare says whether a caller who holds something already, besides what this
+// body has grown to, would hold more than half.
 func (p *purse) overShare(c *claim) bool {
 	held := p.held[c.who]
-	return held > 0 && held+c.size > p.size/2
+	return held > c.behind && held+c.size > p.size/2
 }

@@ -14,11 +14,11 @@ import (
 // mustTake takes bytes that must be there.
 func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 	t.Helper()
-	free, err := b.take(t.Context(), who, size)
+	loan, err := b.take(t.Context(), who, size)
 	if err != nil {
 		t.Fatalf("%d bytes for %s: %v", size, who, err)
 	}
-	return free
+	return loan.end
 }
 
 func TestBodiesAreBoundedInAll(t *testing.T) {
@@ -138,4 +138,76 @@ func (b *budget) spent() int64 {
 	b.large.mu.Lock()
 	defer b.large.mu.Unlock()
 	return b.large.spent
+}
+
+// A body that did not say how long it is was charged for the longest there may
+// be: a handful of small ones kept everybody's large ones away.
+func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
+	h := openHouse(t, func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
+	h.api.budget.patience = 50 * time.Millisecond
+	chunk := fmt.Sprintf("%x\r\n%s\r\n", 200<<10, strings.Repeat(" ", 200<<10))
+	for i := range 8 {
+		conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nTransfer-Encoding: chunked\r\n\r\n",
+			validatePath, h.tokens["importer"])
+		if i == 0 {
+			fmt.Fprint(conn, chunk)
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for h.api.budget.spent() == 0 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if spent := h.api.budget.spent(); spent < 128<<10 || spent > 512<<10 {
+		t.Errorf("%d bytes are paid for 200 KiB that came", spent)
+	}
+	for _, who := range []string{"importer", "other"} {
+		if got := h.callJSON(who, validatePath, strings.Repeat(" ", 900<<10)); got.status != 400 {
+			t.Errorf("a large body beside them: %d %s", got.status, got.body)
+		}
+	}
+}
+
+// Bodies that grow do not wait for each other until all are refused: the one
+// that has come furthest goes on, before anybody new comes in.
+func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(4<<20, 3<<20) // 3 MiB for large bodies
+		grown := func(who string, size int64) *loan {
+			l, err := b.take(t.Context(), who, smallBody)
+			if err == nil {
+				err = l.grow(t.Context(), size)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		far, near := grown("a", 2<<20), grown("b", 512<<10)
+		served := make(chan string, 3)
+		for name, ask := range map[string]func() error{
+			"near": func() error { return near.grow(t.Context(), 2<<20) },
+			"far":  func() error { return far.grow(t.Context(), 3<<20) },
+			"new":  func() error { _, err := b.take(t.Context(), "c", 1<<20); return err },
+		} {
+			go func() {
+				if ask() == nil {
+					served <- name
+				}
+			}()
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		near.end()
+		synctest.Wait()
+		if len(served) == 0 || <-served != "far" {
+			t.Error("the furthest grown body does not go on")
+		}
+		far.end()
+		time.Sleep(bodyPatience)
+	})
 }

@@ -137,23 +137,23 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 		return nil, nil, tooLarge(a.BodyLimit)
 	}
 	if size < 0 {
-		size = a.BodyLimit
+		size = min(firstRead, a.BodyLimit) // it is not said how long it is: it pays as it grows
 	}
-	repay, err := a.budget.take(ctx, x.who.Organisation, size)
+	loan, err := a.budget.take(ctx, x.who.Organisation, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Who keeps the body may still hold it when the request is over, so it gets
 	// memory of its own.
-	buffer, done := new([]byte), repay
+	buffer, done := new([]byte), loan.end
 	if !x.route.verb.Keeps {
 		buffer = borrow()
 		done = func() {
 			giveBack(buffer)
-			repay()
+			loan.end()
 		}
 	}
-	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0]); err == nil {
+	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0], func(size int64) error { return loan.grow(ctx, size) }); err == nil {
 		err = a.stillAdmitted(ctx, x)
 	}
 	if err != nil {
