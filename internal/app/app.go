@@ -57,11 +57,13 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
 	app := &App{settings: settings, version: version, log: log, store: store, logins: newLogins(log.Logger)}
+	metrics := httpapi.NewMetrics(version, app.readings()...)
+	app.logins.overQuota = metrics.OverQuota
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
-	app.quota = quota.New(store, time.Now)
+	app.quota = quota.New(store, time.Now, metrics.OverQuota)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.NewDesk(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
@@ -70,7 +72,6 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Documents: documents, Verifier: app.vendors, Quota: app.quota,
 	})
-	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.api = httpapi.New(httpapi.Options{
 		Answers: answer.New(desk, metrics.Count),
 		Gate:    app.gate,
@@ -104,7 +105,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
-	return slices.Concat(own, a.logins.readings(), quotaReadings(a.quota))
+	return slices.Concat(own, a.logins.readings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.

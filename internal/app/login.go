@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"landfall"
 	"landfall/internal/auth"
 	"landfall/internal/httpapi"
 )
@@ -15,10 +16,12 @@ type logins struct {
 	log    *slog.Logger
 	counts map[auth.Outcome]*atomic.Int64
 	reused atomic.Int64
+	// overQuota is told of organisations that have had their tokens for now.
+	overQuota func(organisation, quota string)
 }
 
 func newLogins(log *slog.Logger) *logins {
-	l := &logins{log: log, counts: map[auth.Outcome]*atomic.Int64{}}
+	l := &logins{log: log, counts: map[auth.Outcome]*atomic.Int64{}, overQuota: func(string, string) {}}
 	for _, outcome := range auth.Outcomes {
 		l.counts[outcome] = new(atomic.Int64)
 	}
@@ -29,6 +32,9 @@ func newLogins(log *slog.Logger) *logins {
 // somebody has a copy.
 func (l *logins) watch(login auth.Login) {
 	l.counts[login.Outcome].Add(1)
+	if login.Outcome == auth.OverQuota {
+		l.overQuota(login.Organisation, landfall.QuotaTokens)
+	}
 	level := slog.LevelInfo
 	if login.Reused {
 		l.reused.Add(1)

@@ -5,6 +5,7 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +28,9 @@ type Metrics struct {
 	created   prometheus.Counter
 	refusals  *prometheus.CounterVec
 	postings  *prometheus.CounterVec
+	quotas    *prometheus.CounterVec
+	mu        sync.Mutex
+	over      map[string]bool // organisations that were over a quota
 }
 
 // Reading is a figure that somebody else keeps and that is asked for whenever
@@ -82,17 +86,40 @@ func NewMetrics(version string, readings ...Reading) *Metrics {
 		postings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "landfall_postings_total", Help: "Requests to add something to an account, by kind and by what became of them.",
 		}, []string{"kind", "result"}),
+		quotas: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_quota_refused_total", Help: "What was refused because of a quota, by organisation and quota.",
+		}, []string{"organisation", "quota"}),
+		over: map[string]bool{},
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.attempts, m.created, m.refusals,
-		m.postings, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.postings, m.quotas, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
 		m.registry.MustRegister(reading.collector())
 	}
 	return m
+}
+
+// mostOver bounds the organisations that are named in the metrics. Operators make
+// them, so it is a bound on what a dashboard can show.
+const mostOver = 500
+
+// OverQuota takes down that an organisation was over a quota. Those that come
+// when too many are named already are counted together.
+func (m *Metrics) OverQuota(organisation, quota string) {
+	m.mu.Lock()
+	if !m.over[organisation] {
+		if len(m.over) < mostOver {
+			m.over[organisation] = true
+		} else {
+			organisation = "" // nobody's name
+		}
+	}
+	m.mu.Unlock()
+	m.quotas.WithLabelValues(organisation, quota).Inc()
 }
 
 // kinds is what the postings are called.

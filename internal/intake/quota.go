@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"time"
 
 	"landfall"
 	"landfall/internal/contract"
@@ -13,6 +14,9 @@ type Quota interface {
 	// Begin lets an organisation create one more account or refuses; done must
 	// be called at the end. Places are those of the whole service, 0 for no limit.
 	Begin(who landfall.Principal, places int) (done func(), err error)
+	// Refuse tells of something else that a quota does not allow, and gives its
+	// answer.
+	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error
 }
 
 // begin takes a place for a creation.
@@ -29,7 +33,7 @@ func (d *Desk) begin(who landfall.Principal) (done func(), err error) {
 // this quota pay for the question.
 func (d *Desk) roomForRevision(ctx context.Context, who landfall.Principal, account *contract.Account) error {
 	limit := who.Quotas.RevisionsPerAccount
-	if limit <= 0 {
+	if limit <= 0 || d.quota == nil {
 		return nil
 	}
 	var process landfall.Process
@@ -45,7 +49,7 @@ func (d *Desk) roomForRevision(ctx context.Context, who landfall.Principal, acco
 	}
 	another := process.State == landfall.Staged && process.ContentHash != account.Hash()
 	if another && int64(process.Revision) >= limit {
-		return landfall.OverQuota(landfall.QuotaRevisions, limit, 0)
+		return d.quota.Refuse(who, landfall.QuotaRevisions, limit, 0)
 	}
 	return nil
 }

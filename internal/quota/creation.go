@@ -35,7 +35,7 @@ func (k *Keeper) Begin(who landfall.Principal, places int) (done func(), err err
 	}
 	mine.asked = now
 	if limit := who.Quotas.ConcurrentCreations; limit > 0 && int64(mine.now) >= limit {
-		return nil, k.refuse(landfall.QuotaCreations, limit, retrySoon)
+		return nil, k.Refuse(who, landfall.QuotaCreations, limit, retrySoon)
 	}
 	if places > 0 {
 		if part := k.part(places, now); mine.now >= part {

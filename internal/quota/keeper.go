@@ -7,7 +7,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -23,20 +22,24 @@ type Keeper struct {
 	store    landfall.Store
 	clock    func() time.Time
 	requests *pace.Buckets
-	refused  sync.Map // quota name → *atomic.Int64
+	watch    func(organisation, quota string)
 
 	mu       sync.Mutex
 	days     map[string]*day // by organisation
 	creating map[string]*creator
 }
 
-// New gives a keeper over a store; a nil clock means time.Now.
-func New(store landfall.Store, clock func() time.Time) *Keeper {
+// New gives a keeper over a store; a nil clock means time.Now. Every refusal is
+// told to watch, if there is one.
+func New(store landfall.Store, clock func() time.Time, watch func(organisation, quota string)) *Keeper {
 	if clock == nil {
 		clock = time.Now
 	}
+	if watch == nil {
+		watch = func(string, string) {}
+	}
 	return &Keeper{
-		store: store, clock: clock, requests: pace.New(mostOrganisations),
+		store: store, clock: clock, watch: watch, requests: pace.New(mostOrganisations),
 		days: map[string]*day{}, creating: map[string]*creator{},
 	}
 }
@@ -48,7 +51,7 @@ func (k *Keeper) Admit(ctx context.Context, who landfall.Principal, length int64
 	now := k.clock()
 	if limit := who.Quotas.RequestsPerSecond; limit > 0 {
 		if wait := k.requests.Take(who.Organisation, pace.Per(int(limit), time.Second), now); wait > 0 {
-			return nil, k.refuse(landfall.QuotaRequests, limit, wait)
+			return nil, k.Refuse(who, landfall.QuotaRequests, limit, wait)
 		}
 	}
 	today, err := k.today(ctx, who, now)
@@ -57,7 +60,7 @@ func (k *Keeper) Admit(ctx context.Context, who landfall.Principal, length int64
 	}
 	// Whoever sends nothing may go on reading.
 	if limit := who.Quotas.BytesPerDay; limit > 0 && length != 0 && today.taken()+max(length, 0) > limit {
-		return nil, k.refuse(landfall.QuotaBytes, limit, untilTomorrow(now))
+		return nil, k.Refuse(who, landfall.QuotaBytes, limit, untilTomorrow(now))
 	}
 	if body == nil {
 		return nil, nil
@@ -65,19 +68,10 @@ func (k *Keeper) Admit(ctx context.Context, who landfall.Principal, length int64
 	return &meter{ReadCloser: body, day: today}, nil
 }
 
-// refuse counts a refusal and gives its answer.
-func (k *Keeper) refuse(name string, limit int64, wait time.Duration) error {
-	count, _ := k.refused.LoadOrStore(name, new(atomic.Int64))
-	count.(*atomic.Int64).Add(1) //nolint:forcetypeassert // nothing else is stored
+// Refuse tells of a refusal and gives its answer.
+func (k *Keeper) Refuse(who landfall.Principal, name string, limit int64, wait time.Duration) error {
+	k.watch(who.Organisation, name)
 	return landfall.OverQuota(name, limit, wait)
-}
-
-// Refused says how often a quota refused something since the start.
-func (k *Keeper) Refused(name string) int64 {
-	if count, known := k.refused.Load(name); known {
-		return count.(*atomic.Int64).Load() //nolint:forcetypeassert // nothing else is stored
-	}
-	return 0
 }
 
 // meter counts what is read of a body, sent in full or not.

@@ -77,7 +77,8 @@ func refusedBy(t *testing.T, err error, name string, wait time.Duration) {
 
 func TestRequestsASecond(t *testing.T) {
 	clock := noon()
-	keeper := quota.New(nil, clock.now)
+	refused := map[[2]string]int{}
+	keeper := quota.New(nil, clock.now, func(organisation, quota string) { refused[[2]string{organisation, quota}]++ })
 	flooder, neighbour := who("Acme", landfall.Quotas{RequestsPerSecond: 10}), who("Other", landfall.Quotas{RequestsPerSecond: 10})
 	for range 10 {
 		if err := send(t, keeper, flooder, "", 0); err != nil {
@@ -97,15 +98,15 @@ func TestRequestsASecond(t *testing.T) {
 	if err := send(t, keeper, flooder, "", 0); err != nil {
 		t.Errorf("after waiting: %v", err)
 	}
-	if keeper.Refused(landfall.QuotaRequests) != 100 {
-		t.Errorf("%d refusals were counted", keeper.Refused(landfall.QuotaRequests))
+	if len(refused) != 1 || refused[[2]string{"Acme", landfall.QuotaRequests}] != 100 {
+		t.Errorf("told of the refusals %v", refused)
 	}
 }
 
 func TestBytesADay(t *testing.T) {
 	each(t, func(t *testing.T, store landfall.Store) {
 		clock := noon()
-		servers := []*quota.Keeper{quota.New(store, clock.now), quota.New(store, clock.now)}
+		servers := []*quota.Keeper{quota.New(store, clock.now, nil), quota.New(store, clock.now, nil)}
 		sender := who("Acme", landfall.Quotas{BytesPerDay: 100})
 		good := func(what string, server int, body string, declared int64) {
 			t.Helper()
@@ -127,7 +128,7 @@ func TestBytesADay(t *testing.T) {
 		keep()
 		// The other server knows, and so does one that was started anew.
 		refusedBy(t, send(t, servers[1], sender, "", 21), landfall.QuotaBytes, 12*time.Hour)
-		servers[0] = quota.New(store, clock.now)
+		servers[0] = quota.New(store, clock.now, nil)
 		refusedBy(t, send(t, servers[0], sender, "", 21), landfall.QuotaBytes, 12*time.Hour)
 		good("what is left", 1, strings.Repeat("x", 20), 20)
 		good("a request without a body", 1, "", 0)
@@ -154,7 +155,7 @@ func TestBytesADay(t *testing.T) {
 }
 
 func TestConcurrentCreations(t *testing.T) {
-	keeper := quota.New(nil, noon().now)
+	keeper := quota.New(nil, noon().now, nil)
 	sender := who("Acme", landfall.Quotas{ConcurrentCreations: 2})
 	var ends []func()
 	for range 2 {
@@ -178,7 +179,7 @@ func TestConcurrentCreations(t *testing.T) {
 // One organisation once took every place of the service, and kept it.
 func TestPlacesAreShared(t *testing.T) {
 	clock := noon()
-	keeper := quota.New(nil, clock.now)
+	keeper := quota.New(nil, clock.now, nil)
 	greedy, modest := who("Acme", landfall.Quotas{}), who("Other", landfall.Quotas{})
 	const places = 8
 	var ends []func()

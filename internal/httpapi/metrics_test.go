@@ -1,0 +1,29 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Operators see who is over a quota, and however many they are the metrics stay
+// short enough to be read.
+func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
+	h := openHouse(t)
+	for range 3 {
+		h.api.Metrics.OverQuota("Acme", "requests_per_second")
+	}
+	for i := range 2000 {
+		h.api.Metrics.OverQuota(fmt.Sprint("Organisation ", i), "tokens_per_minute")
+	}
+	h.api.Metrics.OverQuota("Acme", "requests_per_second")
+	shown := httptest.NewRecorder()
+	h.api.Ops().ServeHTTP(shown, httptest.NewRequest("GET", "/metrics", nil))
+	if !strings.Contains(shown.Body.String(), `landfall_quota_refused_total{organisation="Acme",quota="requests_per_second"} 4`) {
+		t.Error("the organisation is not named")
+	}
+	if count := strings.Count(shown.Body.String(), "landfall_quota_refused_total{"); count != mostOver+1 {
+		t.Errorf("%d lines", count)
+	}
+}
