@@ -179,6 +179,7 @@ type View interface {
 	MailReader
 	EventReader
 	RunReader
+	TallyReader
 }
 
 // Tx is what can be read and written in one transaction.
@@ -344,6 +345,18 @@ type AccountReader interface {
 	// UndoneAccount gives the account that had a number and was taken back, or
 	// ErrNotFound.
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)
+}
+
+// TallyReader reads what a supplier's accounts come to.
+type TallyReader interface {
+	// Tallies gives the figures of everything known of a supplier, or
+	// ErrNotFound. They are exact: what was written in one transaction is in
+	// them whole or not at all, and they take no longer with more accounts.
+	Tallies(ctx context.Context, supplier string) (Tallies, error)
+	// Recount gives the same from the rows themselves, which takes the longer
+	// the more there are: created accounts come from the ledger and from what
+	// they consist of. In one view it is what Tallies gives.
+	Recount(ctx context.Context, supplier string) (Tallies, error)
 }
 
 // VendorReader reads the payment vendors the operator configured.

@@ -48,6 +48,7 @@ type Additions struct {
 	Statements   []Statement
 	Instructions []Instruction
 	Event        *Event // nil when nothing changed
+	OwnNotes     int    // how many of the notes are the service's own: nobody sent them
 }
 
 // PostVerdict says what became of a Posting.

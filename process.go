@@ -52,6 +52,7 @@ type Staging struct {
 	Document []byte // the accepted JSON, its spelling kept
 	Hash     [32]byte
 	By       Author
+	Figures  Figures // what the document comes to
 }
 
 // StageVerdict says what became of a Staging.

@@ -89,7 +89,7 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 // command, and the schema is left as it is.
 func openStore(ctx context.Context, settings app.Settings) (*sqlstore.Store, error) {
 	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2,
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures,
 	})
 	if err != nil {
 		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}

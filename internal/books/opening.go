@@ -12,19 +12,11 @@ import (
 
 // Open gives a new account its ledger and statement periods.
 //
-// The opening balance is what the other supplier says it transfers, and when
-// he does not say, what follows from his last statement and the transactions
-// since. Whatever part of it no transaction explains becomes one opening entry,
-// so that it can be seen and asked about.
+// Whatever part of the opening balance no transaction explains becomes one
+// opening entry, so that it can be seen and asked about.
 func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []landfall.LedgerEntry, money.Amount) {
 	historical, current := sum(data.HistoricalTransactions), sum(data.CurrentTransactions)
-	opening := historical + current
-	switch {
-	case data.TransferBalance != nil:
-		opening = *data.TransferBalance
-	case data.LastStatementBalance != nil:
-		opening = *data.LastStatementBalance + current
-	}
+	opening := landfall.OpeningBalance(data.TransferBalance, data.LastStatementBalance, historical, current)
 
 	closedOn := lastClosedDay(data)
 	book := &ledger{}

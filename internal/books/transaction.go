@@ -77,7 +77,7 @@ func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]Tr
 	}
 	additions := landfall.Additions{Entries: book.entries}
 	if len(moved) > 0 {
-		additions.Notes = []landfall.Note{movedNote(moved, post.Now)}
+		additions.Notes, additions.OwnNotes = []landfall.Note{movedNote(moved, post.Now)}, 1
 	}
 	return results, additions, nil
 }

@@ -22,7 +22,8 @@ type Receipt struct {
 // The body must stay untouched afterwards: a store may still be reading it
 // when a caller who ran out of time is answered.
 func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
-	account, warnings, err := d.read(ctx, who, body)
+	read, err := d.read(ctx, who, body)
+	account := read.account
 	if err != nil {
 		return Receipt{}, d.refuse(ctx, who, account, err)
 	}
@@ -30,7 +31,10 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 		return Receipt{}, err
 	}
 	key := account.Key()
-	outcome, err := d.store.Stage(ctx, landfall.Staging{Key: key, Document: account.Body(), Hash: account.Hash(), By: who.Author()})
+	outcome, err := d.store.Stage(ctx, landfall.Staging{
+		Key: key, Document: account.Body(), Hash: account.Hash(), By: who.Author(),
+		Figures: account.Figures(read.supplier.Currency),
+	})
 	if err != nil {
 		return Receipt{}, trouble(err)
 	}
@@ -39,7 +43,7 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 	}
 	return Receipt{
 		Key: key, First: outcome.Verdict == landfall.StagedFirst,
-		Revision: outcome.Revision, Warnings: warnings,
+		Revision: outcome.Revision, Warnings: read.warnings,
 	}, nil
 }
 

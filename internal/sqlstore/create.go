@@ -80,11 +80,13 @@ func turn(condition string) turning {
 	return turning{
 		imports: forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
-				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL
+				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
+				failed_before = process.failed_at IS NOT NULL
 			FROM wanted w JOIN supplier s ON s.code = w.supplier
 			WHERE process.supplier_id = s.id AND process.external = w.external AND process.`+condition+` AND s.status = 'Ongoing'
 				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
-			RETURNING process.account_number, process.id, process.account_created_at`),
+			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
+				process.failed_before, process.figures`),
 		reasons: forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
 			SELECT w.supplier, w.external, coalesce(s.status, ''), p.`+condition+`
 			FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
@@ -147,8 +149,10 @@ func (t *tx) importAll(
 	defer rows.Close()
 	for rows.Next() {
 		var number string
-		var process, at int64
-		if err := rows.Scan(&number, &process, &at); err != nil {
+		var process, at, supplier int64
+		var failed bool
+		var sent landfall.Figures
+		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}); err != nil {
 			return t.note(err)
 		}
 		one := numbers[number]
@@ -156,6 +160,10 @@ func (t *tx) importAll(
 		if err := into.account(process, at, number, one.wanted); err != nil {
 			return fmt.Errorf("account of process %d: %w", process, err)
 		}
+		has := accountFigures(&one.wanted.Account)
+		into.counted.take(supplier, waiting(failed), sent)
+		into.counted.add(supplier, landfall.StandsCreated, has)
+		into.counted.deviate(supplier, one.key.External, sent, has)
 	}
 	return collision(t.note(rows.Err()))
 }

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 
@@ -87,12 +86,14 @@ var releases = forSizes(batchSizes, `WITH wanted (supplier, external, token, dry
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
 		claim_until = CASE WHEN w.dry THEN process.claim_until END,
+		failed_before = process.failed_at IS NOT NULL,
 		failure = CAST(w.failure AS {json}), failed_at = CASE WHEN w.failure IS NOT NULL THEN {now} END
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE WHEN w.dry
 		THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
 		ELSE process.claim_token = w.token END
-	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external`)
+	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external, process.supplier_id,
+		process.failed_before, process.failed_at IS NOT NULL, process.figures`)
 
 // release ends a batch of claims. Nothing is kept in the name of a key that is
 // good no more, but what it held is free again: the account shall not wait for
@@ -125,19 +126,25 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 		return err
 	}
 	defer rows.Close()
+	var counted tallies
 	for rows.Next() {
-		var supplier, external sql.NullString
-		if err := rows.Scan(&supplier, &external); err != nil {
+		var key landfall.Key
+		var supplier int64
+		var before, failed bool
+		var figures landfall.Figures
+		if err := rows.Scan(&key.Supplier, &key.External, &supplier, &before, &failed, figuresInto{&figures}); err != nil {
 			return t.note(err)
 		}
-		if one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]; one != nil {
-			open.settle(one, struct{}{})
-		}
+		open.settle(open.byKey[key], struct{}{})
+		counted.move(supplier, waiting(before), waiting(failed), figures)
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
 	_ = rows.Close()
+	if err := t.tally(ctx, &counted); err != nil {
+		return err
+	}
 	return t.keepReleases(ctx, open)
 }
 

@@ -19,6 +19,8 @@ type posting struct {
 	landfall.Posting
 	digests  []int64 // of the notes it wants to see, made before anything is locked
 	id       int64
+	supplier int64
+	currency string
 	number   string
 	books    landfall.AccountBooks
 	last     ordinals
@@ -114,7 +116,22 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
 	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
+	p.count(&rows.counted, &add)
 	return nil
+}
+
+// count adds what a posting brings to the account's figures. What is posted
+// counts as sent; only the service's own notes were sent by nobody.
+func (p *posting) count(into *tallies, add *landfall.Additions) {
+	has := landfall.Figures{
+		Currency: p.currency, Notes: int64(len(add.Notes)),
+		Statements: int64(len(add.Statements)), Instructions: int64(len(add.Instructions)),
+	}
+	has.Enter(add.Entries)
+	sent := has
+	sent.Notes -= int64(add.OwnNotes)
+	into.add(p.supplier, landfall.StandsCreated, has)
+	into.deviate(p.supplier, p.Key.External, sent, has)
 }
 
 // balanced checks that entries follow a ledger and that their running balance
@@ -154,7 +171,7 @@ const (
 // lockedAccounts finds the accounts of a batch and holds them, one after the
 // other in the same order for everybody, so that nobody waits in a circle.
 var lockedAccounts = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
-	SELECT s.code, p.external, held.id, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
+	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process p ON p.supplier_id = s.id AND p.external = w.external
@@ -176,7 +193,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		var now int64
 		var openFrom string
 		var p posting
-		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.number, &now, &openFrom, &p.books.Balance,
+		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.supplier, &p.currency, &p.number, &now, &openFrom, &p.books.Balance,
 			&p.books.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction); err != nil {
 			return nil, t.note(err)
 		}

@@ -98,15 +98,17 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 	// A claim may end by the clock between the two statements: then the mark
 	// is possible after all, and trying again finds it so.
 	for range 3 {
-		count, err := t.exec(ctx, `UPDATE process
+		marked, err := collect(ctx, t.session, readStanding, `UPDATE process
 			SET state = 'skipped', skip_reason = $3, claim_token = NULL, claim_until = NULL
-			WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND `+free,
-			key.Supplier, key.External, reason)
+			WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND `+free+
+			` RETURNING `+standingColumns, key.Supplier, key.External, reason)
 		if err != nil {
 			return "", err
 		}
-		if count > 0 {
-			return landfall.Skipped, nil
+		for _, one := range marked {
+			var counted tallies
+			counted.move(one.supplier, one.standing, landfall.StandsSkipped, one.figures)
+			return landfall.Skipped, t.tally(ctx, &counted)
 		}
 		found, err := t.Process(ctx, key)
 		switch {
@@ -135,19 +137,51 @@ func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) 
 			(supplier_id, external, state, revision, hash, first_staged_at, staged_at, skip_reason)
 		VALUES ($1, $2, 'skipped', 0, $3, {now}, {now}, $4) ON CONFLICT DO NOTHING`,
 		id, key.External, []byte{}, reason)
-	return count > 0, err
+	if err != nil || count == 0 {
+		return false, err
+	}
+	var counted tallies
+	counted.add(id, landfall.StandsUnstaged, landfall.Figures{Accounts: 1})
+	return true, t.tally(ctx, &counted)
 }
 
 // Unskip takes the mark away. Of a process that was nothing but its mark
 // nothing remains.
 func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
-	gone, err := t.exec(ctx, `DELETE FROM process
-		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision = 0`,
-		key.Supplier, key.External)
-	if err != nil || gone > 0 {
+	var counted tallies
+	gone, err := collect(ctx, t.session, readStanding, `DELETE FROM process
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision = 0
+		RETURNING `+standingColumns, key.Supplier, key.External)
+	if err != nil {
 		return err
 	}
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE process SET state = 'staged', skip_reason = NULL
-		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped'`,
-		key.Supplier, key.External))
+	for _, one := range gone {
+		counted.take(one.supplier, landfall.StandsUnstaged, landfall.Figures{Accounts: 1})
+		return t.tally(ctx, &counted)
+	}
+	unmarked, err := collect(ctx, t.session, readStanding, `UPDATE process SET state = 'staged', skip_reason = NULL
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped'
+		RETURNING `+standingColumns, key.Supplier, key.External)
+	back, err := first(unmarked, err, landfall.ErrNotFound)
+	if err != nil {
+		return err
+	}
+	counted.move(back.supplier, landfall.StandsSkipped, back.standing, back.figures)
+	return t.tally(ctx, &counted)
+}
+
+// stood is how a process stood, marks aside, when a statement changed it.
+type stood struct {
+	supplier int64
+	standing landfall.Standing
+	figures  landfall.Figures
+}
+
+const standingColumns = `process.supplier_id, process.failed_at IS NOT NULL, process.figures`
+
+func readStanding(scan scanner, one *stood) error {
+	var failed bool
+	err := scan(&one.supplier, &failed, figuresInto{&one.figures})
+	one.standing = waiting(failed)
+	return err
 }

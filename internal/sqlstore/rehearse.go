@@ -154,7 +154,8 @@ var succeeded = forSizes(batchSizes, `WITH wanted (supplier, external, revision)
 	UPDATE process SET failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.revision = w.revision
-		AND process.state IN ('staged', 'claimed') AND process.failed_at IS NOT NULL`)
+		AND process.state IN ('staged', 'claimed') AND process.failed_at IS NOT NULL
+	RETURNING process.supplier_id, process.figures`)
 
 // keepRehearsals writes down what came of dry runs and gives their places back.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
@@ -181,8 +182,14 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		size, args := passed.args(3, func(args []any, one *createCall) []any {
 			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
 		})
-		if _, err := t.exec(ctx, succeeded[size], args...); err != nil {
+		recovered, err := collect(ctx, t.session, func(scan scanner, one *owned[landfall.Figures]) error {
+			return scan(&one.id, figuresInto{&one.item})
+		}, succeeded[size], args...)
+		if err != nil {
 			return err
+		}
+		for _, one := range recovered {
+			rows.counted.move(one.id, landfall.StandsFailed, landfall.StandsPending, one.item)
 		}
 	}
 	return t.write(ctx, rows.piles()...)

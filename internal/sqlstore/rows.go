@@ -108,18 +108,13 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 		if len(p.rows) == 0 {
 			continue
 		}
-		parts = append(parts, p.table.arrays(len(args)+1))
-		taken := p.rows[:min(len(p.rows), longestArray*p.width())]
-		p.rows = p.rows[len(taken):]
-		if exact = -1; p.table.exact {
-			exact = len(taken) / p.width()
+		part, columns, taken, err := p.arrays(len(args) + 1)
+		if err != nil {
+			return err
 		}
-		for column := range p.width() {
-			text, err := array(taken, column, p.width())
-			if err != nil {
-				return err
-			}
-			args = append(args, text)
+		parts, args = append(parts, part), append(args, columns...)
+		if exact = -1; p.table.exact {
+			exact = taken
 		}
 	}
 	changed, err := t.exec(ctx, together(parts), args...)
@@ -127,6 +122,20 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 		return errMoved
 	}
 	return err
+}
+
+// arrays takes as many rows off the pile as one statement may hold, and gives
+// the text that writes them with its parameters, numbered from first.
+func (p *pile) arrays(first int) (text string, columns []any, taken int, err error) {
+	rows := p.rows[:min(len(p.rows), longestArray*p.width())]
+	p.rows = p.rows[len(rows):]
+	columns = make([]any, p.width())
+	for column := range columns {
+		if columns[column], err = array(rows, column, p.width()); err != nil {
+			return "", nil, 0, err
+		}
+	}
+	return p.table.arrays(first), columns, len(rows) / p.width(), nil
 }
 
 // together makes one statement of several writes.

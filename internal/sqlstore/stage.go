@@ -18,7 +18,8 @@ type (
 	// document is a staging whose text has been looked at and packed.
 	document struct {
 		landfall.Staging
-		kept []byte
+		kept    []byte
+		figures string
 	}
 	stageCall = call[document, landfall.StageOutcome]
 	openStage = unsettled[document, landfall.StageOutcome]
@@ -40,7 +41,8 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	if err != nil {
 		return landfall.StageOutcome{}, err
 	}
-	return s.stagings.join(ctx, staging.Key, len(kept), document{staging, kept})
+	staging.Figures.Accounts = 1
+	return s.stagings.join(ctx, staging.Key, len(kept), document{staging, kept, figuresText(staging.Figures)})
 }
 
 var errMalformed = errors.New("the document is not JSON")
@@ -55,16 +57,18 @@ const longestBatch = engine.LongestBatch
 // upsert stages a batch of keys, as far as they may be staged: the supplier is
 // Ongoing, nobody holds the process, and the content is new. What it gives
 // back has changed; for the others reasons says why not.
-var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}))`, `)
-	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
-	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at
+var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash, figures) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}), $4)`, `)
+	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
+	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
 	WHERE s.status = 'Ongoing'
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
-		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL
+		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
+		figures = excluded.figures, former_figures = process.figures
 	WHERE `+free+` AND process.hash <> excluded.hash
 	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
+		supplier_id, failed_at IS NOT NULL, former_figures,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`)
 
 // documents keeps what was staged.
@@ -98,8 +102,8 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 
 // upsert writes what may be written and takes it out of open.
 func (t *tx) upsert(ctx context.Context, open *openStage) error {
-	size, args := open.args(3, func(args []any, one *stageCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Hash[:])
+	size, args := open.args(4, func(args []any, one *stageCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Hash[:], one.wanted.figures)
 	})
 	rows, err := t.returning(ctx, upsert[size], args...)
 	if err != nil {
@@ -107,12 +111,15 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	}
 	defer rows.Close()
 	var forgive []landfall.Key
+	var counted tallies
 	kept := make([]any, 0, documentWidth*len(open.byKey))
 	for rows.Next() {
 		var key landfall.Key
-		var process, revision, at int64
-		var refused bool
-		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &refused); err != nil {
+		var process, revision, at, supplier int64
+		var failed, refused bool
+		var former landfall.Figures
+		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &supplier, &failed,
+			figuresInto{&former}, &refused); err != nil {
 			return t.note(err)
 		}
 		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
@@ -121,6 +128,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
+		counted.take(supplier, waiting(failed), former)
+		counted.add(supplier, waiting(failed), one.wanted.Figures)
 		if refused {
 			forgive = append(forgive, key)
 		}
@@ -131,15 +140,33 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		return err
 	}
 	_ = rows.Close()
+	if err := t.keepDocuments(ctx, kept, &counted); err != nil {
+		return err
+	}
+	return t.forgive(ctx, forgive)
+}
+
+// keepDocuments writes what was staged, and how the figures change with it.
+func (t *tx) keepDocuments(ctx context.Context, kept []any, counted *tallies) error {
+	sums, _ := counted.piles()
 	// Documents have no padding: they go in as few statements as sizes allow.
 	for len(kept) > 0 {
 		size := sizeWithin(batchSizes, len(kept)/documentWidth)
-		if _, err := t.exec(ctx, documents[size], kept[:documentWidth*size]...); err != nil {
+		text, args := documents[size], kept[:documentWidth*size]
+		kept = kept[documentWidth*size:]
+		if len(kept) == 0 && t.engine.Arrays() && len(sums.rows) > 0 {
+			// The sums travel with the documents rather than on their own.
+			part, columns, _, err := sums.arrays(len(args) + 1)
+			if err != nil {
+				return err
+			}
+			text, args = together([]string{part, text}), append(args, columns...)
+		}
+		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}
-		kept = kept[documentWidth*size:]
 	}
-	return t.forgive(ctx, forgive)
+	return t.write(ctx, sums)
 }
 
 // explain sets the outcome of what was not written, and takes it out of open.

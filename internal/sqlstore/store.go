@@ -35,6 +35,9 @@ type Options struct {
 	// Random is where account numbers come from; nil means the system's own
 	// source. Many goroutines read it at once.
 	Random io.Reader
+	// Figures counts what a staged document comes to, given its supplier's
+	// currency, for documents of before such figures were kept.
+	Figures func(document []byte, currency string) landfall.Figures
 }
 
 // engine gives the options as the engine reads them.
@@ -63,6 +66,7 @@ type Store struct {
 
 	vouchers vouchers               // of the keys that write
 	draw     func() (string, error) // an account number
+	folder   *folder                // nil when nobody is served from here
 }
 
 var _ landfall.Store = (*Store)(nil)
@@ -83,13 +87,28 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	store := &Store{db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) }}
 	store.join()
-	if options.Server && db.Embedded() {
-		if err := store.freeClaims(ctx); err != nil {
-			_ = db.Close() // the error that brought us here counts
-			return nil, err
-		}
+	if err := store.prepare(ctx, options); err != nil {
+		_ = db.Close() // the error that brought us here counts
+		return nil, err
 	}
 	return store, nil
+}
+
+// prepare does what must have been done before anybody is served.
+func (s *Store) prepare(ctx context.Context, options Options) error {
+	if err := s.countFormer(ctx, options.Figures, options.Logger); err != nil {
+		return err
+	}
+	if !options.Server {
+		return nil
+	}
+	if s.db.Embedded() {
+		if err := s.freeClaims(ctx); err != nil {
+			return err
+		}
+	}
+	s.folder = newFolder(s, options.Logger)
+	return nil
 }
 
 // join declares the verbs that are done for many callers at once. All of them
@@ -138,4 +157,9 @@ func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
 func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }
 
 // Close ends running work and gives back every resource. Again is fine.
-func (s *Store) Close() error { return known(s.db.Close()) }
+func (s *Store) Close() error {
+	if s.folder != nil {
+		s.folder.close()
+	}
+	return known(s.db.Close())
+}

@@ -229,6 +229,13 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	if len(gone) == 0 {
 		return nil
 	}
+	ids := make([]int64, len(gone))
+	for i, one := range gone {
+		ids[i] = one.wanted.id
+	}
+	if err := t.uncount(ctx, ids...); err != nil {
+		return err
+	}
 	size, args := idArgs(gone)
 	for _, removal := range removals {
 		if _, err := t.exec(ctx, removal[size], args...); err != nil {

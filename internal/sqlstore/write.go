@@ -17,6 +17,7 @@ type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods pile
 	entries, notes, statements, instructions, schedules, mails, events  pile
 	moved                                                               pile
+	counted                                                             tallies
 }
 
 func newAccountRows() *accountRows {
@@ -40,9 +41,11 @@ func newAccountRows() *accountRows {
 }
 
 func (r *accountRows) piles() []*pile {
+	sums, deviations := r.counted.piles()
 	return []*pile{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
-		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events, &r.moved,
+		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events, sums, deviations,
+		&r.moved, // the last: it is looked at how many it changes
 	}
 }
 

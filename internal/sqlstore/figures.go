@@ -1,0 +1,89 @@
+package sqlstore
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"landfall"
+)
+
+// Figures are kept as one short text: the currency, then the numbers with a
+// space before each; zeros at the end are left out. Adding them up happens
+// here, where sums of any size are exact, so no database ever looks inside.
+
+// noCurrency stands where an account has none.
+const noCurrency = "-"
+
+var errFigures = errors.New("figures that nobody wrote")
+
+// figuresText writes figures.
+func figuresText(figures landfall.Figures) string {
+	numbers := figures.Numbers()
+	last := len(numbers)
+	for last > 0 && *numbers[last-1] == 0 {
+		last--
+	}
+	text := make([]byte, 0, 64)
+	if figures.Currency == "" {
+		text = append(text, noCurrency...)
+	}
+	text = append(text, figures.Currency...)
+	for _, number := range numbers[:last] {
+		text = append(text, ' ')
+		text = strconv.AppendInt(text, *number, 10)
+	}
+	return string(text)
+}
+
+// readFigures gives back what figuresText wrote.
+func readFigures(text string) (landfall.Figures, error) {
+	var figures landfall.Figures
+	currency, rest, more := strings.Cut(text, " ")
+	if currency != noCurrency {
+		figures.Currency = currency
+	}
+	for _, number := range figures.Numbers() {
+		if !more {
+			return figures, nil
+		}
+		var word string
+		var err error
+		word, rest, more = strings.Cut(rest, " ")
+		if *number, err = strconv.ParseInt(word, 10, 64); err != nil {
+			return figures, errors.Join(errFigures, err)
+		}
+	}
+	if more {
+		return figures, errFigures
+	}
+	return figures, nil
+}
+
+// figuresInto reads a column of figures; NULL has none of them.
+type figuresInto struct{ figures *landfall.Figures }
+
+// Scan takes a column's value.
+func (f figuresInto) Scan(value any) (err error) {
+	var kept string
+	if err := (textInto{&kept}).Scan(value); err != nil || kept == "" {
+		return err
+	}
+	*f.figures, err = readFigures(kept)
+	return err
+}
+
+// accountFigures counts what one account is about to be written with.
+func accountFigures(account *landfall.Account) landfall.Figures {
+	data := &account.Data
+	figures := landfall.Figures{
+		Currency: data.Currency, Accounts: 1,
+		Customers: int64(len(data.Customers)), Notes: int64(len(data.Notes)),
+		Statements: int64(len(data.Statements)), Instructions: int64(len(data.Instructions)),
+	}
+	for i := range data.SupplyAddresses {
+		figures.SupplyPoints += int64(len(data.SupplyAddresses[i].SupplyPoints))
+	}
+	figures.Enter(account.Ledger)
+	return figures
+}

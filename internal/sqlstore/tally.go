@@ -1,0 +1,130 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+var (
+	tallyTable     = newTable("tally", "supplier_id bigint", "standing text", "figures text")
+	deviationTable = newTable("deviation", "supplier_id bigint", "external text", "figures text")
+)
+
+// tallies gathers how one transaction changes what suppliers' accounts come to.
+// A whole batch of one supplier is a row or two in the end.
+type tallies struct {
+	changes    []tallied
+	deviations pile
+}
+
+type tallied struct {
+	supplier int64
+	standing landfall.Standing
+	figures  landfall.Figures
+}
+
+// add counts figures under a standing.
+func (t *tallies) add(supplier int64, standing landfall.Standing, figures landfall.Figures) {
+	for i := range t.changes {
+		known := &t.changes[i]
+		if known.supplier == supplier && known.standing == standing && known.figures.Currency == figures.Currency &&
+			known.figures.Add(figures) {
+			return
+		}
+	}
+	t.changes = append(t.changes, tallied{supplier, standing, figures})
+}
+
+// take counts figures out of a standing.
+func (t *tallies) take(supplier int64, standing landfall.Standing, figures landfall.Figures) {
+	t.add(supplier, standing, figures.Negative())
+}
+
+// move counts figures under another standing than before.
+func (t *tallies) move(supplier int64, from, to landfall.Standing, figures landfall.Figures) {
+	if from != to {
+		t.take(supplier, from, figures)
+		t.add(supplier, to, figures)
+	}
+}
+
+// deviate keeps in which figures an account is not what was sent for it.
+func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Figures) {
+	for _, figures := range sent.Differences(has) {
+		t.add(supplier, landfall.StandsDeviates, figures)
+		t.deviations.table = deviationTable
+		t.deviations.add(supplier, external, figuresText(figures))
+	}
+}
+
+// addAll counts all of some sums.
+func (t *tallies) addAll(supplier int64, tallies *landfall.Tallies) {
+	for standing, currencies := range tallies.Sums {
+		for currency, sums := range currencies {
+			for _, figures := range sums.Figures(currency) {
+				t.add(supplier, standing, figures)
+			}
+		}
+	}
+}
+
+// piles gives the rows that say all this.
+func (t *tallies) piles() (sums, deviations *pile) {
+	sums = &pile{table: tallyTable}
+	for i := range t.changes {
+		if change := &t.changes[i]; !change.figures.Empty() {
+			sums.add(change.supplier, string(change.standing), figuresText(change.figures))
+		}
+	}
+	if t.deviations.table == nil {
+		t.deviations.table = deviationTable
+	}
+	return sums, &t.deviations
+}
+
+// tally writes down what changed.
+func (t *tx) tally(ctx context.Context, changes *tallies) error {
+	sums, deviations := changes.piles()
+	return t.write(ctx, sums, deviations)
+}
+
+// waiting is the standing of a process that is staged.
+func waiting(failed bool) landfall.Standing {
+	if failed {
+		return landfall.StandsFailed
+	}
+	return landfall.StandsPending
+}
+
+// Tallies adds up what a supplier's accounts come to.
+func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, error) {
+	var found landfall.Tallies
+	supplier, _, err := v.supplierNow(ctx, code)
+	if err != nil {
+		return found, err
+	}
+	rows, err := collect(ctx, v.session, readTally, `SELECT standing, figures FROM tally WHERE supplier_id = $1`, supplier)
+	if err != nil {
+		return found, err
+	}
+	for _, row := range rows {
+		found.Of(row.standing, row.figures.Currency).Add(row.figures)
+	}
+	found.Refused, err = v.refusedAlone(ctx, supplier)
+	return found, err
+}
+
+// refusedAlone counts the accounts known by a refusal alone. A refusal may come
+// to stand beside a staged account at any moment, so they are counted as they
+// are.
+func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, err error) {
+	err = v.one(ctx, `SELECT count(*) FROM refusal r WHERE r.supplier_id = $1 AND NOT EXISTS
+		(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external)`,
+		[]any{supplier}, []any{&count})
+	return count, err
+}
+
+func readTally(scan scanner, row *tallied) error {
+	return scan(&row.standing, figuresInto{&row.figures})
+}

@@ -1,0 +1,57 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"landfall"
+)
+
+// uncount takes the figures of accounts that are about to be removed back to
+// those that wait: whoever removes accounts calls it in the same transaction,
+// holding them, before any of their rows is gone. From then on their processes
+// count as pending.
+func (t *tx) uncount(ctx context.Context, processes ...int64) error {
+	if len(processes) == 0 {
+		return nil
+	}
+	texts, some := &listedAsJSON, `p.id IN (SELECT value FROM json_each($1))`
+	list, err := json.Marshal(processes)
+	if err != nil {
+		return err
+	}
+	ids := string(list)
+	if t.engine.Arrays() {
+		texts, some = &listedAsArray, `p.id = ANY ($1::bigint[])`
+		ids = "{" + ids[1:len(ids)-1] + "}"
+	}
+	were := recount{}
+	if err := texts.created(ctx, &t.view, were, ids); err != nil {
+		return err
+	}
+	var changes tallies
+	for supplier, of := range were {
+		for currency, sums := range of.Sums[landfall.StandsCreated] {
+			for _, figures := range sums.Figures(currency) {
+				changes.take(supplier, landfall.StandsCreated, figures)
+			}
+		}
+	}
+	read := func(scan scanner, one *owned[landfall.Figures]) error { return scan(&one.id, figuresInto{&one.item}) }
+	sent, err := collect(ctx, t.session, read, `SELECT p.supplier_id, p.figures FROM process p WHERE `+some, ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range sent {
+		changes.add(one.id, landfall.StandsPending, one.item)
+	}
+	deviated, err := collect(ctx, t.session, read, `DELETE FROM deviation WHERE (supplier_id, external) IN
+		(SELECT p.supplier_id, p.external FROM process p WHERE `+some+`) RETURNING supplier_id, figures`, ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range deviated {
+		changes.take(one.id, landfall.StandsDeviates, one.item)
+	}
+	return t.tally(ctx, &changes)
+}
