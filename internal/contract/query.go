@@ -125,6 +125,9 @@ func (q *Query) refuse(name, code, detail string) {
 
 // QueryBool reads the raw query of a call that has one flag.
 func QueryBool(raw, name string, fallback bool) (bool, error) {
+	if raw == "" {
+		return fallback, nil
+	}
 	query := ReadQuery(raw)
 	flag := query.Bool(name, fallback)
 	return flag, query.Err()

@@ -21,7 +21,7 @@ func (r *reader) spend() bool {
 	if r.left--; r.left >= 0 {
 		return true
 	}
-	r.fault = &Violation{Code: CodeMaxItems, Attr: dotted(r.decoder.StackPointer()),
+	r.fault = &Violation{Code: CodeMaxItems, Attr: dotted(r.tokens.pointer()),
 		Detail: "The document has more values than can be read: " + strconv.Itoa(valuesFree) +
 			" and one more for every " + strconv.Itoa(bytesByValue) + " bytes of it."}
 	return false

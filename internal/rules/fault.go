@@ -19,7 +19,7 @@ const nameLimit = 200
 func (r *reader) prologue() *Violation {
 	text := r.doc.text
 	var detail string
-	switch kind := r.decoder.PeekKind(); {
+	switch kind := r.tokens.peek(); {
 	case len(text) > math.MaxInt32: // offsets are 32 bits wide
 		detail = "The body is too large."
 	case strings.HasPrefix(text, "\ufeff"):
@@ -57,7 +57,7 @@ func (r *reader) broken(err error) bool {
 
 // malformed refuses the body for what was read last.
 func (r *reader) malformed(detail string) bool {
-	r.fault = &Violation{Code: CodeMalformedJSON, Attr: dotted(r.decoder.StackPointer()), Detail: detail}
+	r.fault = &Violation{Code: CodeMalformedJSON, Attr: dotted(r.tokens.pointer()), Detail: detail}
 	return false
 }
 
@@ -66,7 +66,7 @@ func (r *reader) twice() bool { return r.malformed("This field is given twice.")
 // astray reports something no node stands for, at what was read last.
 func (r *reader) astray(offset int32, code, detail string) {
 	if !r.doc.report.full() {
-		r.doc.report.shape(finding{offset: offset, node: absent, member: dotted(r.decoder.StackPointer()),
+		r.doc.report.shape(finding{offset: offset, node: absent, member: dotted(r.tokens.pointer()),
 			code: code, detail: detail})
 	}
 }

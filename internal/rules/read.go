@@ -1,12 +1,6 @@
 package rules
 
-import (
-	"bytes"
-	"strings"
-	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "strings"
 
 // Limits bounds what a reader puts up with. Zero values mean the defaults.
 type Limits struct {
@@ -29,14 +23,23 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	if limits.Violations == 0 {
 		limits.Violations = 100
 	}
+	text := string(body)
+	if quick, is := quickly(text); is {
+		doc, fault := t.follow(quick, text, limits)
+		if !quick.lost {
+			return doc, fault
+		}
+	}
 	source := sources.Get().(*source) //nolint:forcetypeassert // the pool makes nothing else
 	defer source.release()
-	source.buffer = *bytes.NewBuffer(body)
-	source.decoder.Reset(&source.buffer, strict...)
+	return t.follow(source.open(body), text, limits)
+}
 
-	doc := &Document{text: string(body), report: Report{limit: limits.Violations}}
+// follow reads the tokens of a body.
+func (t *Table) follow(from *tokens, text string, limits Limits) (*Document, *Violation) {
+	doc := &Document{text: text, report: Report{limit: limits.Violations}}
 	r := reader{
-		decoder: &source.decoder, doc: doc, slab: newSlab(len(body)), depth: limits.Depth, left: budget(len(body)), odd: odd(body),
+		tokens: from, doc: doc, slab: newSlab(len(text)), depth: limits.Depth, left: budget(len(text)), odd: odd(text),
 		gone: limits.Gone,
 	}
 	doc.root = r.child(nil, 0, &t.typ)
@@ -46,37 +49,18 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	return doc, nil
 }
 
-// The reader notices duplicate names itself, in slots it has anyway; the
-// decoder's own way would keep a second copy of every name.
-var strict = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
-
-// source is a decoder and its buffer, used again and again.
-type source struct {
-	decoder jsontext.Decoder
-	buffer  bytes.Buffer
-}
-
-var sources = sync.Pool{New: func() any { return new(source) }}
-
-// release lets go of the body, which may be personal data and large.
-func (s *source) release() {
-	s.buffer = bytes.Buffer{}
-	s.decoder.Reset(&s.buffer)
-	sources.Put(s)
-}
-
 // reader walks the tokens of one body. Its methods answer false when the body
 // turned out to be malformed, with the reason in fault.
 type reader struct {
-	decoder *jsontext.Decoder
-	doc     *Document
-	slab    slab
-	depth   int  // how many more levels may be opened
-	left    int  // how many more values may be kept
-	odd     bool // some string may need a closer look
-	walked  int  // values, kept or not
-	gone    <-chan struct{}
-	fault   *Violation
+	tokens *tokens
+	doc    *Document
+	slab   slab
+	depth  int  // how many more levels may be opened
+	left   int  // how many more values may be kept
+	odd    bool // some string may need a closer look
+	walked int  // values, kept or not
+	gone   <-chan struct{}
+	fault  *Violation
 }
 
 func (r *reader) read() *Violation {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +32,8 @@ var expected = [...]string{
 // odd tells from the whole body at once whether any string can have an escape
 // or a control character. Most bodies have none, and then no string is looked
 // at twice. U+0080 to U+009F begin with the byte C2.
-func odd(body []byte) bool {
-	return bytes.IndexByte(body, '\\') >= 0 || bytes.IndexByte(body, 0x7f) >= 0 || bytes.IndexByte(body, 0xc2) >= 0
+func odd(body string) bool {
+	return strings.IndexByte(body, '\\') >= 0 || strings.IndexByte(body, 0x7f) >= 0 || strings.IndexByte(body, 0xc2) >= 0
 }
 
 // text checks a string. One violation is enough for one value: the first.

@@ -2,7 +2,7 @@ package rules
 
 // value reads the value of a field or an item, whatever the body holds there.
 func (r *reader) value(node *Node, required bool) bool {
-	kind := r.decoder.PeekKind()
+	kind := r.tokens.peek()
 	switch shape := node.typ.Shape; {
 	case shape == ShapeAny:
 		return r.any(node)
@@ -51,7 +51,7 @@ func (r *reader) object(node *Node) bool {
 	var given uint64 // the fields seen, a bit each
 	var last *Node
 	count, guess := 0, 0
-	for r.decoder.PeekKind() != '}' {
+	for r.tokens.peek() != '}' {
 		name, offset, ok := r.name()
 		if !ok {
 			return false
@@ -97,7 +97,7 @@ func (r *reader) list(node *Node) bool {
 	}
 	typ, count, kept := node.typ, 0, 0
 	var last *Node
-	for ; r.decoder.PeekKind() != ']'; count++ {
+	for ; r.tokens.peek() != ']'; count++ {
 		if typ.Max == 0 || count < typ.Max {
 			item := r.child(last, count, typ.Item)
 			if item == nil || !r.value(item, true) {
@@ -153,12 +153,12 @@ func (r *reader) empty(node *Node, required bool) bool {
 
 // scalar reads a value that has no parts and notes where it stands.
 func (r *reader) scalar(node *Node) bool {
-	raw, err := r.decoder.ReadValue()
+	length, err := r.tokens.value()
 	if err != nil {
 		return r.broken(err)
 	}
 	node.end = r.offset()
-	node.start = node.end - narrow(len(raw))
+	node.start = node.end - narrow(length)
 	return true
 }
 
@@ -180,7 +180,7 @@ func (r *reader) close(node *Node) bool {
 	return true
 }
 
-func (r *reader) offset() int32 { return narrow(int(r.decoder.InputOffset())) }
+func (r *reader) offset() int32 { return narrow(r.tokens.offset()) }
 
 // narrow keeps nodes small. No body is over 2 GiB, so no place in one is.
 func narrow(n int) int32 {
@@ -189,7 +189,7 @@ func narrow(n int) int32 {
 
 // deeper goes into the object or list that comes next.
 func (r *reader) deeper() bool {
-	if _, err := r.decoder.ReadToken(); err != nil {
+	if err := r.tokens.step(); err != nil {
 		return r.broken(err)
 	}
 	if r.depth--; r.depth < 0 {
@@ -200,7 +200,7 @@ func (r *reader) deeper() bool {
 
 // shallower reads the end of an object or list.
 func (r *reader) shallower() bool {
-	if _, err := r.decoder.ReadToken(); err != nil {
+	if err := r.tokens.step(); err != nil {
 		return r.broken(err)
 	}
 	r.depth++

@@ -10,7 +10,7 @@ import (
 // any reads a value that is kept as it was sent.
 func (r *reader) any(node *Node) bool {
 	node.state |= isPresent
-	kind := r.decoder.PeekKind()
+	kind := r.tokens.peek()
 	if kind != '{' && kind != '[' {
 		if !r.scalar(node) {
 			return false
@@ -34,18 +34,18 @@ func (r *reader) any(node *Node) bool {
 // unknown field, an item too many. It still has to be sound JSON, with no name
 // twice and no control characters but those that make lines.
 func (r *reader) wild() bool {
-	switch r.decoder.PeekKind() {
+	switch r.tokens.peek() {
 	case '{':
 		return r.wildObject()
 	case '[':
 		return r.wildList()
 	}
-	raw, err := r.decoder.ReadValue()
+	length, err := r.tokens.value()
 	if err != nil {
 		return r.broken(err)
 	}
 	end := r.offset()
-	r.controls(end-narrow(len(raw)), end)
+	r.controls(end-narrow(length), end)
 	return true
 }
 
@@ -54,7 +54,7 @@ func (r *reader) wildObject() bool {
 		return false
 	}
 	var seen names
-	for r.decoder.PeekKind() != '}' {
+	for r.tokens.peek() != '}' {
 		name, offset, ok := r.name()
 		switch {
 		case !ok, !r.remember(&seen, name):
@@ -74,7 +74,7 @@ func (r *reader) wildList() bool {
 	if !r.deeper() {
 		return false
 	}
-	for r.decoder.PeekKind() != ']' {
+	for r.tokens.peek() != ']' {
 		if !r.awaited() || !r.wild() {
 			return false
 		}
@@ -105,12 +105,12 @@ func stranger(name string, known []string) string {
 
 // name reads the name of a member and tells where it stands.
 func (r *reader) name() (name string, offset int32, ok bool) {
-	raw, err := r.decoder.ReadValue()
+	length, err := r.tokens.value()
 	if err != nil {
 		return "", 0, r.broken(err)
 	}
 	end := r.offset()
-	offset = end - narrow(len(raw))
+	offset = end - narrow(length)
 	quoted := r.doc.text[offset:end]
 	if r.odd && strings.IndexByte(quoted, '\\') >= 0 {
 		return unescape(quoted), offset, true
