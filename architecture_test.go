@@ -20,8 +20,8 @@ import (
 var floors = map[string]int{
 	"cmd/landfall": 7, "bench": 7,
 	"internal/app":     6,
-	"internal/httpapi": 5,
-	"internal/answer":  4, "internal/tokenql": 4,
+	"internal/httpapi": 5, "internal/bulk": 5,
+	"internal/answer": 4, "internal/tokenql": 4,
 	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
 	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2,
@@ -41,6 +41,8 @@ var floors = map[string]int{
 var neighbours = map[string][]string{
 	"internal/rules":  {"internal/money", "internal/calendar", "internal/spelling"},
 	"internal/engine": {"internal/turnstile"},
+	// A bulk request comes in by HTTP like any other.
+	"internal/httpapi": {"internal/bulk"},
 }
 
 // scaffolding may be imported by tests, by bench and by each other.

@@ -11,9 +11,9 @@ var (
 	// Validate checks an account and repeats it.
 	Validate = &Verb{Tail: "validate-account", run: (*API).validate}
 	// Stage checks an account and keeps it.
-	Stage = &Verb{Tail: "account-import-process/create-or-update", Writes: true, Keeps: true, run: (*API).stage}
+	Stage = &Verb{Tail: "account-import-process/create-or-update", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).stage}
 	// Process creates an account from what was staged.
-	Process = &Verb{Tail: "account-import-process/process", Writes: true, run: (*API).process}
+	Process = &Verb{Tail: "account-import-process/process", supplier: "import_supplier_code", Writes: true, run: (*API).process}
 )
 
 func (a *API) validate(ctx context.Context, call Call) (Answer, error) {

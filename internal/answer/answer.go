@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/intake"
+	"landfall/internal/rules"
 )
 
 // Call is one call of the API.
@@ -52,9 +53,23 @@ type Verb struct {
 	Keeps  bool // holds on to the body when the call is over
 	Listed bool // may be long: comes in pieces and has no time limit of its own
 
-	run func(*API, context.Context, Call) (Answer, error)
+	// supplier is the field that names the supplier in the body of a verb that
+	// changes an account.
+	supplier string
+	run      func(*API, context.Context, Call) (Answer, error)
 	// refuse gives refusals a form of their own; nil leaves them as they are.
 	refuse func(*landfall.Error) *landfall.Error
+}
+
+// Account tells at a glance which account a body would change, for those who
+// have to keep bodies of one account in order. One that tells nothing changes
+// nothing.
+func (v *Verb) Account(body []byte) (key landfall.Key, told bool) {
+	if v.supplier == "" {
+		return landfall.Key{}, false
+	}
+	key.Supplier, key.External, told = rules.Peek(body, v.supplier, "external_account_number")
+	return key, told
 }
 
 // API answers calls.

@@ -10,15 +10,15 @@ import (
 // The verbs that add something to an account.
 var (
 	// Notes adds notes.
-	Notes = &Verb{Tail: "notes/create", Writes: true, Keeps: true, run: (*API).notes}
+	Notes = &Verb{Tail: "notes/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).notes}
 	// Transactions adds transactions, all or none. Every 400 of it has the same
 	// members, whatever was wrong.
-	Transactions = &Verb{Tail: "transactions/create", Writes: true, Keeps: true, run: (*API).transactions,
+	Transactions = &Verb{Tail: "transactions/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).transactions,
 		refuse: contract.RefuseTransactions}
 	// Statements adds historical statements.
-	Statements = &Verb{Tail: "historical-statements/create", Writes: true, Keeps: true, run: (*API).statements}
+	Statements = &Verb{Tail: "historical-statements/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).statements}
 	// Instruction adds a payment instruction.
-	Instruction = &Verb{Tail: "payment-instruction/create", Writes: true, Keeps: true, run: (*API).instruction}
+	Instruction = &Verb{Tail: "payment-instruction/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).instruction}
 )
 
 func (a *API) notes(ctx context.Context, call Call) (Answer, error) {

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"landfall"
@@ -35,6 +36,14 @@ var errInternal = &landfall.Error{
 var errRole = &landfall.Error{
 	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 	Detail: "This API key may read but not write.",
+}
+
+// TooLarge refuses a body over the limit.
+func TooLarge(limit int64) error {
+	return &landfall.Error{
+		Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
+		Detail: fmt.Sprintf("The body is larger than the %d bytes this service accepts.", limit),
+	}
 }
 
 // Admits refuses who may not use the verb.

@@ -15,6 +15,7 @@ import (
 	"landfall"
 	"landfall/internal/answer"
 	"landfall/internal/auth"
+	"landfall/internal/bulk"
 	"landfall/internal/contract"
 	"landfall/internal/document"
 	"landfall/internal/httpapi"
@@ -90,6 +91,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Ready:          store.Ping,
 		Draining:       app.draining.Load,
 		Metrics:        metrics,
+		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
 	})
 	return app, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -41,18 +42,36 @@ func patient(next http.Handler, pace pace) http.Handler {
 // takes the limit's end for a caller that left.
 func lift(line *http.ResponseController) { _ = line.SetReadDeadline(time.Time{}) }
 
-// pacedBody is a body that has to keep coming.
+// pacedBody is a body that has to keep coming. Only the time counts in which we
+// wait for it: whoever reads slowly, as bulk does when there is much to do, does
+// not hold that against the sender.
 type pacedBody struct {
 	io.ReadCloser
-	line  *http.ResponseController
-	pace  pace
-	began time.Time
-	read  int64
-	due   int64 // when read gets there, time is added
+	line   *http.ResponseController
+	pace   pace
+	began  time.Time
+	read   int64
+	due    int64         // when read gets there, time is added
+	asked  time.Time     // when we last began to wait, or stopped
+	unused time.Duration // in which nobody waited for it
+
+	mu    sync.Mutex
+	endBy time.Time // zero: whenever the pace says
 }
 
+// pauseNoticed is how long nobody asks for more of a body before that is made up
+// for; it is far less than what the start allows.
+const pauseNoticed = time.Second
+
 func (b *pacedBody) Read(into []byte) (int, error) {
+	if !b.asked.IsZero() {
+		if pause := time.Since(b.asked); pause > pauseNoticed {
+			b.unused += pause
+			b.extend()
+		}
+	}
 	n, err := b.ReadCloser.Read(into)
+	b.asked = time.Now()
 	b.read += int64(n)
 	if errors.Is(err, io.EOF) {
 		lift(b.line)
@@ -63,8 +82,27 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 		_ = b.line.SetWriteDeadline(time.Now().Add(b.pace.answer))
 	case err == nil && b.read >= b.due:
 		b.due = b.read + paceStep
-		bought := time.Duration(float64(b.read) / float64(b.pace.rate) * float64(time.Second))
-		_ = b.line.SetReadDeadline(b.began.Add(b.pace.start + bought))
+		b.extend()
 	}
 	return n, err
+}
+
+// extend gives the sender the time that what was read has bought.
+func (b *pacedBody) extend() {
+	bought := time.Duration(float64(b.read) / float64(b.pace.rate) * float64(time.Second))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	until := b.began.Add(b.pace.start + b.unused + bought)
+	if !b.endBy.IsZero() && b.endBy.Before(until) {
+		until = b.endBy
+	}
+	_ = b.line.SetReadDeadline(until)
+}
+
+// EndBy sets a time by which whoever waits for more of the body gives up.
+func (b *pacedBody) EndBy(at time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endBy = at
+	return b.line.SetReadDeadline(at)
 }

@@ -44,6 +44,8 @@ type Settings struct {
 	ShutdownDelay  time.Duration
 	ShutdownGrace  time.Duration
 	MemoryLimit    int64 // autoMemory fits the container, 0 is none
+	BulkSpool      string
+	BulkSpoolSize  int64
 
 	ClaimLease       time.Duration
 	ConcurrencyLimit int    // accounts created at once by all replicas; 0 means no limit
@@ -147,6 +149,12 @@ var declared = []setting{
 	}},
 	{"write-timeout", "time to take a whole answer; a list has five seconds for every piece instead", func(s *Settings) value {
 		return duration(&s.WriteTimeout, time.Minute, shortestAnswer, time.Hour)
+	}},
+	{"bulk-spool", "folder for answers to bulk requests whose callers send everything before they read; the system's temporary one when empty", func(s *Settings) value {
+		return text(&s.BulkSpool, "", optional(anything))
+	}},
+	{"bulk-spool-size", "most bytes of such answers on disk at once; beyond it requests wait, and end early when nobody reads", func(s *Settings) value {
+		return size(&s.BulkSpoolSize, 4<<30, 0, 1<<50)
 	}},
 	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
 		return duration(&s.ShutdownDelay, time.Second, 0, time.Minute)

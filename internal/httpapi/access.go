@@ -34,7 +34,7 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if !a.Logger.Enabled(ctx, level) {
 		return
 	}
-	fields := [13]slog.Attr{
+	fields := [16]slog.Attr{
 		slog.String("request_id", x.id),
 		slog.String("method", x.method()),
 		slog.String("route", x.template()),
@@ -60,6 +60,12 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if x.aborted {
 		fields[count] = slog.Bool("aborted", true)
 		count++
+	}
+	if x.stream != nil {
+		fields[count] = slog.Int64("lines", x.stream.Lines)
+		fields[count+1] = slog.Any("statuses", x.stream.Statuses)
+		fields[count+2] = slog.Bool("complete", x.stream.Stopped == nil && !x.stream.Cut)
+		count += 3
 	}
 	a.Logger.LogAttrs(ctx, level, "request", fields[:count]...)
 }

@@ -15,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/answer"
+	"landfall/internal/bulk"
 	"landfall/internal/turnstile"
 )
 
@@ -33,6 +34,9 @@ type Gate interface {
 // Quota keeps organisations within their share. It gives the body back, metered.
 type Quota interface {
 	Admit(ctx context.Context, who landfall.Principal, length int64, body io.ReadCloser) (io.ReadCloser, error)
+	// Stream is Admit for a body of many calls. The function waits until one
+	// more of them may come; nil when none need wait.
+	Stream(ctx context.Context, who landfall.Principal, body io.Reader) (io.Reader, func(context.Context) error, error)
 }
 
 // Options is what the edge needs from the rest of the program.
@@ -52,6 +56,7 @@ type Options struct {
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
 	Metrics        *Metrics                        // nil: of its own
+	Spool          bulk.Spool                      // where answers wait that nobody reads yet
 }
 
 // API is the handler of the main listener.
@@ -62,6 +67,8 @@ type API struct {
 	slots       *slots
 	turns       *turnstile.Turnstile
 	long        *turnstile.Turnstile // of those with long bodies
+	bulk        *bulk.Service
+	streams     *slots // for bulk requests
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -97,8 +104,13 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(), turns: newTurns(options.InWork), long: newLongTurns(),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots), turns: newTurns(options.InWork), long: newLongTurns(),
 	}
+	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
+	api.bulk = bulk.New(bulk.Options{
+		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
+		Count: options.Metrics.countLine, Logger: options.Logger, Spool: options.Spool,
+	})
 	api.ready.check = options.Ready
 	for _, r := range routes() {
 		api.tree.grow(r.path, r)
@@ -166,6 +178,9 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	}
 	if err := a.admit(ctx, x); err != nil {
 		return err
+	}
+	if x.route.bulk {
+		return a.stream(ctx, x)
 	}
 	if err := a.ration(ctx, x); err != nil {
 		return err
@@ -240,7 +255,8 @@ type exchange struct {
 	code     string    // of a refusal
 	status   int       // 0 until answered
 	bytes    int64
-	aborted  bool // the connection must not look well-ended
+	aborted  bool         // the connection must not look well-ended
+	stream   *bulk.Result // what became of the lines of a bulk request
 }
 
 // WriteHeader remembers the status.

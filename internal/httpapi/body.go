@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"landfall"
+	"landfall/internal/answer"
 	"landfall/internal/rules"
 )
 
@@ -73,7 +73,7 @@ func unsupportedMedia(detail string) error {
 func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) error) ([]byte, error) {
 	declared := x.request.ContentLength
 	if declared > limit {
-		return nil, tooLarge(limit)
+		return nil, answer.TooLarge(limit)
 	}
 	source := io.Reader(x.request.Body)
 	if declared < 0 {
@@ -103,18 +103,11 @@ func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) err
 	}
 }
 
-func tooLarge(limit int64) error {
-	return &landfall.Error{
-		Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
-		Detail: fmt.Sprintf("The body is larger than the %d bytes this service accepts.", limit),
-	}
-}
-
 // unreadable answers for a body that did not arrive whole: too long after all,
 // cut off, or badly framed. Nothing was done with it.
 func unreadable(err error, limit int64) error {
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return tooLarge(limit)
+		return answer.TooLarge(limit)
 	}
 	return &landfall.Error{
 		Kind: landfall.Invalid, Code: rules.CodeMalformedJSON,

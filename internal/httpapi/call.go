@@ -134,7 +134,7 @@ func (a *API) callList(ctx context.Context, x *exchange) error {
 func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(), err error) {
 	size := x.request.ContentLength
 	if size > a.BodyLimit {
-		return nil, nil, tooLarge(a.BodyLimit)
+		return nil, nil, answer.TooLarge(a.BodyLimit)
 	}
 	if size < 0 {
 		size = min(firstRead, a.BodyLimit) // it is not said how long it is: it pays as it grows

@@ -31,6 +31,9 @@ type Metrics struct {
 	quotas    *prometheus.CounterVec
 	mu        sync.Mutex
 	over      map[string]bool // organisations that were over a quota
+	streams   prometheus.Gauge
+	lines     *prometheus.CounterVec
+	stopped   *prometheus.CounterVec
 }
 
 // Reading is a figure that somebody else keeps and that is asked for whenever
@@ -90,13 +93,22 @@ func NewMetrics(version string, readings ...Reading) *Metrics {
 			Name: "landfall_quota_refused_total", Help: "What was refused because of a quota, by organisation and quota.",
 		}, []string{"organisation", "quota"}),
 		over: map[string]bool{},
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "landfall_bulk_requests_in_flight", Help: "Bulk requests being answered now.",
+		}),
+		lines: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_bulk_lines_total", Help: "Lines of bulk requests, by kind and by the status of their answer.",
+		}, []string{"kind", "status"}),
+		stopped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "landfall_bulk_stopped_total", Help: "Bulk requests that ended before their last line, by the code of the reason.",
+		}, []string{"code"}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.attempts, m.created, m.refusals,
-		m.postings, m.quotas, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.postings, m.quotas, m.streams, m.lines, m.stopped, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
 		m.registry.MustRegister(reading.collector())
 	}
@@ -145,6 +157,11 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 			m.refusals.WithLabelValues(outcome).Inc()
 		}
 	}
+}
+
+// countLine takes down a line of a bulk request.
+func (m *Metrics) countLine(verb *answer.Verb, status int) {
+	m.lines.WithLabelValues(verb.Tail, strconv.Itoa(status)).Inc()
 }
 
 func (m *Metrics) observe(x *exchange, took time.Duration) {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -59,6 +60,7 @@ func document() object {
 			{{"name", tagToken}, {"description", "An organisation's API key buys short-lived tokens."}},
 			{{"name", tagImport}, {"description", "Validating and staging account data, and creating accounts from it."}},
 			{{"name", tagPosting}, {"description", "Notes, transactions, statements and payment instructions on an imported account."}},
+			{{"name", tagBulk}, {"description", "Many calls of one kind in one request: lines of JSON in, lines of answers out."}},
 			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
 			{{"name", tagReference}, {"description", "What the service says about itself."}},
 			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
@@ -199,6 +201,12 @@ func generalResponses(r *route) []response {
 		out = append(out, response{http.StatusTooManyRequests, "The organisation is reading too many lists at once.",
 			refused(errOwnSlots), []string{"Retry-After"}})
 	}
+	if r.bulk {
+		out = append(out,
+			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not lines of JSON, or is packed in an unknown way."),
+			response{http.StatusTooManyRequests, "The organisation is sending too many bulk requests at once, or is over a quota.",
+				refused(errOwnStreams), []string{"Retry-After"}})
+	}
 	if r.reads() {
 		out = append(out,
 			fault(http.StatusRequestEntityTooLarge, "payload_too_large", "The body is larger than this service accepts."),
@@ -218,7 +226,7 @@ func jsonContent(c *content) object {
 	if c.example != nil {
 		body = append(body, member{"examples", anExample(c.example)})
 	}
-	return object{{"application/json", body}}
+	return object{{cmp.Or(c.media, "application/json"), body}}
 }
 
 // bodySchemas describes the bodies that the routes read and answer with, and
@@ -266,7 +274,7 @@ func components() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"schemas", slices.Concat(tokenSchemas(), bodySchemas())},
+		{"schemas", slices.Concat(tokenSchemas(), streamSchemas(), bodySchemas())},
 		{"headers", object{
 			{"Allow", header("The methods of this path.", text)},
 			{"Location", header("The path with its slash.", text)},

@@ -30,6 +30,7 @@ type parameter struct {
 type content struct {
 	schema  string
 	example any
+	media   string // "": application/json
 }
 
 // response is one answer a client must expect.
@@ -43,6 +44,7 @@ type response struct {
 const (
 	tagImport    = "Account import"
 	tagStatus    = "Migration status"
+	tagBulk      = "Bulk"
 	tagToken     = "Authentication"
 	tagReference = "Reference"
 	tagOperation = "Operation"
@@ -161,19 +163,19 @@ var tokenDoc = &operation{
 	id: "obtainServiceToken", tag: tagToken, summary: "Obtain a token (GraphQL)",
 	description: "GraphQL over HTTP. The mutation `obtainServiceToken`, also offered as `ObtainServiceToken`, takes either an " +
 		"API key or a refresh token. A refused credential is HTTP 200 with `errors[0].extensions.code` = `AUTHENTICATION_FAILED`.",
-	request: &content{"TokenRequest", exampleTokenRequest},
+	request: &content{schema: "TokenRequest", example: exampleTokenRequest},
 	responses: []response{
-		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", exampleToken}, nil},
-		{http.StatusBadRequest, "Not a GraphQL request.", &content{"TokenResponse", exampleTokenRefused}, nil},
+		{http.StatusOK, "The GraphQL answer.", &content{schema: "TokenResponse", example: exampleToken}, nil},
+		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
-			&content{"TokenResponse", exampleTokenRefused}, nil},
-		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &content{"TokenResponse", exampleTokenRefused}, nil},
-		{http.StatusUnsupportedMediaType, "The body is not application/json.", &content{"TokenResponse", exampleTokenRefused}, nil},
+			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusUnsupportedMediaType, "The body is not application/json.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusTooManyRequests, "Too many failed attempts. Wait before trying again.",
-			&content{"TokenResponse", exampleTokenRefused}, []string{"Retry-After"}},
-		{http.StatusInternalServerError, "Something went wrong on our side.", &content{"TokenResponse", exampleTokenRefused}, nil},
+			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
+		{http.StatusInternalServerError, "Something went wrong on our side.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusServiceUnavailable, "The database is away. Try again shortly.",
-			&content{"TokenResponse", exampleTokenRefused}, []string{"Retry-After"}},
+			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
 	},
 }
 
@@ -185,11 +187,11 @@ var tokenQueryDoc = &operation{
 		schema: object{{"type", "string"}}, example: "{ __typename }",
 	}},
 	responses: []response{
-		{http.StatusOK, "The GraphQL answer.", &content{"TokenResponse", exampleTypeName}, nil},
-		{http.StatusBadRequest, "Not a GraphQL request.", &content{"TokenResponse", exampleTokenRefused}, nil},
-		{http.StatusMethodNotAllowed, "A mutation is served by POST alone.", &content{"TokenResponse", exampleTokenRefused}, []string{"Allow"}},
+		{http.StatusOK, "The GraphQL answer.", &content{schema: "TokenResponse", example: exampleTypeName}, nil},
+		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusMethodNotAllowed, "A mutation is served by POST alone.", &content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Allow"}},
 		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
-			&content{"TokenResponse", exampleTokenRefused}, nil},
+			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 	},
 }
 
@@ -203,7 +205,7 @@ var readyDoc = &operation{
 	id: "readyz", tag: tagOperation, summary: "Should requests be sent here?",
 	description: "503 while the database is away or the process is shutting down.",
 	responses: []response{
-		{http.StatusOK, "Yes.", &content{"Health", json.RawMessage(`{"status":"ready"}`)}, nil},
+		{http.StatusOK, "Yes.", &content{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
 		{http.StatusServiceUnavailable, "Not now.", refused(exampleNotReady), []string{"Retry-After"}},
 	},
 }
@@ -211,5 +213,5 @@ var readyDoc = &operation{
 var openAPIDoc = &operation{
 	id: "openapi", tag: tagReference, summary: "This document",
 	description: "The OpenAPI description of everything here. It needs no token.",
-	responses:   []response{{http.StatusOK, "The document.", &content{"OpenAPI", nil}, nil}},
+	responses:   []response{{http.StatusOK, "The document.", &content{schema: "OpenAPI", example: nil}, nil}},
 }

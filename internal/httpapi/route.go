@@ -18,6 +18,7 @@ type route struct {
 	// verb answers; where there is none, the page does.
 	verb *answer.Verb
 	page func(*API, context.Context, *exchange) error
+	bulk bool       // many calls of the verb, a line each
 	doc  *operation // nil: for people, not part of the API
 }
 
@@ -48,6 +49,13 @@ func routes() []*route {
 		post(answer.Transactions, transactionsDoc),
 		post(answer.Statements, statementsDoc),
 		post(answer.Instruction, instructionDoc),
+		stream(answer.Validate, validateDoc),
+		stream(answer.Stage, stageDoc),
+		stream(answer.Process, processDoc),
+		stream(answer.Notes, notesDoc),
+		stream(answer.Transactions, transactionsDoc),
+		stream(answer.Statements, statementsDoc),
+		stream(answer.Instruction, instructionDoc),
 		get(answer.Status, ofAccount, statusDoc),
 		get(answer.All, ofSupplier, allDoc),
 		get(answer.Pending, ofSupplier, pendingDoc),
@@ -74,6 +82,14 @@ func post(verb *answer.Verb, doc *operation) *route {
 	return r
 }
 
+// stream is the route of many calls of a verb at once.
+func stream(verb *answer.Verb, single *operation) *route {
+	r := post(verb, inBulk(single))
+	r.path = imports + "/bulk/" + verb.Tail + "/"
+	r.bulk = true
+	return r
+}
+
 // get is the route of a verb that is told everything by the path.
 func get(verb *answer.Verb, values string, doc *operation) *route {
 	r := &route{method: http.MethodGet, path: imports + "/" + verb.Tail + "/" + values, access: read, verb: verb, doc: doc}
@@ -84,7 +100,7 @@ func get(verb *answer.Verb, values string, doc *operation) *route {
 }
 
 // reads says whether the route takes a JSON body.
-func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost }
+func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost && !r.bulk }
 
 // choose gives the route of a method, or nil. Where GET is answered HEAD is, by
 // the same route; the server leaves the body out.

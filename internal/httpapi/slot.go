@@ -8,25 +8,31 @@ import (
 	"landfall"
 )
 
-// slots bounds how many lists are being sent: of one organisation, so that it
-// cannot keep the others away with sockets it hardly reads from, and in all.
+// slots bounds how many lists are being sent, or bulk requests worked on: of one
+// organisation, so that it cannot keep the others away with sockets it hardly
+// reads from, and in all.
 type slots struct {
-	mu       sync.Mutex
-	taken    int
-	by       map[string]int
-	changed  chan struct{} // closed when one is given back
-	patience time.Duration
+	each, all       int
+	errEach, errAll error
+	mu              sync.Mutex
+	taken           int
+	by              map[string]int
+	changed         chan struct{} // closed when one is given back
+	patience        time.Duration
 }
 
 const (
 	slotsEach = 8
 	slotsAll  = 64
-	// slotPatience is how long a caller waits for a list of his to end.
+	// slotPatience is how long a caller waits for one of his to end.
 	slotPatience = 2 * time.Second
 )
 
-func newSlots() *slots {
-	return &slots{by: map[string]int{}, changed: make(chan struct{}), patience: slotPatience}
+func newSlots(each, all int, errEach, errAll error) *slots {
+	return &slots{
+		each: each, all: all, errEach: errEach, errAll: errAll,
+		by: map[string]int{}, changed: make(chan struct{}), patience: slotPatience,
+	}
 }
 
 // The refusals of who would have waited too long.
@@ -65,10 +71,10 @@ func (s *slots) try(organisation string) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.by[organisation] >= slotsEach:
-		return s.changed, errOwnSlots
-	case s.taken >= slotsAll:
-		return s.changed, errAllSlots
+	case s.by[organisation] >= s.each:
+		return s.changed, s.errEach
+	case s.taken >= s.all:
+		return s.changed, s.errAll
 	}
 	s.taken++
 	s.by[organisation]++

@@ -15,7 +15,7 @@ import (
 
 func TestListsAreBoundedForEachAndInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots()
+		s := newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots)
 		var frees []func()
 		for range slotsEach {
 			free, err := s.take(t.Context(), "ours")

@@ -68,6 +68,36 @@ func (k *Keeper) Admit(ctx context.Context, who landfall.Principal, length int64
 	return &meter{ReadCloser: body, day: today}, nil
 }
 
+// Stream lets a request in whose body is many calls, or refuses it. The body it
+// gives back counts what is read and ends with quota_exceeded when the day's
+// bytes are used up. Calls in it are not refused for coming too fast: the
+// function given back waits until the next one may come, at the pace of the
+// organisation's single requests but without using up theirs.
+func (k *Keeper) Stream(ctx context.Context, who landfall.Principal, body io.Reader) (io.Reader, func(context.Context) error, error) {
+	if _, err := k.Admit(ctx, who, -1, nil); err != nil {
+		return nil, nil, err
+	}
+	metered := &bounded{Reader: body, keeper: k, who: who}
+	limit := who.Quotas.RequestsPerSecond
+	if limit <= 0 {
+		return metered, nil, nil
+	}
+	name, rate := who.Organisation+"\x00lines", pace.Per(int(limit), time.Second)
+	return metered, func(ctx context.Context) error {
+		for {
+			wait := k.requests.Take(name, rate, k.clock())
+			if wait <= 0 {
+				return nil
+			}
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}, nil
+}
+
 // Refuse tells of a refusal and gives its answer.
 func (k *Keeper) Refuse(who landfall.Principal, name string, limit int64, wait time.Duration) error {
 	k.watch(who.Organisation, name)
@@ -83,5 +113,30 @@ type meter struct {
 func (m *meter) Read(into []byte) (int, error) {
 	n, err := m.ReadCloser.Read(into)
 	m.day.pending.Add(int64(n))
+	return n, err
+}
+
+// bounded is a stream that ends when the day's bytes are used up. A stream may
+// outlive the day it began on.
+type bounded struct {
+	io.Reader
+	keeper *Keeper
+	who    landfall.Principal
+	day    *day
+}
+
+func (b *bounded) Read(into []byte) (int, error) {
+	n, err := b.Reader.Read(into)
+	now := b.keeper.clock()
+	if today, unknown := b.keeper.today(context.Background(), b.who, now); unknown == nil {
+		b.day = today
+	}
+	if b.day == nil {
+		return n, err
+	}
+	b.day.pending.Add(int64(n))
+	if limit := b.who.Quotas.BytesPerDay; limit > 0 && b.day.taken() > limit {
+		return 0, b.keeper.Refuse(b.who, landfall.QuotaBytes, limit, untilTomorrow(now))
+	}
 	return n, err
 }

@@ -1,0 +1,131 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"landfall"
+	"landfall/internal/pack"
+	"landfall/internal/rules"
+)
+
+const (
+	// A caller that sends everything before it reads anything must be let send,
+	// or it never learns why the request was stopped: what still comes is read
+	// and dropped, for so long in all, or so long without a byte.
+	lingering      = time.Minute
+	lingeringAtEnd = 8 * time.Second // of the service
+	lingeringQuiet = 3 * time.Second
+)
+
+// read takes lines until the last one has arrived or the request is stopped.
+func (t *stream) read(ctx context.Context) {
+	defer close(t.ready)
+	arriving := lines{
+		source: (*arrival)(t), limit: int(t.LineLimit),
+		swell: func() (func(), error) { return t.large.take(ctx, t.request.Who.Organisation) },
+	}
+	for {
+		line, err := arriving.next()
+		if err != nil {
+			t.arrived(err)
+			break
+		}
+		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
+			break
+		}
+		if line.blank() {
+			t.skip(line.number)
+			continue
+		}
+		if !t.push(ctx, &entry{cut: line}) {
+			break
+		}
+	}
+	if t.stopping() != nil {
+		t.linger()
+	}
+}
+
+// skip counts a line that is not answered.
+func (t *stream) skip(number int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped == nil {
+		t.next = number + 1
+	}
+}
+
+// arrived notes why nothing more arrives.
+func (t *stream) arrived(err error) {
+	if errors.Is(err, io.EOF) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.whole = t.stopped == nil
+		t.changed.Broadcast()
+		return
+	}
+	t.stop(unread(err))
+}
+
+// unread says why the rest of a body was not read.
+func unread(err error) *landfall.Error {
+	var known *landfall.Error
+	switch {
+	case errors.As(err, &known):
+		return known // a quota
+	case errors.Is(err, pack.ErrSwollen):
+		return &landfall.Error{
+			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
+			Detail: "The body becomes too many times larger when it is unpacked. Send it with less compression or in parts.",
+		}
+	case errors.Is(err, pack.ErrBroken):
+		return &landfall.Error{
+			Kind: landfall.Invalid, Code: rules.CodeMalformedJSON,
+			Detail: "The body cannot be unpacked: it is not what its Content-Encoding says.", Cause: err,
+		}
+	}
+	return &landfall.Error{
+		Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: "The body did not arrive whole.", Cause: err,
+	}
+}
+
+// arrival is the body, watched while it arrives.
+type arrival stream
+
+func (a *arrival) Read(into []byte) (int, error) {
+	t := (*stream)(a)
+	t.reading.Store(true)
+	n, err := t.request.Body.Read(into)
+	t.reading.Store(false)
+	t.moved.Add(int64(n))
+	return n, err
+}
+
+// linger reads what a caller still sends, and drops it.
+func (t *stream) linger() {
+	long := lingering
+	if t.Draining() {
+		long = lingeringAtEnd
+	}
+	scratch := make([]byte, 64<<10)
+	for until := time.Now().Add(long); time.Now().Before(until) && !t.left(); {
+		soon := time.Now().Add(lingeringQuiet)
+		if soon.After(until) {
+			soon = until
+		}
+		_ = t.request.EndBy(soon)
+		if _, err := (*arrival)(t).Read(scratch); err != nil {
+			return
+		}
+	}
+}
+
+// left says that there is nobody to answer.
+func (t *stream) left() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.gone
+}

@@ -1,0 +1,215 @@
+package bulk
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Spool says where answers wait that cannot be sent yet, because a caller sends
+// all its lines before it reads anything.
+type Spool struct {
+	// Folder holds the files; "" is the system's place for such.
+	Folder string
+	// Most is how many bytes of all requests are kept in files at once.
+	Most int64
+}
+
+const (
+	// inMemory is how much of the answer of one request waits in memory.
+	inMemory = 1 << 20
+	// spoolPatience is how long a full spool waits for a caller that takes
+	// nothing.
+	spoolPatience = 10 * time.Second
+)
+
+// errSpoolFull means that a caller takes nothing and no more can be kept.
+var errSpoolFull = errors.New("the answers that nobody reads are too many")
+
+// disk counts what the spools of all requests have in files.
+type disk struct {
+	Spool
+	used atomic.Int64
+}
+
+func newDisk(spool Spool) *disk { return &disk{Spool: spool} }
+
+// reserve takes room for some bytes, if there is.
+func (d *disk) reserve(bytes int64) bool {
+	if d.used.Add(bytes) <= d.Most {
+		return true
+	}
+	d.used.Add(-bytes)
+	return false
+}
+
+// spool is a queue of bytes between whoever answers and whoever sends: a little
+// in memory and the rest in a file that has no name, so that nothing is left of
+// it however the program ends.
+type spool struct {
+	disk     *disk
+	patience time.Duration
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	memory   []byte // older than the file
+	file     *os.File
+	read     int64 // of the file
+	written  int64
+	reserved int64
+	taken    int64 // bytes that were given out, ever
+	ended    bool  // nothing more comes
+	dropped  bool  // nobody takes anything more
+}
+
+func newSpool(disk *disk) *spool {
+	s := &spool{disk: disk, patience: spoolPatience}
+	s.changed = sync.NewCond(&s.mu)
+	return s
+}
+
+// put appends bytes. When there is no room it waits for some to be taken, and
+// fails when for a while nothing is. Forced bytes are kept in memory at worst.
+func (s *spool) put(bytes []byte, forced bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waited, taken := time.Time{}, s.taken
+	for !s.dropped {
+		switch {
+		case s.file == nil && (len(s.memory)+len(bytes) <= inMemory || len(s.memory) == 0 || forced):
+			s.memory = append(s.memory, bytes...)
+			s.changed.Broadcast()
+			return nil
+		case s.spill(bytes) || forced && s.spillAnyway(bytes):
+			s.changed.Broadcast()
+			return nil
+		}
+		if waited.IsZero() || s.taken != taken {
+			waited, taken = time.Now(), s.taken
+		}
+		left := s.patience - time.Since(waited)
+		if left <= 0 {
+			return errSpoolFull
+		}
+		wake := time.AfterFunc(left, s.changed.Broadcast)
+		s.changed.Wait()
+		wake.Stop()
+	}
+	return nil // there is nobody to answer
+}
+
+// spill appends bytes to the file, if there is room for them. A disk that takes
+// none is as if it were full.
+func (s *spool) spill(bytes []byte) bool {
+	size := int64(len(bytes))
+	if !s.disk.reserve(size) {
+		return false
+	}
+	s.reserved += size
+	if s.spillAnyway(bytes) {
+		return true
+	}
+	s.reserved -= size
+	s.disk.used.Add(-size)
+	return false
+}
+
+func (s *spool) spillAnyway(bytes []byte) bool {
+	if s.file == nil {
+		file, err := os.CreateTemp(s.disk.Folder, "landfall-bulk-*")
+		if err != nil {
+			return false
+		}
+		if err := os.Remove(file.Name()); err != nil {
+			_ = file.Close()
+			return false
+		}
+		s.file = file
+	}
+	if _, err := s.file.WriteAt(bytes, s.written); err != nil {
+		return false
+	}
+	s.written += int64(len(bytes))
+	return true
+}
+
+// take waits for bytes and moves as many as fit. None means that there will be
+// no more.
+func (s *spool) take(into []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		switch {
+		case s.dropped:
+			return 0, nil
+		case len(s.memory) > 0:
+			n := copy(into, s.memory)
+			if s.memory = s.memory[n:]; len(s.memory) == 0 {
+				s.memory = nil
+			}
+			s.note(n)
+			return n, nil
+		case s.read < s.written:
+			n, err := s.file.ReadAt(into[:min(int64(len(into)), s.written-s.read)], s.read)
+			if err != nil {
+				return 0, err
+			}
+			if s.read += int64(n); s.read == s.written {
+				s.release()
+			}
+			s.note(n)
+			return n, nil
+		case s.ended:
+			return 0, nil
+		}
+		s.changed.Wait()
+	}
+}
+
+func (s *spool) note(n int) {
+	s.taken += int64(n)
+	s.changed.Broadcast()
+}
+
+// release gives up a file from which everything was read.
+func (s *spool) release() {
+	if s.file == nil {
+		return
+	}
+	_ = s.file.Close()
+	s.disk.used.Add(-s.reserved)
+	s.file, s.read, s.written, s.reserved = nil, 0, 0, 0
+}
+
+// empty says whether nothing waits to be taken.
+func (s *spool) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.memory) == 0 && s.read == s.written
+}
+
+// end says that nothing more comes.
+func (s *spool) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.changed.Broadcast()
+}
+
+// drop says that nobody takes anything any more.
+func (s *spool) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped = true
+	s.changed.Broadcast()
+}
+
+// close gives back everything.
+func (s *spool) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release()
+	s.memory, s.dropped = nil, true
+}
