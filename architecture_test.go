@@ -75,7 +75,7 @@ var landlords = map[string]string{
 var instruments = []string{
 	"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
 	"pgregory.net/rapid", "github.com/johannesboyne/gofakes3",
-	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/jackc/pgx/v5",
+	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/jackc/pgx/v5", "github.com/klauspost/compress",
 }
 
 // bench compares us with bare programs, so it holds the drivers itself.

@@ -30,15 +30,14 @@ func (t *stream) read(ctx context.Context) {
 	for {
 		line, err := arriving.next()
 		if err != nil {
-			t.arrived(err)
-			break
-		}
-		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
+			t.arrived(arriving.number, err)
 			break
 		}
 		if line.blank() {
-			t.skip(line.number)
 			continue
+		}
+		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
+			break
 		}
 		if !t.push(ctx, &entry{cut: line}) {
 			break
@@ -49,25 +48,19 @@ func (t *stream) read(ctx context.Context) {
 	}
 }
 
-// skip counts a line that is not answered.
-func (t *stream) skip(number int64) {
+// arrived notes why nothing more arrives after a number of lines, of which the
+// last ones may have been blank.
+func (t *stream) arrived(number int64, err error) {
+	whole := errors.Is(err, io.EOF)
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.stopped == nil {
-		t.next = number + 1
-	}
-}
-
-// arrived notes why nothing more arrives.
-func (t *stream) arrived(err error) {
-	if errors.Is(err, io.EOF) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.whole = t.stopped == nil
+		t.next, t.whole = number+1, whole
 		t.changed.Broadcast()
-		return
 	}
-	t.stop(unread(err))
+	t.mu.Unlock()
+	if !whole {
+		t.stop(unread(err))
+	}
 }
 
 // unread says why the rest of a body was not read.

@@ -36,6 +36,10 @@ type disk struct {
 
 func newDisk(spool Spool) *disk { return &disk{Spool: spool} }
 
+// Spooled says how many bytes of answers are on disk because nobody has read
+// them yet.
+func (s *Service) Spooled() int64 { return s.disk.used.Load() }
+
 // reserve takes room for some bytes, if there is.
 func (d *disk) reserve(bytes int64) bool {
 	if d.used.Add(bytes) <= d.Most {

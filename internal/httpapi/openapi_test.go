@@ -69,6 +69,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 	if err := document.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	openapi3filter.RegisterBodyDecoder(typeLines[0], openapi3filter.FileBodyDecoder) // lines are a text
 	h := openHouse(t)
 	ours := sentByOurs(contract.ExampleAccount)
 	dryRun := strings.Replace(sentByOurs(contract.ExampleProcess), "{", `{"dry_run":true,`, 1)
@@ -116,6 +117,15 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "POST", instructionPath, strings.Replace(sentByOurs(contract.ExampleInstruction), "pm_1001", "not-found", 1), 400},
 		{"importer", "POST", instructionPath, strings.Replace(sentByOurs(contract.ExampleInstruction), "pm_1001", "unavailable", 1), 500},
 		{"viewer", "POST", instructionPath, sentByOurs(contract.ExampleInstruction), 403},
+		{"importer", "POST", inBulkPath(validatePath), ours + "\n{\n\n", 200},
+		{"importer", "POST", inBulkPath(stagePath), ours, 200},
+		{"importer", "POST", inBulkPath(processPath), sentByOurs(contract.ExampleProcess), 200},
+		{"importer", "POST", inBulkPath(notesPath), sentByOurs(contract.ExampleNotes), 200},
+		{"importer", "POST", inBulkPath(transactionsPath), sentByOurs(contract.ExampleTransactions), 200},
+		{"importer", "POST", inBulkPath(statementsPath), sentByOurs(contract.ExampleStatements), 200},
+		{"importer", "POST", inBulkPath(instructionPath), sentByOurs(contract.ExampleInstruction), 200},
+		{"viewer", "POST", inBulkPath(stagePath), ours, 403},
+		{"", "POST", inBulkPath(stagePath), ours, 401},
 		{"viewer", "GET", failedPath, "", 200},
 		{"viewer", "GET", imports + "/failed-account-import-processes/NONE/", "", 404},
 		{"viewer", "GET", summaryPath, "", 200},
@@ -137,7 +147,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"", "GET", "/readyz", "", 200},
 		{"", "GET", "/openapi.json", "", 200},
 	} {
-		got := h.call(c.who, c.method, c.path, c.body)
+		got := h.call(c.who, c.method, c.path, c.body, linesWhere(c.path))
 		if c.status != 0 && got.status != c.status {
 			t.Errorf("%s %s as %q: got %d %.300s, want %d", c.method, c.path, c.who, got.status, got.body, c.status)
 			continue

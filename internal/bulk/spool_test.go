@@ -1,0 +1,127 @@
+package bulk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+)
+
+// What goes in comes out, through memory and files, however the two sides move.
+func TestSpoolKeepsTheOrder(t *testing.T) {
+	place := newDisk(Spool{Folder: t.TempDir(), Most: 1 << 40})
+	s := newSpool(place)
+	defer s.close()
+	var want bytes.Buffer
+	for i := range 40_000 {
+		fmt.Fprintf(&want, "answer %d of many, which is a little longer than it need be to fill the memory\n", i)
+	}
+	go func() {
+		rest := want.Bytes()
+		for len(rest) > 0 {
+			n := min(len(rest), 1+rand.IntN(100_000))
+			if err := s.put(rest[:n], false); err != nil {
+				t.Error(err)
+			}
+			rest = rest[n:]
+		}
+		s.end()
+	}()
+	var got bytes.Buffer
+	piece := make([]byte, 10_000)
+	for {
+		if rand.IntN(50) == 0 {
+			time.Sleep(3 * time.Millisecond)
+		}
+		n, err := s.take(piece)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			break
+		}
+		got.Write(piece[:n])
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("%d bytes became %d", want.Len(), got.Len())
+	}
+	if left := place.used.Load(); left != 0 {
+		t.Errorf("%d bytes are still counted", left)
+	}
+}
+
+// The file has no name, so that nothing of it is left whatever happens.
+func TestSpoolLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	s := newSpool(newDisk(Spool{Folder: folder, Most: 1 << 40}))
+	for range 4 {
+		if err := s.put(make([]byte, inMemory), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.file == nil {
+		t.Fatal("nothing went to the disk")
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
+		t.Errorf("there is %v, %v", files, err)
+	}
+	s.close()
+}
+
+// All spools together keep to the bound. Who is over it waits for his reader,
+// and not for ever; and what must be said can still be.
+func TestFullSpool(t *testing.T) {
+	place := newDisk(Spool{Folder: t.TempDir(), Most: 2 * inMemory})
+	one, other := newSpool(place), newSpool(place)
+	defer one.close()
+	defer other.close()
+	one.patience, other.patience = 50*time.Millisecond, 50*time.Millisecond
+	piece := make([]byte, inMemory)
+	for range 3 { // in memory, and twice on the disk
+		if err := one.put(piece, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := other.put(piece, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.put(piece, false); !errors.Is(err, errSpoolFull) {
+		t.Errorf("the second spool: %v", err)
+	}
+	if err := other.put([]byte("the end"), true); err != nil {
+		t.Errorf("what must be said: %v", err)
+	}
+	one.patience = time.Minute
+	go func() { // and a reader that comes late
+		time.Sleep(20 * time.Millisecond)
+		for into := make([]byte, inMemory); ; {
+			if n, _ := one.take(into); n == 0 {
+				return
+			}
+		}
+	}()
+	if err := one.put(piece, false); err != nil {
+		t.Errorf("with a reader: %v", err)
+	}
+	one.end()
+}
+
+// A disk that takes nothing is a full one.
+func TestSpoolWithoutADisk(t *testing.T) {
+	s := newSpool(newDisk(Spool{Folder: t.TempDir() + "/missing", Most: 1 << 40}))
+	defer s.close()
+	s.patience = 20 * time.Millisecond
+	piece := make([]byte, inMemory)
+	if err := s.put(piece, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.put(piece, false); !errors.Is(err, errSpoolFull) {
+		t.Errorf("got %v", err)
+	}
+	if s.disk.used.Load() != 0 {
+		t.Error("what could not be written is counted")
+	}
+}

@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestPeek(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"a":"1","b":"2"}`: "1|2",
+		` { "b" : "2" , "x" : [ {"a":"9"} , 5 ] , "a":"1"}`: "1|2",
+		`{"x":{"a":"9","y":"}"},"a":"1","b":"2"}`:           "1|2",
+		`{"x":"\"a\":\\","a":"1","b":"2"}`:                  "1|2",
+		`{"\u0061":"\u0031","b":"é\n"}`:                     "1|é\n",
+		`{"a":"1","b":"2", broken`:                          "1|2", // refused by whoever reads it
+		`{"a":"1"}`:                                         "",
+		`{"a":1,"b":"2"}`:                                   "",
+		`{"a":null,"b":"2","c":true}`:                       "",
+		`["a","1"]`:                                         "",
+		`{"a":"1","b":"2`:                                   "",
+		`{"a":"1","b"`:                                      "",
+		`{"a":"1","b":`:                                     "",
+		`{`:                                                 "",
+		``:                                                  "",
+		`{"x":]]]],"a":"1","b":"2"}`:                        "",
+	} {
+		one, two, found := Peek([]byte(body), "a", "b")
+		got := ""
+		if found {
+			got = one + "|" + two
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+// Whatever else is in a body, the two members are found as they are read.
+func TestPeekSeesWhatIsRead(t *testing.T) {
+	value := rapid.Custom(func(t *rapid.T) any {
+		return rapid.SampledFrom([]any{nil, true, 1.5, "a", `"b":"x"`, "\\", []any{"a", map[string]any{"b": "}"}}, map[string]any{"a": "inner"}}).Draw(t, "value")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		one, two := rapid.String().Draw(t, "one"), rapid.String().Draw(t, "two")
+		members := map[string]any{"a": one, "b": two}
+		for name, other := range rapid.MapOf(rapid.StringMatching(`[c-z"\\]{1,3}`), value).Draw(t, "others") {
+			members[name] = other
+		}
+		body, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotOne, gotTwo, found := Peek(body, "a", "b")
+		if !found || gotOne != strings.ToValidUTF8(one, "\ufffd") || gotTwo != strings.ToValidUTF8(two, "\ufffd") {
+			t.Fatalf("%s: %q, %q, %v", body, gotOne, gotTwo, found)
+		}
+	})
+}
+
+func FuzzPeek(f *testing.F) {
+	f.Add([]byte(`{"a":"1","x":[{"\\":"\""}],"b":"2"}`))
+	f.Fuzz(func(t *testing.T, body []byte) { Peek(body, "a", "b") })
+}
