@@ -342,6 +342,9 @@ type AccountReader interface {
 	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
 	// AccountByNumber is Account by the number the account was given.
 	AccountByNumber(ctx context.Context, number string) (Account, error)
+	// UndoneInRun says how many of the accounts that a run created were taken
+	// back.
+	UndoneInRun(ctx context.Context, run string) (int, error)
 	// UndoneAccount gives the account that had a number and was taken back, or
 	// ErrNotFound.
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)

@@ -9,7 +9,7 @@ type Undoing struct {
 	Number string // only the account with this number; "" means whichever there is
 	Actor  string // for the audit
 	Reason string
-	Run    string // the run that is being undone as a whole, "" for an account alone
+	Run    string // only an account that was created in this run; "" means in whichever or none
 }
 
 // UndoVerdict says what became of an Undoing.
@@ -20,7 +20,7 @@ const (
 	Undone        UndoVerdict = iota + 1
 	UndoneBefore              // the account with the number asked for was taken back earlier
 	UndoKept                  // it cannot be taken back any more
-	UndoNoAccount             // nothing is imported under the key, or not with the number
+	UndoNoAccount             // nothing is imported under the key, or not with the number or in the run
 )
 
 // KeptReason is why an account cannot be taken back any more.
@@ -53,5 +53,5 @@ type UndoneAccount struct {
 	UndoneAt  time.Time
 	Actor     string
 	Reason    string
-	Run       string // the run that was undone as a whole, if one was
+	Run       string // in which it had been created, "" for none
 }

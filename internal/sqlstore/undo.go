@@ -20,6 +20,8 @@ type undoing struct {
 	created int64
 	now     int64
 	inTime  bool
+	posted  bool   // something was added to it
+	madeIn  string // the run
 }
 
 // undoWeight stands for the rows of an account, of which nobody knows the
@@ -48,8 +50,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	if err := t.undoneBefore(ctx, open); err != nil {
 		return err
 	}
-	grown, err := t.grown(ctx, found)
-	if err != nil {
+	if err := t.holdUndone(ctx, found); err != nil {
 		return err
 	}
 	mailed, err := t.mailed(ctx, found)
@@ -58,7 +59,11 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	}
 	var gone []*undoCall
 	for _, one := range found {
-		kept, err := t.keeps(ctx, one, grown, mailed)
+		if run := one.wanted.Run; run != "" && run != one.wanted.madeIn {
+			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
+			continue
+		}
+		kept, err := t.keeps(ctx, one, mailed)
 		if err != nil {
 			return err
 		}
@@ -73,13 +78,13 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 
 // keeps says what keeps an account from being taken back, if anything does.
 // Its mails are looked at last, since those that wait are withdrawn with it.
-func (t *tx) keeps(ctx context.Context, one *undoCall, grown, mailed map[int64]bool) (landfall.KeptReason, error) {
-	switch id := one.wanted.id; {
+func (t *tx) keeps(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
+	switch {
 	case !one.wanted.inTime:
 		return landfall.KeptWindowOver, nil
-	case grown[id]:
+	case one.wanted.posted:
 		return landfall.KeptHasPostings, nil
-	case mailed[id]:
+	case mailed[one.wanted.id]:
 		told, err := t.RetractMails(ctx, one.key)
 		if told {
 			return landfall.KeptCustomersTold, err
@@ -151,39 +156,52 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 }
 
 // accountsHeld holds accounts, in the order of everybody who adds to them.
-var accountsHeld = forSizes(batchSizes, `SELECT held.id, held.posting_count > 0 FROM account held WHERE held.id IN (`, `$1`, `)
-	ORDER BY held.id {hold}`)
+var accountsHeld = forSizes(batchSizes, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
+	FROM account held WHERE held.id IN (`, `$1`, `) ORDER BY held.id {hold}`)
 
-// grown says to which accounts something was added, and holds all of them.
-func (t *tx) grown(ctx context.Context, found []*undoCall) (map[int64]bool, error) {
-	return t.marked(ctx, accountsHeld, found)
+// holdUndone holds the accounts and reads what was added to them, and in which
+// run they were made.
+func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
+	if len(found) == 0 {
+		return nil
+	}
+	byID := make(map[int64]*undoing, len(found))
+	for _, one := range found {
+		byID[one.wanted.id] = one.wanted
+	}
+	size, args := idArgs(found)
+	rows, err := t.query(ctx, accountsHeld[size], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var u undoing
+		if err := rows.Scan(&id, &u.posted, &u.madeIn); err != nil {
+			return t.note(err)
+		}
+		byID[id].posted, byID[id].madeIn = u.posted, u.madeIn
+	}
+	return t.note(rows.Err())
 }
 
 // accountsMailed finds accounts that have mails, in whatever state. While an
 // account is held none comes in addition.
-var accountsMailed = forSizes(batchSizes, `SELECT DISTINCT m.account_id, TRUE FROM mail m WHERE m.account_id IN (`, `$1`, `)`)
+var accountsMailed = forSizes(batchSizes, `SELECT DISTINCT m.account_id FROM mail m WHERE m.account_id IN (`, `$1`, `)`)
 
 // mailed says which accounts have mails: most suppliers send none.
 func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, error) {
-	return t.marked(ctx, accountsMailed, found)
-}
-
-// marked asks something about accounts.
-func (t *tx) marked(ctx context.Context, texts map[int]string, found []*undoCall) (map[int64]bool, error) {
-	answers := map[int64]bool{}
+	mailed := map[int64]bool{}
 	if len(found) == 0 {
-		return answers, nil
-	}
-	type answer struct {
-		id  int64
-		yes bool
+		return mailed, nil
 	}
 	size, args := idArgs(found)
-	given, err := collect(ctx, t.session, func(scan scanner, a *answer) error { return scan(&a.id, &a.yes) }, texts[size], args...)
-	for _, one := range given {
-		answers[one.id] = one.yes
+	ids, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) }, accountsMailed[size], args...)
+	for _, id := range ids {
+		mailed[id] = true
 	}
-	return answers, err
+	return mailed, err
 }
 
 func idArgs(found []*undoCall) (size int, args []any) {
@@ -252,8 +270,12 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	remains, rows := pile{table: undoneTable}, newAccountRows()
 	for _, one := range gone {
 		u := one.wanted
-		remains.add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.Run))
-		if err := rows.event(u.now, landfall.Event{Type: landfall.EventUndone, Key: one.key, AccountNumber: u.number}); err != nil {
+		remains.add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.madeIn))
+		event := landfall.Event{Type: landfall.EventUndone, Key: one.key, AccountNumber: u.number}
+		if u.madeIn != "" {
+			event.Details = map[string]string{"run": u.madeIn}
+		}
+		if err := rows.event(u.now, event); err != nil {
 			return err
 		}
 		if err := t.AppendAudit(ctx, landfall.AuditEntry{
@@ -280,6 +302,12 @@ func readUndone(scan scanner, u *landfall.UndoneAccount) error {
 func (v *view) UndoneAccounts(ctx context.Context, key landfall.Key) ([]landfall.UndoneAccount, error) {
 	return collect(ctx, v.session, readUndone, undoneColumns+`WHERE s.code = $1 AND p.external = $2 ORDER BY u.undone_at, u.number`,
 		key.Supplier, key.External)
+}
+
+// UndoneInRun counts the accounts of a run that were taken back.
+func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err error) {
+	err = v.one(ctx, `SELECT count(*) FROM undone_account WHERE run_id = $1`, []any{run}, []any{&count})
+	return count, err
 }
 
 // UndoneAccount gives the account that had a number and was taken back.

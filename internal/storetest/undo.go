@@ -131,9 +131,10 @@ var undos = []check{
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, second.Number, 2, team, second.At
 		same(t, account(t, store, key), want)
 		// And once more: each undo leaves its line.
-		undo(t, store, landfall.Undoing{Key: key, Run: "run-1"}, landfall.Undone)
+		undo(t, store, landfall.Undoing{Key: key, Run: "none-of-these"}, landfall.UndoNoAccount)
+		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
 		lines := undone(t, store, key)
-		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "run-1" {
+		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "" {
 			t.Errorf("undone %+v", lines)
 		}
 	}},
@@ -223,6 +224,42 @@ var undos = []check{
 			t.Errorf("%d undone, %d found no account", done.Load(), none.Load())
 		}
 		same(t, len(undone(t, store, key)), 1)
+	}},
+	{"the accounts of a run are taken back as such, and counted", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a", "b", "c")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 3)
+		claims := claimAll(t, store, slice)
+		settleSlice(t, store, slice, landfall.Settlement{
+			Created: []landfall.RunCreation{made(slice, 0, claims[0]), made(slice, 1, claims[1]), made(slice, 2, claims[2])},
+		})
+		a, b := slice.Members[0].Key, slice.Members[1].Key
+		undo(t, store, landfall.Undoing{Key: a, Run: "another"}, landfall.UndoNoAccount)
+		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.Undone)
+		undo(t, store, landfall.Undoing{Key: b}, landfall.Undone) // by itself, and yet the run's
+		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.UndoNoAccount)
+		create(t, store, claim(t, store, wish(a), landfall.ClaimGranted), house())
+		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.UndoNoAccount)
+		if lines := undone(t, store, b); len(lines) != 1 || lines[0].Run != run.ID {
+			t.Errorf("undone %+v", lines)
+		}
+		look(t, store, func(view landfall.View) error {
+			count, err := view.UndoneInRun(t.Context(), run.ID)
+			same(t, count, 2)
+			return err
+		})
+		var left []string
+		for key, err := range store.RunCreated(t.Context(), run.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, key.External)
+		}
+		same(t, left, []string{"c"})
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 3, Succeeded: 3})
+		if told := events(t, store, b); told[len(told)-1].Details["run"] != run.ID {
+			t.Errorf("events %+v", told)
+		}
 	}},
 	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")

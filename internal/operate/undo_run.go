@@ -1,0 +1,215 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"landfall"
+)
+
+// RunUndo says what became of the accounts that a run had created. Undone counts
+// all that were ever taken back, so that an undo which was interrupted and
+// repeated ends with the figures of one that was not.
+type RunUndo struct {
+	Run     string
+	Created int // by the run
+	Undone  int
+	Kept    map[landfall.KeptReason]int
+	Failed  int // the database could not be asked; the next undo tries again
+}
+
+// Left is how many accounts are still there, as far as the undo knows.
+func (u RunUndo) Left() int {
+	left := u.Failed
+	for _, count := range u.Kept {
+		left += count
+	}
+	return left
+}
+
+// RunRemnant is an account of a run that was not taken back, and why.
+type RunRemnant struct {
+	Key    landfall.Key
+	Number string              // when it is known
+	Kept   landfall.KeptReason // "" when the undo failed
+	Err    error               // why it failed
+}
+
+// RunUndoWatch sees the undo of a run as it goes on. Each call comes after the
+// one before has returned.
+type RunUndoWatch struct {
+	Remnant  func(RunRemnant) error // an error stops the undo
+	Progress func(done, of int)
+}
+
+const (
+	// undosAtOnce is how many accounts are taken back side by side. They share
+	// transactions; more of them would hold everybody else up for longer.
+	undosAtOnce = 8
+	// tries and pause are for a database that is away for a moment. A row of
+	// hopeless accounts means that it is away for longer.
+	undoTries = 5
+	undoPause = 200 * time.Millisecond
+	hopeless  = 16
+)
+
+// ErrInterrupted means that somebody ended long work before it was done.
+var ErrInterrupted = errors.New("interrupted; the same command goes on where it was")
+
+// UndoRun takes back all accounts that a run created and that can be taken
+// back. Every account is done by itself, so it may be interrupted at any time
+// and repeated: it goes on where it was.
+func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndoWatch) (RunUndo, error) {
+	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+		return RunUndo{}, err
+	}
+	undo := RunUndo{Run: id, Kept: map[landfall.KeptReason]int{}}
+	before := 0
+	err := o.change(ctx, "run.undo", id, func(tx landfall.Tx) (string, error) {
+		run, err := tx.Run(ctx, id)
+		if err != nil {
+			return "", because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no run %q.", id))
+		}
+		if err := undoable(run); err != nil {
+			return "", err
+		}
+		undo.Created = run.Tally.Succeeded
+		before, err = tx.UndoneInRun(ctx, id)
+		return reason, err
+	})
+	if err != nil {
+		return RunUndo{}, err
+	}
+	stopped := o.undoAll(ctx, &undo, reason, before, watch)
+	// What happened is counted even when somebody has lost his patience.
+	patient := context.WithoutCancel(ctx)
+	err = o.view(patient, "run.undo", func(view landfall.View) (err error) {
+		undo.Undone, err = view.UndoneInRun(patient, id)
+		return err
+	})
+	return undo, errors.Join(stopped, err)
+}
+
+// undoable refuses runs of which nothing can be taken back, or not yet: while
+// it goes on, a run creates more.
+func undoable(run landfall.Run) error {
+	switch {
+	case run.Plan.DryRun:
+		return landfall.Refuse(landfall.CodeValidationFailed, "The run was a dry run: it created nothing that could be taken back.")
+	case !run.State.Ended():
+		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+			"The run is %s and may create more accounts. Cancel it first, or wait until it has ended.", run.State))
+	}
+	return nil
+}
+
+// undone is what came of one account.
+type undone struct {
+	key     landfall.Key
+	outcome landfall.UndoOutcome
+	err     error
+}
+
+// undoAll lets several workers take back what the store streams.
+func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, done int, watch RunUndoWatch) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	keys, results := make(chan landfall.Key), make(chan undone)
+	var listed error
+	go func() {
+		defer close(keys)
+		for key, err := range o.store.RunCreated(working, undo.Run) {
+			if err != nil {
+				listed = storeFault("run.undo", err)
+				return
+			}
+			select {
+			case keys <- key:
+			case <-working.Done():
+				return
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range undosAtOnce {
+		workers.Go(func() {
+			for key := range keys {
+				outcome, err := o.undoOne(working, landfall.Undoing{Key: key, Actor: o.actor, Reason: reason, Run: undo.Run})
+				results <- undone{key, outcome, err}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(results)
+	}()
+	err := undo.gather(results, done, watch, stop)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ErrInterrupted
+	}
+	return listed
+}
+
+// gather counts results until there are no more. When something is wrong it
+// stops the workers and waits for what they have in hand.
+func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, stop context.CancelFunc) (stopped error) {
+	inVain := 0
+	for result := range results {
+		remnant := RunRemnant{Key: result.key, Number: result.outcome.Number, Kept: result.outcome.Kept, Err: result.err}
+		if errors.Is(result.err, context.Canceled) {
+			continue
+		}
+		gone := false
+		if result.err != nil {
+			u.Failed++
+			inVain++
+		} else {
+			inVain = 0
+			if gone = result.outcome.Verdict != landfall.UndoKept; !gone {
+				u.Kept[result.outcome.Kept]++
+			}
+		}
+		if stopped == nil && inVain >= hopeless {
+			stopped = storeFault("run.undo", result.err)
+			stop()
+		}
+		if stopped == nil && !gone && watch.Remnant != nil {
+			if stopped = watch.Remnant(remnant); stopped != nil {
+				stop()
+			}
+		}
+		if done++; watch.Progress != nil {
+			watch.Progress(done, u.Created)
+		}
+	}
+	return stopped
+}
+
+// undoOne takes one account back, and waits for a database that is away for a
+// moment.
+func (o *Operator) undoOne(ctx context.Context, undoing landfall.Undoing) (outcome landfall.UndoOutcome, err error) {
+	for try := range undoTries {
+		if try > 0 {
+			select {
+			case <-time.After(undoPause << try):
+			case <-ctx.Done():
+				return outcome, ctx.Err()
+			}
+		}
+		// An undo whose outcome is not known is asked again like any other: of an
+		// account that is gone it finds none of this run.
+		if outcome, err = o.store.Undo(ctx, undoing); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil && err != nil {
+		return outcome, ctx.Err()
+	}
+	return outcome, err
+}
