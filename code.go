@@ -33,4 +33,5 @@ const (
 	CodeWindowOver            = "window_over"
 	CodeHasPostings           = "has_postings"
 	CodeCustomersTold         = "customers_were_told"
+	CodeEventCursorUnknown    = "event_cursor_unknown"
 )

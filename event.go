@@ -23,6 +23,8 @@ const (
 	EventRunPaused             EventType = "run.paused"
 	EventRunFinished           EventType = "run.finished"
 	EventRunCancelled          EventType = "run.cancelled"
+	EventSignedOff             EventType = "reconciliation.signed_off"
+	EventWebhookTest           EventType = "webhook.test"
 )
 
 // Event is a fact for the outside world. It holds no personal data beyond the

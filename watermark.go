@@ -1,6 +1,9 @@
 package landfall
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Watermark says how far the log of events is complete. Ids are given before
 // commits, and commits overtake each other: behind the newest event there may be
@@ -14,6 +17,9 @@ type Watermark struct {
 	// complete up to Last.
 	Last    int64
 	Writing []string
+	// Newest was the newest event of the last sounding: once Complete gets
+	// there, everything is that had been committed by then.
+	Newest int64
 }
 
 // Next is the watermark after another sounding: the newest event found, and
@@ -27,12 +33,12 @@ func (w Watermark) Next(last int64, writing []string) Watermark {
 	still := slices.DeleteFunc(slices.Clone(w.Writing), func(one string) bool { return !slices.Contains(writing, one) })
 	switch {
 	case len(writing) == 0:
-		return Watermark{Complete: last, Last: last}
+		return Watermark{Complete: last, Last: last, Newest: last}
 	case len(still) == 0:
 		// What the last sounding waited for has come; now this one waits.
-		return Watermark{Complete: w.Last, Last: last, Writing: writing}
+		return Watermark{Complete: w.Last, Last: last, Writing: writing, Newest: last}
 	}
-	return Watermark{Complete: w.Complete, Last: w.Last, Writing: still}
+	return Watermark{Complete: w.Complete, Last: w.Last, Writing: still, Newest: last}
 }
 
 // EventQuery asks for a part of the log.
@@ -42,3 +48,16 @@ type EventQuery struct {
 	UpTo      int64    // id of the last one that is
 	Limit     int
 }
+
+// EventPlace is a place in the log: behind an event. Its time tells whether it is
+// still the same event that has this place. The zero place is the beginning.
+type EventPlace struct {
+	ID int64
+	At time.Time
+}
+
+// Place is where an event stands in the log.
+func (e Event) Place() EventPlace { return EventPlace{e.ID, e.At} }
+
+// Holds says whether this event still has a place that was given for it.
+func (p EventPlace) Holds(found Event) bool { return p.ID == found.ID && p.At.Equal(found.At) }

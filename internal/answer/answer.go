@@ -5,10 +5,12 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"landfall"
+	"landfall/internal/contract"
 	"landfall/internal/intake"
 	"landfall/internal/rules"
 )
@@ -23,6 +25,9 @@ type Call struct {
 	Body []byte
 	// Scratch is memory to write the answer into; it may be nil.
 	Scratch []byte
+	// Ends is closed when whoever waits for something should be answered with
+	// what there is; nil is never.
+	Ends <-chan struct{}
 }
 
 // Answer is what a caller is told.
@@ -52,6 +57,7 @@ type Verb struct {
 	Writes bool // needs a key that may write
 	Keeps  bool // holds on to the body when the call is over
 	Listed bool // may be long: comes in pieces and has no time limit of its own
+	Waits  bool // may wait for something to happen
 
 	// supplier is the field that names the supplier in the body of a verb that
 	// changes an account.
@@ -74,8 +80,9 @@ func (v *Verb) Account(body []byte) (key landfall.Key, told bool) {
 
 // API answers calls.
 type API struct {
-	desk  *intake.Desk
-	count func(verb *Verb, outcome string)
+	desk   *intake.Desk
+	count  func(verb *Verb, outcome string)
+	source string // of events
 }
 
 // New gives the API over a desk. Every call is reported to count, if there is
@@ -84,8 +91,19 @@ func New(desk *intake.Desk, count func(verb *Verb, outcome string)) *API {
 	if count == nil {
 		count = func(*Verb, string) {}
 	}
-	return &API{desk: desk, count: count}
+	return &API{desk: desk, count: count, source: contract.UnnamedSource}
 }
+
+// Named tells the API the address under which clients find the service, which
+// events name as their source.
+func (a *API) Named(base string) *API {
+	a.source = EventSource(base)
+	return a
+}
+
+// EventSource is what events name as their source when the service is found
+// under an address, or when that is not known.
+func EventSource(base string) string { return cmp.Or(base, contract.UnnamedSource) }
 
 // The outcomes of calls that were not refused.
 const (

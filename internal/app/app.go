@@ -39,6 +39,7 @@ type App struct {
 	vendors  *payvendor.Desk
 	api      *httpapi.API
 	draining atomic.Bool
+	ending   chan struct{} // closed when the end has begun
 	main     *server
 	ops      *server // nil when off
 }
@@ -57,7 +58,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, version: version, log: log, store: store, logins: newLogins(log.Logger)}
+	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), logins: newLogins(log.Logger)}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.logins.overQuota = metrics.OverQuota
 	app.issuer = auth.NewIssuer(store, auth.Options{
@@ -74,7 +75,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Documents: documents, Verifier: app.vendors, Quota: app.quota,
 	})
 	app.api = httpapi.New(httpapi.Options{
-		Answers: answer.New(desk, metrics.Count),
+		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
 		Gate:    app.gate,
 		Quota:   app.quota,
 		Token: tokenql.New(app.issuer, tokenql.Options{
@@ -90,6 +91,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		BodyMemory:     settings.BodyMemory,
 		Ready:          store.Ping,
 		Draining:       app.draining.Load,
+		Ending:         app.ending,
 		Metrics:        metrics,
 		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
 	})
@@ -213,6 +215,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) drain(ctx context.Context) error {
 	a.log.Info("shutting down")
 	a.draining.Store(true)
+	close(a.ending)
 	// Balancers notice, and callers are told to leave with their next answer,
 	// before connections are closed under those that are quiet.
 	time.Sleep(a.settings.ShutdownDelay)

@@ -186,6 +186,8 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.operator.RevokeVendor(ctx, words[1], words[2])
 	case "remove-vendor": // remove-vendor CODE
 		err = w.operator.RemoveVendor(ctx, words[1])
+	case "put-back-to-an-earlier-state": // as a restored backup is: the last event is gone
+		w.execute(t, `DELETE FROM event WHERE id = (SELECT max(id) FROM event)`)
 	case "wait": // so that the next staging is a later one by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])

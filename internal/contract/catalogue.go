@@ -74,6 +74,8 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeTeamUnknown, "There is no such operations team.", 400),
 	answers(landfall.CodeDryRunRolledBack, "The account would successfully import; everything was rolled back because this was a dry run.", 400),
 	answers(landfall.CodeConcurrencyLimit, "Too many accounts are being created at once. Try again when others have finished.", 429),
+	answers(landfall.CodeEventCursorUnknown, "The event behind which the cursor stands is not in the log: the database was put back to an "+
+		"earlier state, or old events were removed. Begin again without a cursor; events that come again have the same ids.", 400),
 	answers(landfall.CodeAccountNotFound, "There is no such account: nothing was staged, or it was not imported yet.", 400, 404),
 	answers(landfall.CodeWindowOver, "Told to the operator only: the account was created too long ago to be taken back.", 400),
 	answers(landfall.CodeHasPostings, "Told to the operator only: something was added to the account, so it is not taken back.", 400),
@@ -113,5 +115,5 @@ var shapeCodes = []CodeEntry{
 	points(CodeInvalidPath, "every document path", "Not a path below the document root."),
 	points(CodeUnknownParameter, "any query parameter", "The query parameter is not known at this path."),
 	points("invalid_setting", "the settings of a payment vendor", "Told to the operator only: a setting is missing, unknown or not what it should be."),
-	points(CodeInvalidCursor, "after", "The cursor was not taken from a Link header, or was cut."),
+	points(CodeInvalidCursor, "after", "The cursor was not taken from a Link header or from `next`, or was cut."),
 }

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the generated documents again")
 // TestDocumentsAreCurrent compares the checked-in pages with what the tables
 // say now; make generate writes them again.
 func TestDocumentsAreCurrent(t *testing.T) {
-	for name, want := range map[string]string{"errors.md": ErrorsMarkdown(), "account.md": AccountMarkdown()} {
+	for name, want := range generatedDocuments(t) {
 		path := "../../docs/" + name
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -31,6 +31,20 @@ func TestDocumentsAreCurrent(t *testing.T) {
 			t.Errorf("docs/%s is not current; run make generate", name)
 		}
 	}
+}
+
+// generatedDocuments are all pages and schemas that the tables write.
+func generatedDocuments(t *testing.T) map[string]string {
+	t.Helper()
+	documents := map[string]string{"errors.md": ErrorsMarkdown(), "account.md": AccountMarkdown(), "event-types.md": EventsMarkdown()}
+	for _, kind := range EventKinds() {
+		schema, ok := EventSchema(string(kind.Type))
+		if !ok {
+			t.Fatalf("%s has no schema", kind.Type)
+		}
+		documents["event-schemas/"+string(kind.Type)+".json"] = string(schema)
+	}
+	return documents
 }
 
 func TestDocumentsNameEverything(t *testing.T) {

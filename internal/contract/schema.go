@@ -24,6 +24,7 @@ var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, EntryBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
+	FeedBody, EventBody, EventTypesBody, eventTypeBody,
 }
 
 // Schemas describes every body that comes in or goes out, and every object

@@ -55,6 +55,7 @@ type Options struct {
 	BaseURL        string                          // where clients find us, without a slash; "": where they asked
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
+	Ending         <-chan struct{}                 // closed when waiting callers are to be answered; nil: never
 	Metrics        *Metrics                        // nil: of its own
 	Spool          bulk.Spool                      // where answers wait that nobody reads yet
 }
@@ -65,6 +66,7 @@ type API struct {
 	tree        node
 	budget      *budget
 	slots       *slots
+	waits       *slots
 	turns       *turnstile.Turnstile
 	long        *turnstile.Turnstile // of those with long bodies
 	bulk        *bulk.Service
@@ -106,6 +108,7 @@ func New(options Options) *API {
 		Options: options, description: sync.OnceValue(OpenAPI),
 		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots), turns: newTurns(options.InWork), long: newLongTurns(),
 	}
+	api.waits = newSlots(waitsEach, waitsAll, errOwnWaits, errAllWaits)
 	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,

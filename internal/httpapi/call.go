@@ -36,6 +36,9 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	if verb.Listed {
 		return a.callList(ctx, x)
 	}
+	if verb.Waits {
+		return a.callWait(ctx, x)
+	}
 	leave, err := a.turns.Enter(ctx, x.who.Organisation)
 	if err != nil {
 		return a.send(ctx, x, a.Answers.Refuse(verb, err))

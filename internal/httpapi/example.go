@@ -52,6 +52,7 @@ var (
 	})
 	exampleStatementError   = pointingAtItself(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
 	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
+	exampleNoRoute          = failing(landfall.CodeNotFound, "There is nothing at this path.")
 	exampleNotReady         = failing(landfall.CodeServiceUnavailable, "The service is shutting down.")
 	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
 )

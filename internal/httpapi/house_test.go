@@ -54,7 +54,7 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	metrics := NewMetrics("test")
 	desk := intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{Tries: 1})})
 	options := Options{
-		Answers: answer.New(desk, metrics.Count), Metrics: metrics, Gate: auth.NewGate(store, nil),
+		Answers: answer.New(desk, metrics.Count).Named("https://landfall.example.com"), Metrics: metrics, Gate: auth.NewGate(store, nil),
 		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,
 	}

@@ -62,6 +62,7 @@ func document() object {
 			{{"name", tagPosting}, {"description", "Notes, transactions, statements and payment instructions on an imported account."}},
 			{{"name", tagBulk}, {"description", "Many calls of one kind in one request: lines of JSON in, lines of answers out."}},
 			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
+			{{"name", tagEvents}, {"description", "What happened, to be read in order or waited for."}},
 			{{"name", tagReference}, {"description", "What the service says about itself."}},
 			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
 		}},

@@ -77,6 +77,10 @@ var pathParameters = map[string]parameter{
 		description: "Code of the import supplier.",
 		schema:      object{{"type", "string"}}, example: "DEMO_ENERGY",
 	},
+	"event_type": {
+		description: "Type of an event.",
+		schema:      object{{"type", "string"}}, example: "account_import.completed",
+	},
 	"external_account_number": {
 		description: "Account number in the external system, percent-encoded once; a slash in it is `%2F`.",
 		schema:      object{{"type", "string"}}, example: "EXT-0001",

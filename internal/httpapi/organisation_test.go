@@ -34,6 +34,7 @@ var tenancy = map[string]struct {
 	"pendingAccountImportProcesses": {imports + "/pending-account-import-processes/{S}/", "", 200, true},
 	"importedAccountImportProcesses": {
 		imports + "/imported-account-import-processes/{S}/", "", 200, true},
+	"events":   {imports + "/events/?import_supplier_code={S}", "", 200, true},
 	"ruleBook": {imports + "/rules/", "", 200, false},
 }
 
@@ -105,7 +106,7 @@ func TestOpenRoutesNeedNoToken(t *testing.T) {
 		if r.access != open || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
 			continue
 		}
-		path := strings.ReplaceAll(r.path, "{file}", "page.css")
+		path := strings.NewReplacer("{file}", "page.css", "{event_type}", "run.started").Replace(r.path)
 		if got := h.call("", "GET", path, ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}

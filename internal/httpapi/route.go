@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"landfall/internal/answer"
+	"landfall/internal/contract"
 )
 
 // route is one row of the table: how a request gets here, what it needs, who
@@ -62,7 +63,10 @@ func routes() []*route {
 		get(answer.Imported, ofSupplier, importedDoc),
 		get(answer.Failed, ofSupplier, failedDoc),
 		get(answer.Summary, ofSupplier, summaryDoc),
+		get(answer.Events, "", eventsDoc),
 		get(answer.Rules, "", rulesDoc),
+		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
+		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},
 		{method: http.MethodPost, path: "/v1/graphql/", page: (*API).token, doc: tokenDoc},
 		{method: http.MethodGet, path: "/v1/graphql/", page: (*API).token, doc: tokenQueryDoc},
 

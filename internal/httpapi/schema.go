@@ -26,6 +26,7 @@ func tokenSchemas() object {
 			}},
 		}},
 		{"OpenAPI", describe(anyObject(), "An OpenAPI 3.1 document.")},
+		{"JSONSchema", describe(anyObject(), "A JSON Schema, draft 2020-12.")},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/memo"
+	"landfall/internal/outbox"
 )
 
 // defaultLease is how long a killed attempt keeps others away.
@@ -30,6 +31,8 @@ type Options struct {
 	Quota Quota
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
+	// Tide watches the log of events; nil when the desk is to have its own.
+	Tide *outbox.Tide
 	// MailDelay is how long customers are not told of their new account.
 	MailDelay time.Duration
 }
@@ -46,6 +49,7 @@ type Desk struct {
 	verifier     landfall.InstructionVerifier
 	quota        Quota
 	mailDelay    time.Duration
+	tide         *outbox.Tide
 }
 
 // New opens a desk over a store.
@@ -56,7 +60,11 @@ func New(store landfall.Store, options Options) *Desk {
 	if options.Lease <= 0 {
 		options.Lease = defaultLease
 	}
+	if options.Tide == nil {
+		options.Tide = outbox.NewTide(store)
+	}
 	return &Desk{
+		tide:  options.Tide,
 		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
 		documents: options.Documents, verifier: options.Verifier, quota: options.Quota, mailDelay: options.MailDelay,

@@ -1,0 +1,74 @@
+package contract
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+
+	"landfall"
+)
+
+// A cursor of the feed is one byte of version, the event's place and its time,
+// each as long as it needs to be, and four bytes of check sum, in URL-safe
+// base64. The time lets us see that the log is still the one the cursor was
+// given for.
+const eventCursorVersion = 0x51
+
+// EncodeEventCursor writes a place in the log for a URL.
+func EncodeEventCursor(place landfall.EventPlace) string {
+	at := int64(0)
+	if !place.At.IsZero() {
+		at = place.At.UnixMicro()
+	}
+	raw := binary.AppendVarint(binary.AppendVarint([]byte{eventCursorVersion}, place.ID), at)
+	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// DecodeEventCursor reads what EncodeEventCursor wrote and nothing else.
+func DecodeEventCursor(text string) (landfall.EventPlace, bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) <= cursorTail || raw[0] != eventCursorVersion {
+		return landfall.EventPlace{}, false
+	}
+	var place landfall.EventPlace
+	id, length := binary.Varint(raw[1:])
+	at, _ := binary.Varint(raw[1+max(length, 0):])
+	if place.ID = id; at != 0 {
+		place.At = time.UnixMicro(at).UTC()
+	}
+	// Only one spelling is ours, check sum included.
+	return place, id >= 0 && EncodeEventCursor(place) == text
+}
+
+// FeedQuery is what the query of the feed asks for.
+type FeedQuery struct {
+	After    landfall.EventPlace // zero: from the beginning
+	Limit    int
+	Supplier string // "": every supplier granted
+	Wait     time.Duration
+}
+
+const (
+	usualFeed   = 100
+	mostFeed    = 1000
+	LongestWait = 60 * time.Second
+)
+
+// ReadFeedQuery reads the raw query of the feed.
+func ReadFeedQuery(raw string) (FeedQuery, error) {
+	query := ReadQuery(raw)
+	asked := FeedQuery{Limit: query.Int("limit", 1, mostFeed), Wait: time.Duration(query.Int("wait", 0, int(LongestWait/time.Second))) * time.Second}
+	if asked.Limit == 0 {
+		asked.Limit = usualFeed
+	}
+	if text, given := query.take("after"); given {
+		var sound bool
+		if asked.After, sound = DecodeEventCursor(text); !sound {
+			query.refuse("after", CodeInvalidCursor, "Take the cursor from next in an earlier answer.")
+		}
+	}
+	asked.Supplier, _ = query.take("import_supplier_code")
+	return asked, query.Err()
+}

@@ -1,0 +1,68 @@
+package contract
+
+import (
+	"encoding/json"
+	"slices"
+
+	"landfall"
+)
+
+// Schema describes a whole event of this type as JSON Schema, for receivers
+// that check what they get.
+func (k EventKind) Schema() map[string]any {
+	data := map[string]any{"import_supplier": described(textSchema, "Code of the import supplier.")}
+	required := []string{"import_supplier"}
+	if k.account {
+		data["external_account_number"] = described(textSchema, "Number of the account in the external system.")
+		required = append(required, "external_account_number")
+	}
+	if k.number != never {
+		data["platform_account_number"] = described(textSchema, "Number of the account on the platform.")
+	}
+	if k.number == always {
+		required = append(required, "platform_account_number")
+	}
+	for _, member := range k.members {
+		data[member.name] = described(member.schema, member.doc)
+		if member.always {
+			required = append(required, member.name)
+		}
+	}
+	slices.Sort(required)
+	schema := EventBody.Schema()
+	properties, _ := schema["properties"].(map[string]any)
+	properties["type"] = map[string]any{"const": string(k.Type)}
+	properties["data"] = map[string]any{"type": "object", "properties": data, "required": required, "additionalProperties": true}
+	schema["$schema"], schema["$id"] = "https://json-schema.org/draft/2020-12/schema", "urn:landfall:event:"+string(k.Type)
+	schema["title"], schema["description"] = string(k.Type), k.Doc
+	// CloudEvents lets whoever passes an event on add attributes of his own.
+	schema["additionalProperties"] = true
+	return schema
+}
+
+// EventSchema is the JSON Schema of a type, written out, or false when there is
+// no such type.
+func EventSchema(of string) ([]byte, bool) {
+	kind := kindOf(landfall.EventType(of))
+	if kind == nil {
+		return nil, false
+	}
+	text, err := json.MarshalIndent(kind.Schema(), "", "  ")
+	if err != nil {
+		panic("contract: a schema cannot be written: " + err.Error())
+	}
+	return append(text, '\n'), true
+}
+
+// EventTypesBody lists the types of events.
+var EventTypesBody = &List[EventKind]{name: "EventTypeList", items: eventTypeBody, examples: eventKinds[:1]}
+
+var eventTypeBody = &Body[EventKind]{
+	name: "EventType", doc: "A type of event.",
+	members: []memberOf[EventKind]{
+		says("type", "", func(k EventKind) string { return string(k.Type) }),
+		says("description", "", func(k EventKind) string { return k.Doc }),
+		says("schema", "Path of its JSON Schema.", func(k EventKind) string { return EventSchemas + string(k.Type) + "/" }),
+	},
+	example: eventKinds[0],
+}

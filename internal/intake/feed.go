@@ -1,0 +1,134 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"landfall"
+)
+
+// FeedRequest asks for events.
+type FeedRequest struct {
+	After    landfall.EventPlace // zero: from the beginning
+	Limit    int
+	Supplier string        // "": every one granted
+	Wait     time.Duration // how long to wait when there are none
+	// Ends says that whoever waits should be sent home with what there is.
+	Ends <-chan struct{}
+}
+
+// FeedPage is a part of the log and where the next one begins.
+type FeedPage struct {
+	Events []landfall.Event
+	Next   landfall.EventPlace
+}
+
+// Events reads the log of what happened to the suppliers an organisation is
+// granted. Grants are read together with the events, so that what was taken
+// away is not read any more, however long somebody waited; a supplier granted
+// while he waits is in the next page he asks for.
+func (d *Desk) Events(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
+	if request.Supplier != "" {
+		if err := d.mustKnow(ctx, who, request.Supplier); err != nil {
+			return FeedPage{}, err
+		}
+	}
+	suppliers, err := d.granted(ctx, who, request.Supplier)
+	if err != nil {
+		return FeedPage{}, trouble(err)
+	}
+	watch := d.tide.Watch(suppliers)
+	defer watch.Close()
+	patience := time.NewTimer(request.Wait)
+	defer patience.Stop()
+	for {
+		page, err := d.readFeed(ctx, who, request)
+		if err != nil {
+			return FeedPage{}, trouble(err)
+		}
+		if len(page.Events) > 0 || request.Wait == 0 {
+			return page, nil
+		}
+		select {
+		case <-watch.News:
+		case <-patience.C:
+			return page, nil
+		case <-request.Ends:
+			return page, nil
+		case <-ctx.Done():
+			// Who has left reads nothing; who may not stay is told so.
+			if refusal, is := errors.AsType[*landfall.Error](context.Cause(ctx)); is {
+				return FeedPage{}, refusal
+			}
+			return page, nil
+		}
+	}
+}
+
+// granted names the suppliers somebody may read about: all of his or one.
+func (d *Desk) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
+	var suppliers []string
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		suppliers, err = grantedIn(ctx, view, who, only)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return suppliers, nil
+}
+
+func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
+	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
+	if only != "" {
+		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return code != only })
+	}
+	return slices.Clip(append([]string{}, suppliers...)), err
+}
+
+// readFeed reads a page as far as the log is complete.
+func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
+	complete, err := d.tide.Settled(ctx)
+	if err != nil {
+		return FeedPage{}, err
+	}
+	var found []landfall.Event
+	err = d.store.View(ctx, func(view landfall.View) error {
+		if err := stillThere(ctx, view, request.After); err != nil {
+			return err
+		}
+		suppliers, err := grantedIn(ctx, view, who, request.Supplier)
+		if err != nil {
+			return err
+		}
+		found, err = view.EventsAfter(ctx, landfall.EventQuery{
+			Suppliers: suppliers, After: request.After.ID, UpTo: complete, Limit: request.Limit,
+		})
+		return err
+	})
+	if err != nil {
+		return FeedPage{}, err
+	}
+	page := FeedPage{Events: found, Next: request.After}
+	if len(found) > 0 {
+		page.Next = found[len(found)-1].Place()
+	}
+	return page, nil
+}
+
+// stillThere refuses a cursor of another history: the database was put back to
+// an earlier state, its places are given anew, and going on from the old one
+// would skip events in silence.
+func stillThere(ctx context.Context, view landfall.View, place landfall.EventPlace) error {
+	if place.ID == 0 {
+		return nil
+	}
+	event, err := view.LoggedEvent(ctx, place.ID)
+	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Holds(event) {
+		return landfall.Refuse(landfall.CodeEventCursorUnknown,
+			"The event this cursor stands behind is not in the log any more. Begin again without a cursor: events that come again have the same ids.")
+	}
+	return err
+}
