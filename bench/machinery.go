@@ -26,6 +26,7 @@ type machinery struct {
 	program  string
 	postgres *pgtest.Cluster
 	floods   map[string]*flood // that came already
+	sieges   map[string]siege  // likewise
 }
 
 func prepare(ctx context.Context) (*machinery, error) {
@@ -33,7 +34,7 @@ func prepare(ctx context.Context) (*machinery, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}}
+	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]siege{}}
 	build := exec.CommandContext(ctx, "go", "build", "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)

@@ -85,8 +85,10 @@ var measurements = []measurement{
 	{"flood-sqlite", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("sqlite", file("flood"))},
 	{"flood-sqlite-after", "the same before the flood", 0.8, measureAfterFlood("sqlite", file("flood"))},
 	{"flood-sqlite-mib", "memory the server may take meanwhile", 512, measureFloodMemory("sqlite", file("flood"))},
-	{"attacked-postgres", "staging while nobody attacks; the worst of four attacks", 0.5, measureAttack(fresh("attack"))},
-	{"attacked-sqlite", "staging while nobody attacks; the worst of four attacks", 0.5, measureAttack(file("attack"))},
+	{"attacked-postgres", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("postgres", fresh("attack"))},
+	{"attacked-postgres-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("postgres", fresh("attack"))},
+	{"attacked-sqlite", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("sqlite", file("attack"))},
+	{"attacked-sqlite-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("sqlite", file("attack"))},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
 }

@@ -24,6 +24,20 @@ func (s sample) of(what string) string {
 // stopwatch is how long each of many things took.
 type stopwatch []time.Duration
 
+// forever is how long an answer takes that is none.
+const forever = time.Hour
+
+// good counts the answers that were some.
+func (s stopwatch) good() float64 {
+	good := len(s)
+	for _, took := range s {
+		if took == forever {
+			good--
+		}
+	}
+	return float64(good)
+}
+
 // percentile gives how long at most the given share of them took.
 func (s stopwatch) percentile(share float64) time.Duration {
 	if len(s) == 0 {
