@@ -22,19 +22,23 @@ var databaseSettings = []string{"database", "database-password-file", "allow-wea
 // operator's verbs.
 func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error) *cobra.Command {
 	return onStore(command, func(command *cobra.Command, store landfall.Store, arguments []string) error {
-		// The verbs know no rule book; they take its codes from here.
-		rules := []string{}
-		for _, rule := range contract.RuleBook() {
-			rules = append(rules, rule.Code)
-		}
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Rules: rules, SecretVariables: settings.VendorSecrets,
+			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets,
 		}), arguments)
 	})
+}
+
+// ruleCodes names the rules. The verbs know no rule book; they take its codes
+// from here.
+func ruleCodes() (codes []string) {
+	for _, rule := range contract.RuleBook() {
+		codes = append(codes, rule.Code)
+	}
+	return codes
 }
 
 // onStore completes a command that reads the database directly.

@@ -53,9 +53,9 @@ func wantsJSON(arguments []string) bool {
 	return slices.Contains(arguments, "--"+jsonFlag) || slices.Contains(arguments, "--"+jsonFlag+"=true")
 }
 
-// report says on standard error what went wrong: in one line a person needs, or
+// complain says on standard error what went wrong: in one line a person needs, or
 // as an object with the code a program can act on.
-func report(stderr io.Writer, err error, machine bool) {
+func complain(stderr io.Writer, err error, machine bool) {
 	if !machine {
 		fmt.Fprintln(stderr, "landfall: "+explain(err))
 		return
@@ -91,6 +91,10 @@ func stableCode(err error) string {
 	switch exitCode(err) {
 	case exitUsage:
 		return "usage"
+	case exitRefused:
+		if errors.Is(err, errSomeFailed) {
+			return "some_failed"
+		}
 	case exitUnreachable:
 		return landfall.CodeServiceUnavailable
 	}

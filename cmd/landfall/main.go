@@ -34,7 +34,7 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	report(stderr, err, wantsJSON(arguments))
+	complain(stderr, err, wantsJSON(arguments))
 	return exitCode(err)
 }
 
@@ -52,7 +52,7 @@ func newRoot(arguments []string) *cobra.Command {
 			"  landfall supplier create NORTH               prepare a supplier\n" +
 			"  landfall account show NORTH 1001             see what became of an account",
 		Version:           version,
-		SilenceErrors:     true, // report says them, once and in one line
+		SilenceErrors:     true, // complain says them, once and in one line
 		SilenceUsage:      true, // a page of help buries the error it follows
 		DisableAutoGenTag: true, // the same commit makes the same manual pages
 		Args:              onlyCommands,
@@ -67,7 +67,7 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), vendorCommand(), schemaCommand(), verifyCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		accountCommand(), vendorCommand(), schemaCommand(), verifyCommand(), validateCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

@@ -58,6 +58,14 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 	return supplier, err
 }
 
+// Imagine gives a supplier with the defaults and the given settings, checked as
+// if it were to be created, for work without a database.
+func (o *Operator) Imagine(change SupplierChange) (landfall.Supplier, error) {
+	supplier := landfall.NewSupplier("IMAGINED")
+	_, err := o.apply(&supplier, change)
+	return supplier, err
+}
+
 // SetSupplier changes settings of a supplier and gives what they are now. A
 // change of status is told to the outside world as an event.
 func (o *Operator) SetSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/book"
+	"landfall/internal/calendar"
+	"landfall/internal/specimen"
+)
+
+// generateCommand makes a book to try things out with. It needs neither a
+// server nor a database.
+func generateCommand() *cobra.Command {
+	var faults []string
+	order := specimen.Order{AsOf: specimen.DefaultAsOf}
+	command := &cobra.Command{
+		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: usage(cobra.MaximumNArgs(1)),
+		Long: "Make a realistic book of accounts in a folder (book when none is named): people,\n" +
+			"homes, meters, bills and payments that add up, notes, statements, and mistakes in\n" +
+			"chosen shares. The same seed gives the same bytes on every machine. Phone numbers\n" +
+			"and e-mail addresses are such that nobody has them.\n\n" +
+			"Faults: " + faultHelp(),
+		Example: "  landfall generate --accounts 5000 --faults 3%\n" +
+			"  landfall generate big --accounts 1000000 --seed 7 --pack zst\n" +
+			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			folder := "book"
+			if len(arguments) == 1 {
+				folder = arguments[0]
+			}
+			ending, err := readOrder(command, &order, faults)
+			if err != nil {
+				return usageError{err}
+			}
+			printed, err := order.Print(command.Context(), folder, ending, func(int) {})
+			if err != nil {
+				return err
+			}
+			return showPrinted(command, folder, ending, printed)
+		},
+	}
+	flags := command.Flags()
+	flags.IntVar(&order.Accounts, "accounts", 1000, "how many accounts")
+	flags.Uint64Var(&order.Seed, "seed", 1, "which of all possible books")
+	flags.StringVar(&order.Supplier, "supplier", "DEMO_ENERGY", "code of the import supplier in every line")
+	flags.StringVar(&order.Vendor, "vendor", "", "code of a payment vendor; without one there are no payment instructions")
+	flags.String("as-of", order.AsOf.String(), "day the old system was read out; nothing is later")
+	flags.String("faults", "", "share of accounts with a mistake of some kind, such as 3%")
+	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; may be given several times")
+	flags.String("pack", "", "pack the files: gz or zst")
+	completes(command, "pack", fixed("gz", "zst"))
+	for _, plain := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
+		completes(command, plain, nothing)
+	}
+	return command
+}
+
+func faultHelp() string {
+	var list []string
+	for _, kind := range specimen.FaultKinds() {
+		list = append(list, kind[0]+" ("+kind[1]+")")
+	}
+	return strings.Join(list, ",\n") + "."
+}
+
+// readOrder takes what was typed and says what makes no sense of it.
+func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (ending string, err error) {
+	flags := command.Flags()
+	day, _ := flags.GetString("as-of")
+	if order.AsOf, err = calendar.ParseDay(day); err != nil {
+		return "", fmt.Errorf("--as-of %s is no day; write it as %s", day, specimen.DefaultAsOf)
+	}
+	switch packed, _ := flags.GetString("pack"); packed {
+	case "":
+	case "gz", "zst":
+		ending = "." + packed
+	default:
+		return "", fmt.Errorf("--pack %s is not known; it can be gz or zst", packed)
+	}
+	for _, fault := range faults {
+		kind, written, ok := strings.Cut(fault, "=")
+		if !ok {
+			return "", fmt.Errorf("--fault %s: write it as KIND=SHARE, such as phone=2%%", fault)
+		}
+		share, err := readShare(written)
+		if err != nil {
+			return "", err
+		}
+		order.Faults = append(order.Faults, specimen.Fault{Kind: kind, Share: share})
+	}
+	if written, _ := flags.GetString("faults"); written != "" {
+		share, err := readShare(written)
+		if err != nil {
+			return "", err
+		}
+		kinds := specimen.FaultKinds()
+		for _, kind := range kinds {
+			order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
+		}
+	}
+	return ending, order.Check()
+}
+
+// readShare takes 3% and 0.03 for the same.
+func readShare(written string) (float64, error) {
+	number, percent := strings.CutSuffix(written, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, fmt.Errorf("%s is no share; write it as 3%% or 0.03", written)
+	}
+	return share, nil
+}
+
+// showPrinted says what lies in the folder now.
+func showPrinted(command *cobra.Command, folder, ending string, printed specimen.Printed) error {
+	lines := map[string]int{}
+	for kind, count := range printed.Lines {
+		lines[kind.Stem+".ndjson"+ending] = count
+	}
+	data := map[string]any{"folder": folder, "lines": lines, "faults": printed.Faults}
+	return show(command, data, func(out io.Writer) {
+		rows := [][]string{}
+		for _, kind := range book.Kinds() {
+			if count := printed.Lines[kind]; count > 0 {
+				rows = append(rows, []string{kind.Stem + ".ndjson" + ending, strconv.Itoa(count)})
+			}
+		}
+		fmt.Fprintf(out, "In %s:\n\n", clean(folder))
+		table(out, []string{"FILE", "LINES"}, rows)
+		if len(printed.Faults) == 0 {
+			return
+		}
+		rows = rows[:0]
+		for _, kind := range specimen.FaultKinds() {
+			if count := printed.Faults[kind[0]]; count > 0 {
+				rows = append(rows, []string{kind[0], strconv.Itoa(count), kind[1]})
+			}
+		}
+		fmt.Fprint(out, "\nMistakes in it:\n\n")
+		table(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
+	})
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/book"
+	"landfall/internal/operate"
+	"landfall/internal/proofread"
+	"landfall/internal/report"
+)
+
+// errSomeFailed ends a command that did its work and found mistakes.
+var errSomeFailed = errors.New("some of it failed")
+
+// validateCommand checks files without a server. The rules depend on a few of
+// the import supplier's settings, which it therefore takes as flags.
+func validateCommand() *cobra.Command {
+	var rules []string
+	command := &cobra.Command{
+		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: usage(cobra.MinimumNArgs(1)),
+		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of\n" +
+			"its files, without a server, with the rules and the words of the service. Accounts\n" +
+			"that come twice are found too. What only the service can know is left out: whether\n" +
+			"the import supplier exists, what was imported before, and what payment vendors and\n" +
+			"document stores would say. With --report the lines that failed, a table for\n" +
+			"spreadsheets and a page to look at are left in a folder. The exit code is 1 when a\n" +
+			"line would be refused.",
+		Example: "  landfall validate book\n  landfall validate book --report checked\n  landfall validate accounts-003.ndjson.zst --region IE --currency EUR",
+		RunE: func(command *cobra.Command, paths []string) error {
+			change, err := readChange(command, rules)
+			if err != nil {
+				return err
+			}
+			settings, err := operate.New(nil, operate.Options{Rules: ruleCodes()}).Imagine(change)
+			if err != nil {
+				return err
+			}
+			found, err := book.Open(paths...)
+			if err != nil {
+				return usageError{err}
+			}
+			for _, other := range found.Others {
+				warn(command, other+" is no file of a book and was left out")
+			}
+			return validate(command, found, settings)
+		},
+	}
+	flags := command.Flags()
+	flags.String("currency", "", "the supplier's currency, ISO 4217 (default GBP)")
+	flags.String("region", "", "the supplier's region, ISO 3166, for phone numbers and postcodes (default GB)")
+	flags.String("time-zone", "", "the supplier's zone, which says what day it is (default Europe/London)")
+	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
+	flags.String("report", "", "leave the failed lines, a table and a page in this folder")
+	completes(command, "rule", severities)
+	for _, plain := range []string{"currency", "region", "time-zone"} {
+		completes(command, plain, nothing)
+	}
+	return command
+}
+
+// validate reads the book and says what is wrong with it.
+func validate(command *cobra.Command, found *book.Book, settings landfall.Supplier) error {
+	kept := keepNothing
+	folder, _ := command.Flags().GetString("report")
+	var writer *report.Writer
+	if folder != "" {
+		var err error
+		if writer, err = report.Begin(folder); err != nil {
+			return usageError{err}
+		}
+		kept = func(mistake proofread.Mistake) error { return keepMistake(writer, mistake) }
+	}
+	started := time.Now()
+	reader := proofread.Reader{Settings: settings, Now: started, Mistake: kept, Progress: func(int) {}}
+	proof, err := reader.Read(command.Context(), found)
+	if err != nil {
+		return err
+	}
+	summary := proofSummary(found, proof, started)
+	if writer != nil {
+		if err := writer.Finish(summary); err != nil {
+			return err
+		}
+	}
+	if err := showProof(command, proof, summary); err != nil {
+		return err
+	}
+	if !proof.Sound() {
+		return errSomeFailed
+	}
+	return nil
+}
+
+func keepNothing(proofread.Mistake) error { return nil }
+
+func keepMistake(writer *report.Writer, mistake proofread.Mistake) error {
+	if mistake.Wrong() {
+		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
+			return err
+		}
+	}
+	return writer.Warn(mistake.File, mistake.Line, mistake.External, mistake.Warnings)
+}
+
+// proofSummary says it in figures.
+func proofSummary(found *book.Book, proof proofread.Proof, started time.Time) report.Summary {
+	summary := report.Summary{
+		Title: "Proof of a book", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
+	}
+	lines := 0
+	for _, kind := range book.Kinds() {
+		count, any := proof.Counts[kind]
+		if !any {
+			continue
+		}
+		lines += count.Lines
+		summary.Bars = append(summary.Bars, report.Bar{Name: kind.Stem, Parts: []report.Part{
+			{Name: "right", Count: count.Lines - count.Wrong, Tone: report.Good}, {Name: "wrong", Count: count.Wrong, Tone: report.Bad},
+		}})
+	}
+	summary.Sentence = fmt.Sprintf("All %s lines are right.", report.Number(lines))
+	if !proof.Sound() {
+		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(proof.Wrong.Accounts), report.Number(lines))
+	}
+	for _, file := range found.Files {
+		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
+	}
+	return summary
+}
+
+// showProof prints the figures: a row for each file's kind, then what to mend.
+func showProof(command *cobra.Command, proof proofread.Proof, summary report.Summary) error {
+	return show(command, summary.Figures(), func(out io.Writer) {
+		rows := [][]string{}
+		for _, kind := range book.Kinds() {
+			if count, any := proof.Counts[kind]; any {
+				rows = append(rows, []string{
+					kind.Stem, strconv.Itoa(count.Lines), strconv.Itoa(count.Lines - count.Wrong), strconv.Itoa(count.Wrong), strconv.Itoa(count.Warned),
+				})
+			}
+		}
+		table(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
+		showGroups(out, "MISTAKE", proof.Wrong.Groups)
+		printRepairs(out, proof.Wrong.Repairs)
+		showGroups(out, "WARNING", proof.Warnings.Groups)
+	})
+}
+
+// mostShown keeps a book gone wrong from scrolling what matters away.
+const mostShown = 20
+
+func showGroups(out io.Writer, what string, groups []landfall.FailureGroup) {
+	if len(groups) == 0 {
+		return
+	}
+	rows := [][]string{}
+	for _, group := range groups[:min(mostShown, len(groups))] {
+		rows = append(rows, []string{strconv.Itoa(group.Accounts), strconv.Itoa(group.Alone), group.Code, strings.TrimSpace(group.Attr)})
+	}
+	fmt.Fprintln(out)
+	table(out, []string{"LINES", "ALONE", what, "WHERE"}, rows)
+	if more := len(groups) - mostShown; more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
+}

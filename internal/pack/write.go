@@ -1,0 +1,17 @@
+package pack
+
+import (
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// NewWriter packs a stream in one of the encodings. Close ends the stream and
+// leaves what it was written to open.
+func NewWriter(encoding string, to io.Writer) (io.WriteCloser, error) {
+	if encoding == Gzip {
+		return gzip.NewWriterLevel(to, gzip.BestSpeed)
+	}
+	return zstd.NewWriter(to, zstd.WithWindowSize(widest), zstd.WithEncoderLevel(zstd.SpeedDefault))
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // for the page
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": Number, "percent": percent, "width": width, "part": share,
+	"place": func(i int) int { return i + 1 }, "places": places, "largest": largest,
+	"parts": func(attr string) []string { return strings.Split(attr, ".") },
+}).Parse(pageText))
+
+// Page draws a report as one HTML file that needs nothing else.
+func Page(summary Summary) ([]byte, error) {
+	var out bytes.Buffer
+	if err := page.Execute(&out, summary); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// Number writes a count with its thousands apart, as people read it.
+func Number(count int) string {
+	text := strconv.Itoa(count)
+	var parts []string
+	for len(text) > 3 {
+		parts = append([]string{text[len(text)-3:]}, parts...)
+		text = text[:len(text)-3]
+	}
+	return strings.Join(append([]string{text}, parts...), ",")
+}
+
+// percent never says 100 of what is not all, nor 0 of what is something.
+func percent(count, whole int) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	tenths := (count*1_000 + whole/2) / whole
+	switch {
+	case count > 0 && tenths == 0:
+		return "<0.1 %"
+	case count < whole && tenths == 1_000:
+		return ">99.9 %"
+	}
+	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
+}
+
+// width is a share for drawing: whatever is there can be seen.
+func width(count, whole int) string {
+	if count == 0 || whole == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(max(0.6, 100*float64(count)/float64(whole)), 'f', 2, 64)
+}
+
+// share says a part in words, for whoever cannot see the bar.
+func share(part Part, bar Bar) string {
+	return Number(part.Count) + " " + part.Name + " (" + percent(part.Count, bar.Whole()) + ")"
+}
+
+// largest is what the longest bar of a table stands for.
+func largest(groups []landfall.FailureGroup) (count int) {
+	for _, group := range groups {
+		count = max(count, group.Accounts)
+	}
+	return count
+}
+
+// places names mistakes by their numbers in the table: a list of their codes
+// would be too long to read.
+func places(chosen, all []landfall.FailureGroup) string {
+	var list []string
+	for i, group := range all {
+		if slices.Contains(chosen, group) {
+			list = append(list, strconv.Itoa(i+1))
+		}
+	}
+	if len(list) == 1 {
+		return "no. " + list[0]
+	}
+	return "these " + strconv.Itoa(len(list)) + " (nos. " + strings.Join(list, ", ") + ")"
+}
