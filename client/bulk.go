@@ -1,0 +1,183 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+)
+
+// Kind is a call that can be made in bulk: the tail of its path.
+type Kind string
+
+// The kinds.
+const (
+	BulkValidate     Kind = "validate-account"
+	BulkStage        Kind = "account-import-process/create-or-update"
+	BulkProcess      Kind = "account-import-process/process"
+	BulkNotes        Kind = "notes/create"
+	BulkTransactions Kind = "transactions/create"
+	BulkStatements   Kind = "historical-statements/create"
+	BulkInstructions Kind = "payment-instruction/create"
+)
+
+// Answer is what became of one line.
+type Answer struct {
+	Line   int             `json:"line"` // from 1, in the order sent
+	Status int             `json:"status"`
+	Body   json.RawMessage `json:"body"` // what the single call would have answered
+}
+
+// Err is the refusal of a line, or nil.
+func (a Answer) Err() error {
+	if a.Status < http.StatusBadRequest {
+		return nil
+	}
+	return parseError(a.Status, a.Body, nil)
+}
+
+// ErrCutOff is a bulk call whose answers broke off: what became of the lines
+// after the last answer is not known, and sending them again is safe.
+var ErrCutOff = errors.New("the answers broke off")
+
+// StoppedError is a bulk call that the server ended early, in order: nothing
+// was done from NextLine on.
+type StoppedError struct{ NextLine int }
+
+// Error says where to go on.
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("the server stopped before line %d; send the lines from there again", e.NextLine)
+}
+
+// Bulk makes one call for each line and gives the answers in the order of the
+// lines, while further lines are being sent. Lines are bodies without line
+// feeds. An error of the lines ends the call. Bulk itself repeats nothing: what
+// was cut off is the caller's to go on with, from the first line that was not
+// answered.
+func (c *Client) Bulk(ctx context.Context, kind Kind, query url.Values, lines iter.Seq2[[]byte, error]) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		reader, writer := io.Pipe()
+		var failed error // of the lines
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			failed = writeLines(writer, lines)
+		}()
+		defer func() {
+			_ = reader.Close() // whoever still writes is done
+			<-sent
+		}()
+		response, err := c.stream(ctx, kind, query, reader)
+		if err == nil {
+			defer response.Body.Close()
+			err = readAnswers(response.Body, yield)
+		}
+		if errors.Is(err, errEnough) {
+			return
+		}
+		_ = reader.Close()
+		<-sent
+		if failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
+			err = failed
+		}
+		if err != nil {
+			yield(Answer{}, err)
+		}
+	}
+}
+
+// stream opens a bulk call. Its body can be sent only once, so the token is
+// looked after beforehand.
+func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body io.Reader) (*http.Response, error) {
+	token, err := c.tokens.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	target := c.server + "/v1/data-import/bulk/" + string(kind) + "/"
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/x-ndjson")
+	request.Header.Set("Authorization", "Token "+token)
+	request.Header.Set("User-Agent", c.agent)
+	// A refusal must come before a million lines are sent for nothing.
+	request.Header.Set("Expect", "100-continue")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		if response.StatusCode == http.StatusUnauthorized {
+			c.tokens.spoiled(token)
+		}
+		return nil, readError(response)
+	}
+	return response, nil
+}
+
+// writeLines sends the lines until there are no more or nobody reads them.
+func writeLines(writer *io.PipeWriter, lines iter.Seq2[[]byte, error]) error {
+	out := bufio.NewWriterSize(writer, 64<<10)
+	for line, err := range lines {
+		if err == nil && bytes.IndexByte(line, '\n') >= 0 {
+			err = errors.New("a line of a bulk call contains a line feed")
+		}
+		if err == nil {
+			_, err = out.Write(line)
+		}
+		if err == nil {
+			err = out.WriteByte('\n')
+		}
+		if err != nil {
+			_ = writer.CloseWithError(err) // the server must not take it for the end
+			return err
+		}
+	}
+	err := out.Flush()
+	_ = writer.CloseWithError(err) // nil is the end of the body
+	return err
+}
+
+// errEnough is a caller who wants no more answers.
+var errEnough = errors.New("enough")
+
+// readAnswers hands on one answer after the other, and wants a summary at the end.
+func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
+	in := bufio.NewReaderSize(body, 256<<10)
+	for {
+		text, err := in.ReadBytes('\n')
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrCutOff, err)
+		}
+		var line struct {
+			Answer
+			Summary *struct {
+				Complete bool `json:"complete"`
+				NextLine int  `json:"next_line"`
+			} `json:"summary"`
+		}
+		if err := json.Unmarshal(text, &line); err != nil {
+			return fmt.Errorf("an answer cannot be read: %w", err)
+		}
+		switch {
+		case line.Summary != nil && line.Summary.Complete:
+			return nil
+		case line.Summary != nil:
+			return &StoppedError{line.Summary.NextLine}
+		case !yield(line.Answer, nil):
+			return errEnough
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+)
+
+// PostedNote is what became of a note.
+type PostedNote struct {
+	Status string `json:"status"` // NOTE_CREATION_SUCCESS or NOTE_ALREADY_EXISTS
+	Body   string `json:"body"`
+}
+
+// AddNotes adds notes to a created account: a document with import_supplier,
+// external_account_number and notes. Notes that are there already stay single.
+func (c *Client) AddNotes(ctx context.Context, notes Document) ([]PostedNote, error) {
+	var posted []PostedNote
+	_, err := c.post(ctx, []string{"notes", "create"}, nil, notes, false, &posted)
+	return posted, err
+}
+
+// TransactionOptions says how transactions are added.
+type TransactionOptions struct {
+	// UncheckedIDs adds transactions whose identifiers are there already once
+	// more. A repeat would add them again, so none is made by itself.
+	UncheckedIDs bool
+	// OntoOpenStatement adds transactions dated before the open period, too, on
+	// its first day.
+	OntoOpenStatement bool
+}
+
+// PostedTransaction is what became of a transaction.
+type PostedTransaction struct {
+	Status      string          `json:"status"` // TRANSACTION_ADDED_TO_ACCOUNT or TRANSACTION_ALREADY_EXISTS
+	Transaction json.RawMessage `json:"transaction_data"`
+	Differences []string        `json:"differences"`
+}
+
+// AddTransactions adds transactions to a created account, all or none.
+func (c *Client) AddTransactions(ctx context.Context, transactions Document, options TransactionOptions) ([]PostedTransaction, error) {
+	query := url.Values{}
+	if options.UncheckedIDs {
+		query.Set("check_previously_added", "false")
+	}
+	if options.OntoOpenStatement {
+		query.Set("force_add_to_current_statement", "true")
+	}
+	var answer struct {
+		Results []PostedTransaction `json:"results"`
+	}
+	_, err := c.post(ctx, []string{"transactions", "create"}, query, transactions, options.UncheckedIDs, &answer)
+	return answer.Results, err
+}
+
+// AddStatements adds historical statements to a created account.
+func (c *Client) AddStatements(ctx context.Context, statements Document) error {
+	_, err := c.post(ctx, []string{"historical-statements", "create"}, nil, statements, false, nil)
+	return err
+}
+
+// AddInstruction adds a payment instruction to a created account, once its
+// vendor knows it.
+func (c *Client) AddInstruction(ctx context.Context, instruction Document) error {
+	_, err := c.post(ctx, []string{"payment-instruction", "create"}, nil, instruction, false, nil)
+	return err
+}

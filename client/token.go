@@ -1,0 +1,114 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// tokens keeps the token of a client. It is obtained with the first call, and
+// again when it is about to end: whoever comes meanwhile waits for the same one.
+type tokens struct {
+	client *Client
+	key    string
+
+	mutex sync.Mutex
+	token string
+	ends  time.Time
+}
+
+// margin is how long before its end a token is no longer used: a request may
+// be under way for a while.
+const margin = 30 * time.Second
+
+// errNoKey is a client that cannot obtain tokens.
+var errNoKey = errors.New("no API key was given")
+
+// current gives a token that is good for a while yet.
+func (t *tokens) current(ctx context.Context) (string, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.token != "" && time.Now().Before(t.ends) {
+		return t.token, nil
+	}
+	if t.key == "" {
+		return "", errNoKey
+	}
+	token, life, err := t.obtain(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.token, t.ends = token, time.Now().Add(max(life-margin, life/2))
+	return token, nil
+}
+
+// spoiled forgets a token that the server did not take, unless somebody has
+// renewed it already.
+func (t *tokens) spoiled(token string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.token == token {
+		t.token = ""
+	}
+}
+
+// obtain asks for a token with the key. Refresh tokens are for those who must
+// not keep the key; whoever has it needs none.
+func (t *tokens) obtain(ctx context.Context) (string, time.Duration, error) {
+	body, err := json.Marshal(map[string]any{
+		"query":     "mutation($key: String!) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn } }",
+		"variables": map[string]string{"key": t.key},
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.server+"/v1/graphql/", bytes.NewReader(body))
+	if err != nil {
+		return "", 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", t.client.agent)
+	response, err := t.client.http.Do(request)
+	if err != nil {
+		return "", 0, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return "", 0, err
+	}
+	var answer struct {
+		Data struct {
+			Obtained *struct {
+				Token     string `json:"token"`
+				ExpiresIn int    `json:"expiresIn"`
+			} `json:"obtainServiceToken"`
+		} `json:"data"`
+		Errors []struct {
+			Message    string `json:"message"`
+			Extensions struct {
+				Code string `json:"code"`
+			} `json:"extensions"`
+		} `json:"errors"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Data.Obtained == nil && len(answer.Errors) == 0 {
+		// A proxy in between, or no Landfall at all.
+		return "", 0, &Error{Status: response.StatusCode, Code: "not_landfall", RetryAfter: retryAfter(response),
+			Detail: fmt.Sprintf("the server at %s did not answer as Landfall does (status %d)", t.client.server, response.StatusCode)}
+	}
+	if answer.Data.Obtained == nil {
+		failed := answer.Errors[0]
+		status := response.StatusCode
+		if status == http.StatusOK {
+			status = http.StatusUnauthorized // GraphQL tells failures with 200
+		}
+		return "", 0, &Error{Status: status, Code: failed.Extensions.Code, Detail: failed.Message, RetryAfter: retryAfter(response)}
+	}
+	return answer.Data.Obtained.Token, time.Duration(answer.Data.Obtained.ExpiresIn) * time.Second, nil
+}

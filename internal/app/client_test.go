@@ -1,0 +1,131 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"landfall/client"
+	"landfall/internal/specimen"
+)
+
+// customer gives a client of the world as an integrator has one.
+func (w *world) customer(t *testing.T) *client.Client {
+	t.Helper()
+	c, err := client.New(w.server.URL, client.WithKey(w.words["key"]), client.WithPatience(20*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestClientWalksTheMainWay goes through every call of the public client
+// against the real service, on both databases.
+func TestClientWalksTheMainWay(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		w := newWorld(t, database, nil)
+		c, ctx := w.customer(t), t.Context()
+		order := specimen.Order{Accounts: 20, Seed: 1, Supplier: "NORTH", AsOf: specimen.DefaultAsOf}
+
+		entry := order.Draw(0)
+		if warnings, err := c.Validate(ctx, entry.Account); err != nil || len(warnings) > 0 {
+			t.Fatal(warnings, err)
+		}
+		staged, err := c.Stage(ctx, entry.Account)
+		if err != nil || !staged.First || staged.Supplier != "NORTH" {
+			t.Fatalf("%+v %v", staged, err)
+		}
+		if again, err := c.Stage(ctx, entry.Account); err != nil || again.First {
+			t.Fatalf("staged again: %+v %v", again, err)
+		}
+		creation := client.Creation{Supplier: "NORTH", External: staged.External, Team: "Migration Team", DryRun: true}
+		if rehearsed, err := c.Process(ctx, creation); err != nil {
+			t.Fatalf("dry run: %+v %v", rehearsed, err)
+		}
+		creation.DryRun = false
+		created, err := c.Process(ctx, creation)
+		if err != nil || created.Number == "" {
+			t.Fatalf("%+v %v", created, err)
+		}
+		if _, err := c.Process(ctx, creation); !client.IsCode(err, "account_already_imported") {
+			t.Errorf("created again: %v", err)
+		}
+		envelope := fmt.Sprintf(`"import_supplier":"NORTH","external_account_number":%q`, staged.External)
+		notes, err := c.AddNotes(ctx, "{"+envelope+`,"notes":[{"body":"Hello."}]}`)
+		if err != nil || len(notes) != 1 || notes[0].Status != "NOTE_CREATION_SUCCESS" {
+			t.Errorf("%+v %v", notes, err)
+		}
+		payment := "{" + envelope + `,"transactions":[{"transaction_id":"late","transaction_date":"2026-06-30","amount":"5.00","type":"PAYMENT"}]}`
+		for _, want := range []string{"TRANSACTION_ADDED_TO_ACCOUNT", "TRANSACTION_ALREADY_EXISTS"} {
+			posted, err := c.AddTransactions(ctx, payment, client.TransactionOptions{})
+			if err != nil || len(posted) != 1 || posted[0].Status != want {
+				t.Errorf("%s: %+v %v", want, posted, err)
+			}
+		}
+		if err := c.AddStatements(ctx, "{"+envelope+`,"statements":[]}`); err != nil {
+			t.Error(err)
+		}
+		status, err := c.Status(ctx, "NORTH", staged.External)
+		if err != nil || status.State != "IMPORTED" || status.Number != created.Number || status.Notes != 1 {
+			t.Errorf("%+v %v", status, err)
+		}
+		if _, err := c.Status(ctx, "SOUTH", "1"); !client.IsCode(err, "import_supplier_not_found") && err == nil {
+			t.Error("another organisation's supplier was shown")
+		}
+		w.clientInBulk(t, c, order)
+	})
+}
+
+// clientInBulk stages the rest of the book as a stream and reads the lists.
+func (w *world) clientInBulk(t *testing.T, c *client.Client, order specimen.Order) {
+	t.Helper()
+	lines := func(yield func([]byte, error) bool) {
+		for place := range order.Accounts {
+			line := order.Draw(place).Account
+			if place == 5 {
+				line = []byte(`{"import_supplier":"NORTH","external_account_number":"broken"}`)
+			}
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+	statuses := map[int]int{}
+	for answer, err := range c.Bulk(t.Context(), client.BulkStage, nil, lines) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		statuses[answer.Status]++
+		if answer.Line == 1 && !client.IsCode(answer.Err(), "account_already_imported") {
+			t.Errorf("line 1: %v", answer.Err())
+		}
+	}
+	if statuses[201] != 18 || statuses[400] != 2 {
+		t.Errorf("statuses %v", statuses)
+	}
+	counts := map[string]int{}
+	for _, err := range c.All(t.Context(), "NORTH") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts["all"]++
+	}
+	for entry, err := range c.Imported(t.Context(), "NORTH") {
+		if err != nil || entry.Number == "" || entry.CreatedAt.IsZero() {
+			t.Fatal(entry, err)
+		}
+		counts["imported"]++
+	}
+	for failed, err := range c.Failures(t.Context(), "NORTH") {
+		if err != nil || failed.External != "broken" || failed.At != "STAGING" {
+			t.Fatalf("%+v %v", failed, err)
+		}
+		counts["failed"]++
+	}
+	if counts["all"] != 19 || counts["imported"] != 1 || counts["failed"] != 1 {
+		t.Errorf("lists %v", counts)
+	}
+	if summary, err := c.ErrorSummary(t.Context(), "NORTH"); err != nil || summary.Accounts != 1 || len(summary.Groups) != 1 {
+		t.Errorf("%+v %v", summary, err)
+	}
+}
