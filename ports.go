@@ -21,6 +21,7 @@ type Store interface {
 	Inspector
 	Mailroom
 	EventLog
+	WebhookPipeline
 
 	// View runs fn over one consistent snapshot. Nothing can be written. When it
 	// answers with an error of the store's, fn may still be stuck in a database
@@ -178,6 +179,7 @@ type View interface {
 	VendorReader
 	MailReader
 	EventReader
+	WebhookReader
 	RunReader
 	TallyReader
 }
@@ -191,6 +193,7 @@ type Tx interface {
 	TeamWriter
 	RecordWriter
 	VendorWriter
+	WebhookWriter
 	MailWriter
 	RunWriter
 }

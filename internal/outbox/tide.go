@@ -65,7 +65,7 @@ func NewTide(log Log) *Tide {
 // Watch is somebody who waits for news.
 type Watch struct {
 	News      <-chan struct{} // has something after an event of his suppliers
-	news      chan struct{}
+	tell      func()
 	suppliers []string // nil: all
 	tide      *Tide
 }
@@ -74,7 +74,20 @@ type Watch struct {
 // reads the log after this call and then waits for News misses nothing.
 func (t *Tide) Watch(suppliers []string) *Watch {
 	news := make(chan struct{}, 1)
-	w := &Watch{News: news, news: news, suppliers: suppliers, tide: t}
+	w := t.Call(suppliers, func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})
+	w.News = news
+	return w
+}
+
+// Call is Watch for who wants to be called: at once, and without doing anything
+// that takes time.
+func (t *Tide) Call(suppliers []string, tell func()) *Watch {
+	w := &Watch{tell: tell, suppliers: suppliers, tide: t}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.watches[w] = struct{}{}
@@ -203,10 +216,7 @@ func (t *Tide) tell(complete int64) {
 	defer t.mu.Unlock()
 	for w := range t.watches {
 		if suppliers == nil || w.suppliers == nil || slices.ContainsFunc(w.suppliers, func(code string) bool { return suppliers[code] }) {
-			select {
-			case w.news <- struct{}{}:
-			default:
-			}
+			w.tell()
 		}
 	}
 }

@@ -1,0 +1,240 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+
+	"landfall"
+)
+
+// claimable finds webhooks that are due and have something to deliver, those
+// first that have waited longest.
+const claimable = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
+	WHERE held.state = 'active' AND o.disabled = FALSE AND held.due_at <= {now} AND (held.lease_until IS NULL OR held.lease_until < {now})
+	AND (EXISTS (SELECT 1 FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id JOIN event e ON e.supplier = s.code
+			WHERE g.organisation = held.organisation AND e.id > held.position AND e.id <= $1)
+		OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.webhook = held.name AND d.due_at <= {now}))
+	ORDER BY held.due_at, held.name LIMIT $2`
+
+// ClaimWebhooks takes webhooks to deliver to. Most of the time there are none,
+// and finding that out writes nothing.
+func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaimRequest) ([]landfall.WebhookClaim, int, error) {
+	var active int
+	var found []string
+	err := s.View(ctx, func(read landfall.View) error {
+		v := read.(*view) //nolint:forcetypeassert // View made it
+		err := v.one(ctx, `SELECT count(*) FROM webhook WHERE state = 'active'`, nil, []any{&active})
+		if err != nil || active == 0 {
+			return err
+		}
+		found, err = collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) }, claimable, request.UpTo, int64(request.Most))
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(found) == 0 {
+		return nil, active, nil
+	}
+	token := rand.Text()
+	var claims []landfall.WebhookClaim
+	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		taken, err := collect(ctx, t.session, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
+			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimable+` {take}) RETURNING name`,
+			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
+		for i := range taken {
+			taken[i].Token = token
+		}
+		claims = taken
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return claims, active, nil
+}
+
+// mostWaiting is how many deliveries that wait are tried again in one round.
+const mostWaiting = 64
+
+// WebhookRound reads what comes next for a webhook.
+func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
+	var round landfall.WebhookRound
+	err := s.View(ctx, func(read landfall.View) error {
+		v := read.(*view) //nolint:forcetypeassert // View made it
+		var err error
+		round, err = v.round(ctx, claim, upTo, most)
+		return err
+	})
+	if err != nil {
+		return landfall.WebhookRound{}, err
+	}
+	return round, nil
+}
+
+func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
+	var now int64
+	found, err := collect(ctx, v.session, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook, &now) },
+		webhookColumns+`, {now} FROM webhook w WHERE w.name = $1 AND w.lease_token = $2 AND w.state = 'active'`, claim.Name, claim.Token)
+	webhook, err := first(found, err, landfall.ErrFenced)
+	if err != nil {
+		return landfall.WebhookRound{}, err
+	}
+	round := landfall.WebhookRound{Webhook: webhook, Now: moment(now), Through: max(upTo, webhook.Position)}
+	suppliers, err := v.GrantedSuppliers(ctx, webhook.Organisation)
+	if err != nil {
+		return round, err
+	}
+	if len(webhook.Suppliers) > 0 {
+		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return !slices.Contains(webhook.Suppliers, code) })
+	}
+	round.Events, err = v.EventsAfter(ctx, landfall.EventQuery{Suppliers: suppliers, After: webhook.Position, UpTo: upTo, Limit: most})
+	if err != nil {
+		return round, err
+	}
+	if len(round.Events) == most {
+		round.Through, round.More = round.Events[most-1].ID, true
+	}
+	return round, v.waiting(ctx, &round, suppliers)
+}
+
+// waiting reads the deliveries that are due again: of each account the first
+// that waits, which the others wait behind.
+func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppliers []string) error {
+	due, err := collect(ctx, v.session, scanDelivery, deliveryColumns+` WHERE d.webhook = $1 AND d.due_at <= $2 AND d.state = 'waiting'
+		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = d.webhook AND b.supplier = d.supplier AND b.external = d.external
+			AND b.state = 'waiting' AND b.event_id < d.event_id)
+		ORDER BY d.due_at LIMIT $3`, round.Webhook.Name, round.Now.UnixMicro(), int64(mostWaiting))
+	if err != nil {
+		return err
+	}
+	for _, delivery := range due {
+		if slices.Contains(suppliers, delivery.Event.Key.Supplier) {
+			round.Waiting = append(round.Waiting, delivery)
+		} else {
+			round.Withdrawn = append(round.Withdrawn, delivery.Event.ID)
+		}
+	}
+	round.More = round.More || len(due) == mostWaiting
+	if len(round.Events) == 0 {
+		return nil
+	}
+	blocked, err := collect(ctx, v.session, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
+		`SELECT DISTINCT e.supplier, e.external FROM event e JOIN webhook_delivery d
+			ON d.webhook = $1 AND d.supplier = e.supplier AND d.external = e.external AND d.state = 'waiting'
+		WHERE e.id > $2 AND e.id <= $3`, round.Webhook.Name, round.Webhook.Position, round.Events[len(round.Events)-1].ID)
+	round.Blocked = make(map[landfall.Key]bool, len(blocked))
+	for _, key := range blocked {
+		round.Blocked[key] = true
+	}
+	return err
+}
+
+// How a round changes the row of its webhook.
+const (
+	aftermath = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
+	kept      = `, lease_until = {now} + $6`
+	released  = `, lease_token = NULL, lease_until = NULL`
+	goneNow   = `, state = 'gone'`
+	troubled  = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`
+	well      = `, attempts = 0, failing_at = NULL, delivered_at = {now}`
+	ofClaim   = ` WHERE name = $1 AND lease_token = $2`
+)
+
+// KeepRound writes down what became of a round. Only who has the claim can.
+func (s *Store) KeepRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		text, args := aftermath, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
+		switch {
+		case result.Trouble:
+			text += troubled
+		case result.Delivered > 0:
+			text += well
+		}
+		if result.Gone {
+			text += goneNow
+		}
+		if result.Keep {
+			text, args = text+kept, append(args, result.Lease.Microseconds())
+		} else {
+			text += released
+		}
+		if err := changed(landfall.ErrFenced)(t.exec(ctx, text+ofClaim, args...)); err != nil {
+			return err
+		}
+		if err := t.keepDeliveries(ctx, claim.Name, result); err != nil {
+			return err
+		}
+		if result.Gone {
+			err := t.AppendAudit(ctx, landfall.AuditEntry{
+				Actor: "service", Action: "webhook.gone", Subject: claim.Name, Detail: "the receiver answered 410",
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return t.keepEntry(ctx, claim.Name, result)
+	})
+}
+
+// keepDeliveries writes down what waits and what is dead, and lets go on who
+// waited behind what does not any more.
+func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
+	freed := len(result.Settled) > 0
+	for _, event := range result.Settled {
+		if _, err := t.exec(ctx, `DELETE FROM webhook_delivery WHERE webhook = $1 AND event_id = $2`, name, event); err != nil {
+			return err
+		}
+	}
+	for i := range result.Failed {
+		failed := &result.Failed[i]
+		freed = freed || failed.State == landfall.DeliveryDead
+		due := `NULL`
+		args := []any{
+			name, failed.Event.ID, failed.Event.Key.Supplier, failed.Event.Key.External, string(failed.State), int64(failed.Attempts),
+			int64(failed.Status), failed.Reason,
+		}
+		if failed.State == landfall.DeliveryWaiting && !failed.Behind {
+			due, args = `{now} + $9`, append(args, failed.Pause.Microseconds())
+		}
+		_, err := t.exec(ctx, `INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, {now}, `+due+`, $7, $8)
+			ON CONFLICT (webhook, event_id) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
+				due_at = excluded.due_at, status = excluded.status, reason = excluded.reason`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	if !freed {
+		return nil
+	}
+	_, err := t.exec(ctx, `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND state = 'waiting'
+		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = webhook_delivery.webhook AND b.supplier = webhook_delivery.supplier
+			AND b.external = webhook_delivery.external AND b.state = 'waiting' AND b.event_id < webhook_delivery.event_id)`, name)
+	return err
+}
+
+// mostRounds is how many rounds of a webhook are remembered.
+const mostRounds = 200
+
+// keepEntry remembers a round in which something happened.
+func (t *tx) keepEntry(ctx context.Context, name string, result landfall.RoundResult) error {
+	dead := 0
+	for i := range result.Failed {
+		if result.Failed[i].State == landfall.DeliveryDead {
+			dead++
+		}
+	}
+	if result.Delivered+len(result.Failed) == 0 && !result.Trouble && !result.Gone {
+		return nil
+	}
+	if _, err := t.exec(ctx, `INSERT INTO webhook_round (webhook, at, position, delivered, failed, dead, status, reason, took)
+		VALUES ($1, {now}, $2, $3, $4, $5, $6, $7, $8)`, name, result.Position, int64(result.Delivered), int64(len(result.Failed)-dead),
+		int64(dead), int64(result.Status), result.Reason, result.Took.Microseconds()); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM webhook_round WHERE webhook = $1 AND id <=
+		(SELECT id FROM webhook_round WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT 1 OFFSET $2)`, name, int64(mostRounds))
+	return err
+}

@@ -1,0 +1,334 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+const hook = "books"
+
+// hooked prepares an organisation with a supplier and a webhook from the
+// beginning of the log.
+func hooked(t *testing.T, store landfall.Store) {
+	t.Helper()
+	supply(t, store)
+	update(t, store, func(tx landfall.Tx) error {
+		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
+			return err
+		}
+		if err := tx.Grant(t.Context(), code, organisation); err != nil {
+			return err
+		}
+		return tx.CreateWebhook(t.Context(), landfall.Webhook{
+			Name: hook, Organisation: organisation, URL: "https://receiver.example/", State: landfall.WebhookActive,
+			Types: []landfall.EventType{landfall.EventSkipped}, Secrets: []landfall.WebhookSecret{{Salt: "s", Key: "k"}},
+		})
+	})
+}
+
+// happen appends an event for each account.
+func happen(t *testing.T, store landfall.Store, accounts ...string) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		for _, external := range accounts {
+			event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: code, External: external}}
+			if err := tx.AppendEvent(t.Context(), event); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// last is how far the log goes.
+func lastEvent(t *testing.T, store landfall.Store) int64 {
+	t.Helper()
+	mark, err := store.Watermark(t.Context(), landfall.Watermark{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mark.Newest
+}
+
+func claimHooks(t *testing.T, store landfall.Store, lease time.Duration) []landfall.WebhookClaim {
+	t.Helper()
+	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: lease})
+	if err != nil || active != 1 {
+		t.Fatalf("%d active, %v", active, err)
+	}
+	return claims
+}
+
+// hookClaim takes the only webhook.
+func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
+	t.Helper()
+	claims := claimHooks(t, store, time.Minute)
+	if len(claims) != 1 || claims[0].Name != hook || claims[0].Token == "" {
+		t.Fatalf("claimed %+v", claims)
+	}
+	return claims[0]
+}
+
+func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, most int) landfall.WebhookRound {
+	t.Helper()
+	round, err := store.WebhookRound(t.Context(), claim, lastEvent(t, store), most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return round
+}
+
+func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
+	t.Helper()
+	if err := store.KeepRound(t.Context(), claim, result); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// accounts spells a round: the accounts of its new events.
+func accounts(round landfall.WebhookRound) (text string) {
+	for _, event := range round.Events {
+		text += event.Key.External
+	}
+	return text
+}
+
+var webhooks = []check{
+	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		until := time.UnixMicro(1_900_000_000_000_000).UTC()
+		update(t, store, func(tx landfall.Tx) error {
+			webhook, err := tx.Webhook(t.Context(), hook)
+			if err != nil {
+				return err
+			}
+			want(t, tx.CreateWebhook(t.Context(), webhook), landfall.ErrExists)
+			webhook.URL, webhook.Suppliers, webhook.Types, webhook.Position = "https://other.example/", []string{code}, nil, 7
+			webhook.Secrets = append([]landfall.WebhookSecret{{Salt: "n", Key: "k2"}}, landfall.WebhookSecret{Salt: "s", Key: "k", Until: until})
+			return tx.SaveWebhook(t.Context(), webhook)
+		})
+		look(t, store, func(view landfall.View) error {
+			webhook, err := view.Webhook(t.Context(), hook)
+			if err != nil {
+				return err
+			}
+			recent(t, webhook.CreatedAt)
+			if webhook.URL != "https://other.example/" || len(webhook.Suppliers) != 1 || len(webhook.Types) != 0 || webhook.Position != 7 ||
+				len(webhook.Secrets) != 2 || webhook.Secrets[0].Salt != "n" || !webhook.Secrets[0].Until.IsZero() || !webhook.Secrets[1].Until.Equal(until) {
+				t.Errorf("got %+v", webhook)
+			}
+			all, err := view.Webhooks(t.Context(), "")
+			some, err2 := view.Webhooks(t.Context(), "nobody")
+			if len(all) != 1 || len(some) != 0 || err2 != nil {
+				t.Errorf("%d of all, %d of nobody", len(all), len(some))
+			}
+			_, err3 := view.Webhook(t.Context(), "none")
+			want(t, err3, landfall.ErrNotFound)
+			return err
+		})
+		update(t, store, func(tx landfall.Tx) error {
+			want(t, tx.SaveWebhook(t.Context(), landfall.Webhook{Name: "none", State: landfall.WebhookOff}), landfall.ErrNotFound)
+			want(t, tx.RemoveWebhook(t.Context(), "none"), landfall.ErrNotFound)
+			return tx.RemoveWebhook(t.Context(), hook)
+		})
+	}},
+	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+			t.Error("there was nothing to deliver")
+		}
+		happen(t, store, "a")
+		granted := make([]int, 8)
+		together(8, func(number int) {
+			claims, _, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 10, Lease: 300 * time.Millisecond})
+			if err != nil {
+				t.Error(err)
+			}
+			granted[number] = len(claims)
+		})
+		sum := 0
+		for _, count := range granted {
+			sum += count
+		}
+		if sum != 1 {
+			t.Errorf("%d have the claim", sum)
+		}
+		time.Sleep(350 * time.Millisecond)
+		hookClaim(t, store)
+	}},
+	{"who lost the claim of a webhook writes nothing", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a")
+		claim := hookClaim(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			webhook, err := tx.Webhook(t.Context(), hook)
+			if err != nil {
+				return err
+			}
+			return tx.SaveWebhook(t.Context(), webhook)
+		})
+		want(t, store.KeepRound(t.Context(), claim, landfall.RoundResult{Position: 1, Delivered: 1}), landfall.ErrFenced)
+		_, err := store.WebhookRound(t.Context(), claim, 1, 1)
+		want(t, err, landfall.ErrFenced)
+		look(t, store, func(view landfall.View) error {
+			webhook, err := view.Webhook(t.Context(), hook)
+			if webhook.Position != 0 || webhook.Delivered != 0 {
+				t.Errorf("something was written: %+v", webhook)
+			}
+			return err
+		})
+	}},
+	{"rounds follow the log and what is granted", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a", "b", "c")
+		claim := hookClaim(t, store)
+		round := readRound(t, store, claim, 2)
+		if accounts(round) != "ab" || round.Through != round.Events[1].ID || !round.More {
+			t.Errorf("got %+v", round)
+		}
+		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, Keep: true, Lease: time.Minute, Status: 200})
+		if round = readRound(t, store, claim, 2); accounts(round) != "c" || round.Through != lastEvent(t, store) || round.More {
+			t.Errorf("then got %+v", round)
+		}
+		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), code, organisation) })
+		if round = readRound(t, store, claim, 2); accounts(round) != "" || round.Through != lastEvent(t, store) {
+			t.Errorf("what was taken away is still delivered: %+v", round)
+		}
+		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through})
+		look(t, store, func(view landfall.View) error {
+			webhook, err := view.Webhook(t.Context(), hook)
+			if webhook.Delivered != 2 || webhook.DeliveredAt.IsZero() || webhook.Position != round.Through {
+				t.Errorf("got %+v", webhook)
+			}
+			entries, _ := view.Rounds(t.Context(), hook, 10)
+			if len(entries) != 1 || entries[0].Delivered != 2 || entries[0].Status != 200 {
+				t.Errorf("the log has %+v", entries)
+			}
+			return err
+		})
+	}},
+	{"what failed waits, and what is new of its account waits behind it", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a", "b", "a")
+		claim := hookClaim(t, store)
+		round := readRound(t, store, claim, 10)
+		failed := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Attempts: 1, Pause: 0, Status: 500, Reason: "it answered 500"}
+		next := landfall.Delivery{Event: round.Events[2], State: landfall.DeliveryWaiting, Behind: true}
+		keepRound(t, store, claim, landfall.RoundResult{
+			Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Failed: []landfall.Delivery{failed, next},
+		})
+		happen(t, store, "a", "c")
+		round = readRound(t, store, claim, 10)
+		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Status != 500 || accounts(round) != "ac" ||
+			len(round.Blocked) != 1 || !round.Blocked[failed.Event.Key] {
+			t.Fatalf("got %+v", round)
+		}
+		// It dies, so the one behind it is next; nothing overtakes it.
+		dead := round.Waiting[0]
+		dead.State, dead.Attempts = landfall.DeliveryDead, 2
+		behind := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Behind: true}
+		keepRound(t, store, claim, landfall.RoundResult{
+			Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Failed: []landfall.Delivery{dead, behind},
+		})
+		round = readRound(t, store, claim, 10)
+		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != next.Event.ID {
+			t.Fatalf("then got %+v", round)
+		}
+		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
+		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != behind.Event.ID {
+			t.Fatalf("at last got %+v", round)
+		}
+		look(t, store, func(view landfall.View) error {
+			died, count, err := view.Deliveries(t.Context(), hook, landfall.DeliveryDead, 10)
+			if count != 1 || len(died) != 1 || died[0].Event.ID != failed.Event.ID || died[0].Attempts != 2 || !died[0].DueAt.IsZero() {
+				t.Errorf("dead are %+v", died)
+			}
+			figures, err2 := view.WebhookFigures(t.Context(), lastEvent(t, store))
+			if figures.Active != 1 || figures.Dead != 1 || figures.Waiting != 1 || err2 != nil {
+				t.Errorf("figures are %+v, %v", figures, err2)
+			}
+			return err
+		})
+		update(t, store, func(tx landfall.Tx) error {
+			if count, err := tx.Replay(t.Context(), hook, []int64{1 << 40}); count != 0 || err != nil {
+				t.Errorf("replayed %d, %v", count, err)
+			}
+			count, err := tx.Replay(t.Context(), hook, nil)
+			if count != 1 {
+				t.Errorf("replayed %d", count)
+			}
+			return err
+		})
+		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Attempts != 0 {
+			t.Fatalf("after the replay got %+v", round)
+		}
+		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), code, organisation) })
+		if round = readRound(t, store, claim, 10); len(round.Waiting) != 0 || len(round.Withdrawn) != 1 {
+			t.Errorf("what was taken away still waits: %+v", round)
+		}
+	}},
+	{"a webhook in trouble is left alone and counts how long", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a")
+		claim := hookClaim(t, store)
+		keepRound(t, store, claim, landfall.RoundResult{Trouble: true, Pause: 200 * time.Millisecond, Reason: "it refused the connection"})
+		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+			t.Error("it was not left alone")
+		}
+		time.Sleep(250 * time.Millisecond)
+		round := readRound(t, store, hookClaim(t, store), 10)
+		recent(t, round.Webhook.FailingAt)
+		if round.Webhook.Attempts != 1 || round.Webhook.Position != 0 {
+			t.Errorf("got %+v", round.Webhook)
+		}
+	}},
+	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a")
+		keepRound(t, store, hookClaim(t, store), landfall.RoundResult{Gone: true, Trouble: true, Status: 410})
+		if claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute}); len(claims)+active != 0 || err != nil {
+			t.Errorf("%+v, %d active, %v", claims, active, err)
+		}
+		look(t, store, func(view landfall.View) error {
+			entries, err := view.Audit(t.Context(), hook)
+			if len(entries) != 1 || entries[0].Action != "webhook.gone" {
+				t.Errorf("the audit has %+v", entries)
+			}
+			return err
+		})
+	}},
+	{"the webhooks of a disabled organisation wait", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		happen(t, store, "a")
+		set := func(disabled bool) {
+			update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(t.Context(), organisation, disabled) })
+		}
+		set(true)
+		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+			t.Error("it was claimed")
+		}
+		set(false)
+		hookClaim(t, store)
+	}},
+	{"webhooks that waited longest come first", func(t *testing.T, store landfall.Store) {
+		hooked(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			return tx.CreateWebhook(t.Context(), landfall.Webhook{Name: "a later one", Organisation: organisation, URL: "https://x.example/", State: landfall.WebhookActive})
+		})
+		happen(t, store, "a", "b", "c")
+		var served []string
+		for range 4 {
+			claims, _, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute})
+			if err != nil || len(claims) != 1 {
+				t.Fatalf("%+v, %v", claims, err)
+			}
+			served = append(served, claims[0].Name)
+			keepRound(t, store, claims[0], landfall.RoundResult{Position: 1})
+		}
+		if served[0] == served[1] || served[0] != served[2] || served[1] != served[3] {
+			t.Errorf("served %q", served)
+		}
+	}},
+}

@@ -1,0 +1,129 @@
+package landfall
+
+import (
+	"slices"
+	"time"
+)
+
+// WebhookState says whether a webhook is delivered to.
+type WebhookState string
+
+// The states of a webhook.
+const (
+	WebhookActive WebhookState = "active"
+	WebhookGone   WebhookState = "gone" // its receiver said that it is gone for good
+	WebhookOff    WebhookState = "off"  // the operator switched it off
+)
+
+// Webhook is an address of an organisation that events are delivered to.
+type Webhook struct {
+	Name         string
+	Organisation string
+	URL          string
+	Types        []EventType // none: every type
+	Suppliers    []string    // none: every supplier the organisation is granted
+	Secrets      []WebhookSecret
+	State        WebhookState
+	Position     int64     // the last event that was dealt with
+	CreatedAt    time.Time // by the database's clock, as all of these
+	DueAt        time.Time // not before
+	Attempts     int       // rounds that failed in a row
+	FailingAt    time.Time // when the first of them was; zero while all is well
+	Delivered    int64     // events, ever
+	DeliveredAt  time.Time // the last time
+}
+
+// WebhookSecret names a secret that deliveries are signed with. The secret
+// itself is kept nowhere: it is derived from a key of the operator's.
+type WebhookSecret struct {
+	Salt  string
+	Key   string    // which of the operator's keys
+	Until time.Time // zero: for good
+}
+
+// Wants says whether events of a type go to the webhook.
+func (w *Webhook) Wants(kind EventType) bool {
+	return len(w.Types) == 0 || slices.Contains(w.Types, kind)
+}
+
+// WebhookClaim is the sole right to deliver to a webhook for a while.
+type WebhookClaim struct{ Name, Token string }
+
+// WebhookClaimRequest asks for webhooks with something to deliver.
+type WebhookClaimRequest struct {
+	UpTo  int64 // the log is complete up to here
+	Most  int
+	Lease time.Duration
+}
+
+// WebhookRound is what is to be delivered next.
+type WebhookRound struct {
+	Webhook Webhook
+	Events  []Event // new ones, in the order of the log
+	Through int64   // up to here the log has nothing else for this webhook
+	More    bool    // there may be more behind it
+	// Waiting are deliveries that failed and are due again, at most one of each
+	// account.
+	Waiting []Delivery
+	// Blocked are accounts with a delivery that waits: what is new of theirs
+	// has to wait behind it.
+	Blocked map[Key]bool
+	// Withdrawn are deliveries that wait for a supplier that was taken away.
+	Withdrawn []int64
+	Now       time.Time
+}
+
+// DeliveryState says what became of a delivery that failed.
+type DeliveryState string
+
+// The states of a delivery that is not simply done.
+const (
+	DeliveryWaiting DeliveryState = "waiting"
+	DeliveryDead    DeliveryState = "dead"
+)
+
+// Delivery is an event that could not be delivered to a webhook at once.
+type Delivery struct {
+	Event    Event
+	State    DeliveryState
+	Attempts int
+	FirstAt  time.Time
+	DueAt    time.Time     // zero: it waits behind another one, or for nobody
+	Pause    time.Duration // until the next attempt, when it is kept
+	Behind   bool          // it waits behind another one of its account
+	Status   int           // of the last answer; 0: there was none
+	Reason   string        // in our words
+}
+
+// RoundResult is what became of a round.
+type RoundResult struct {
+	Position  int64      // the last event dealt with
+	Delivered int        // events that arrived
+	Settled   []int64    // of the deliveries that waited, those that need to wait no more
+	Failed    []Delivery // what waits or is dead from now on
+	Pause     time.Duration
+	Trouble   bool // the round failed as a whole
+	Gone      bool // the receiver is gone for good
+	Keep      bool // another round follows under the same claim
+	Lease     time.Duration
+	Status    int // the last one worth telling
+	Reason    string
+	Took      time.Duration
+}
+
+// RoundEntry is a round in the log of a webhook.
+type RoundEntry struct {
+	At                      time.Time
+	Position                int64
+	Delivered, Failed, Dead int
+	Status                  int
+	Reason                  string
+	Took                    time.Duration
+}
+
+// WebhookFigures is how webhooks are doing as a whole.
+type WebhookFigures struct {
+	Active, Failing, Gone int
+	Waiting, Dead         int
+	Oldest                time.Time // of the events some webhook has still to be told; zero: none
+}
