@@ -15,7 +15,7 @@ type Log struct {
 func NewLog(out io.Writer, settings Settings) *Log {
 	lines := newLines(out)
 	options := &slog.HandlerOptions{Level: settings.LogLevel}
-	var handler slog.Handler = slog.NewJSONHandler(lines, options)
+	var handler slog.Handler = scribe{slog.NewJSONHandler(lines, options), lines}
 	if settings.LogFormat == "text" {
 		handler = slog.NewTextHandler(lines, options)
 	}

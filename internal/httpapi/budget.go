@@ -87,6 +87,11 @@ func (b *budget) pay(ctx context.Context, from *purse, claim *claim) (func(), er
 	if !from.enter(claim) {
 		return nil, errCrowded
 	}
+	select {
+	case <-claim.paid: // at once, as nearly always
+		return func() { from.settle(claim) }, nil
+	default:
+	}
 	waiting := time.NewTimer(b.patience)
 	defer waiting.Stop()
 	select {
