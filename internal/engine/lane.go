@@ -17,16 +17,14 @@ func (m *postgres) start(q *queue) {
 	m.queue = q
 	for range cap(m.writes.slots) {
 		m.lanes.Go(func() {
-			last := 0
 			for {
-				q.gather(last)
+				q.gather(2) // the others are in another lane
 				b := q.next()
 				if b == nil {
 					return
 				}
 				m.serve(b)
 				q.finish(b)
-				last = len(b.calls)
 			}
 		})
 	}

@@ -36,6 +36,8 @@ type queue struct {
 	given  int64           // what the last turn's tenant had been given: newcomers start there
 	weight int64           // of everything that waits
 	count  int
+	inside int // calls that wait or run
+	peak   int // the most of them, of late
 	pace   pace
 	closed bool
 }
@@ -84,6 +86,7 @@ func (q *queue) enter(c *Call) error {
 		home.given = q.given
 	}
 	home.calls++
+	q.inside++
 	c.home = home
 	q.count++
 	q.weight += c.cost
@@ -167,6 +170,7 @@ func (q *queue) unqueue(c *Call) {
 
 // depart takes a call off its tenant, who is forgotten with the last one.
 func (q *queue) depart(c *Call) {
+	q.inside--
 	if c.home.calls--; c.home.calls == 0 {
 		delete(q.tenant, c.home.name)
 	}
@@ -219,24 +223,22 @@ func (q *queue) more() *batch {
 	return q.take()
 }
 
-// gather waits a moment for a crowd that was answered just now to come back.
-func (q *queue) gather(last int) {
-	if last < crowd {
-		return
-	}
+// gather waits a moment for a crowd that was answered just now to come back, or
+// so many quarters of it.
+func (q *queue) gather(quarters int) {
 	for range gatherMost {
-		if q.waiting() >= min(last, LongestBatch)/2 {
+		if q.gathered(quarters) {
 			return
 		}
 		time.Sleep(gatherPause)
 	}
 }
 
-// waiting tells how many calls wait.
-func (q *queue) waiting() int {
+// gathered reports whether so many wait that it is time to begin.
+func (q *queue) gathered(quarters int) bool {
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	return q.count
+	return q.closed || q.peak < crowd || 4*q.count >= quarters*min(q.peak, LongestBatch)
 }
 
 // aside lets a call that found a lock in its way wait for it alone. Its key

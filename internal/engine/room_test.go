@@ -110,7 +110,7 @@ func (r *room) hold(calls int) {
 	}
 	set(func(*Kind) int { return 0 })
 	go func() {
-		for deadline := time.Now().Add(3 * time.Second); r.queue.waiting() < calls && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(3 * time.Second); queued(r.queue) < calls && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
 		set(func(kind *Kind) int { return kinds[kind] })
@@ -185,4 +185,11 @@ func (r *room) works(ctx context.Context, name string) error {
 		return errors.Join(fmt.Errorf("what was put afterwards is there %d times", count), err)
 	}
 	return nil
+}
+
+// queued tells how many calls wait.
+func queued(q *queue) int {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	return q.count
 }

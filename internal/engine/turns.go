@@ -47,6 +47,7 @@ func (q *queue) take() *batch {
 		}
 	}
 	kind.running++
+	q.peak = max(q.inside, q.peak*7/8) // a crowd is soon forgotten
 	q.pace.took(b.cost, q.count > 0, time.Now())
 	if q.count > 0 {
 		q.came.Signal() // there is something for another lane

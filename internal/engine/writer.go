@@ -30,25 +30,24 @@ func newWriter(options Options, connect func(context.Context) (*handle, error), 
 
 func (w *writer) lane(q *queue) {
 	defer close(w.done)
-	last := 0
 	for {
-		q.gather(last)
+		q.gather(3) // the last quarter is slow, and others need not wait for it
 		b := q.next()
 		if b == nil {
 			return
 		}
-		last = w.group(q, b)
+		w.group(q, b)
 	}
 }
 
 // group runs a batch and what else is waiting in one transaction, and answers
 // every one of its callers, however it ends.
-func (w *writer) group(q *queue, b *batch) (calls int) {
+func (w *writer) group(q *queue, b *batch) {
 	began := time.Now()
 	w.owes = false
 	err := w.begin()
 	var served []*batch
-	var weight int64
+	calls, weight := 0, int64(0)
 	for b != nil {
 		if err == nil {
 			err = w.serve(b)
@@ -83,7 +82,6 @@ func (w *writer) group(q *queue, b *batch) (calls int) {
 		}
 		q.finish(b)
 	}
-	return calls
 }
 
 // begin opens a transaction. A connection that cannot is given up, unless the
