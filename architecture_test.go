@@ -29,10 +29,14 @@ var floors = map[string]int{
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
 	"internal/engine": 0, "internal/pack": 0, "internal/outward": 0, "internal/turnstile": 0,
 
+	"internal/mailroom": 3, "internal/letter": 2, "internal/relay": 0,
+
 	// Scaffolding: it gives tests a database, with what it needs for that from the next one.
 	"internal/pgtest": 0, "internal/pgtest/cluster": 7,
 	// Scaffolding: it fetches programs that tests talk to, and imports nothing of ours.
 	"internal/tooltest": 0,
+	// Scaffolding: a real mail server.
+	"internal/mailtest": 0,
 	// Scaffolding: it judges what callers of the built program saw.
 	"internal/crashtest": 2,
 }
@@ -46,7 +50,7 @@ var neighbours = map[string][]string{
 }
 
 // scaffolding may be imported by tests, by bench and by each other.
-var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/crashtest", "internal/tooltest"}
+var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/crashtest", "internal/tooltest", "internal/mailtest"}
 
 // landlords says which package a third-party module lives in. Nobody else
 // imports it, so that replacing a module touches one package.
@@ -60,6 +64,7 @@ var landlords = map[string]string{
 	"github.com/pressly/goose/v3":         "internal/engine",
 	"modernc.org/sqlite":                  "internal/engine",
 	"golang.org/x/time":                   "internal/pace",
+	"golang.org/x/net":                    "internal/letter",
 	"github.com/graph-gophers/graphql-go": "internal/tokenql",
 	"github.com/minio/minio-go/v7":        "internal/document",
 	"github.com/stripe/stripe-go/v85":     "internal/payvendor",

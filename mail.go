@@ -97,6 +97,7 @@ type OutgoingMail struct {
 	MailRecord
 	Token        string // fences: who lost the lease settles nothing but a success
 	SupplierName string
+	TimeZone     string     // of the supplier
 	CreatedAt    time.Time  // when the account was made
 	Customers    []Customer // those of the account with this address, in their order
 }

@@ -252,6 +252,11 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), signature(event.By)})
 	}
 	section(out, []string{"EVENT", "AT", "DETAILS", "BY"}, rows)
+	rows = [][]string{}
+	for _, mail := range shown.Mails {
+		rows = append(rows, mailRow(mail))
+	}
+	section(out, mailHeading, rows)
 	// The latest document alone: people look for what counts now, and machines
 	// get all of them.
 	if last := len(shown.Revisions) - 1; last >= 0 && shown.Revisions[last].Document != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,17 +20,17 @@ import (
 var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability"}
 
 // onDatabase completes a command that works on the database directly, with the
-// operator's verbs.
-func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error) *cobra.Command {
+// operator's verbs. Some listen to further settings.
+func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error, further ...string) *cobra.Command {
 	return onStore(command, func(command *cobra.Command, store landfall.Store, arguments []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets,
+			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets, SendsMail: settings.Mail.Server != "",
 		}), arguments)
-	})
+	}, further...)
 }
 
 // ruleCodes names the rules. The verbs know no rule book; they take its codes
@@ -42,8 +43,8 @@ func ruleCodes() (codes []string) {
 }
 
 // onStore completes a command that reads the database directly.
-func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error) *cobra.Command {
-	addSettings(command, databaseSettings...)
+func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error, further ...string) *cobra.Command {
+	addSettings(command, slices.Concat(databaseSettings, further)...)
 	command.RunE = func(command *cobra.Command, arguments []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
@@ -73,7 +74,11 @@ func addSettings(command *cobra.Command, names ...string) {
 			completes(command, name, fixed("json", "text"))
 		case "log-level":
 			completes(command, name, fixed("debug", "info", "warn", "error"))
-		case "config", "database-password-file":
+		case "smtp-tls":
+			completes(command, name, fixed("starttls", "tls", "none"))
+		case "mail-templates":
+			_ = command.MarkFlagDirname(name) // likewise
+		case "config", "database-password-file", "smtp-password-file", "smtp-ca-file":
 			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"landfall/internal/document"
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
+	"landfall/internal/mailroom"
 	"landfall/internal/payvendor"
 	"landfall/internal/quota"
 	"landfall/internal/sqlstore"
@@ -37,6 +38,7 @@ type App struct {
 	quota    *quota.Keeper
 	logins   *logins
 	vendors  *payvendor.Desk
+	mail     *mailroom.Room // nil when no mail server is configured
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -59,6 +61,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
 	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), logins: newLogins(log.Logger)}
+	if err := app.openMail(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.logins.overQuota = metrics.OverQuota
 	app.issuer = auth.NewIssuer(store, auth.Options{
@@ -72,7 +77,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	})
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Documents: documents, Verifier: app.vendors, Quota: app.quota,
+		Documents: documents, Verifier: app.vendors, Quota: app.quota, MailDelay: settings.Mail.Delay,
 	})
 	app.api = httpapi.New(httpapi.Options{
 		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
@@ -109,7 +114,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
-	return slices.Concat(own, a.logins.readings())
+	return slices.Concat(own, a.logins.readings(), a.mailReadings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.
@@ -201,6 +206,9 @@ func (a *App) Run(ctx context.Context) error {
 	running.Go(func() { a.keepBytes(chores) })
 	running.Go(func() { giveBackMemory(chores) })
 	running.Go(func() { a.keepUses(chores) })
+	if a.mail != nil {
+		running.Go(func() { a.mail.Run(chores) })
+	}
 	defer running.Wait()
 	defer stopChores()
 	select {

@@ -72,3 +72,9 @@ func (s Settings) DatabaseName() string {
 	name, _ := engine.Parse(s.Database) // what cannot be read shows as nothing
 	return name.String()
 }
+
+// embedded says that the database is a file, which a server has to itself.
+func (s Settings) embedded() bool {
+	name, err := engine.Parse(s.Database)
+	return err == nil && name.File() != ""
+}

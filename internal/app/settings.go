@@ -59,6 +59,8 @@ type Settings struct {
 	LoginLife        time.Duration
 	Introspection    bool
 
+	Mail MailSettings
+
 	LogFormat string
 	LogLevel  slog.Level
 
@@ -72,6 +74,7 @@ func (s *Settings) complete() (mistakes []error) {
 	if err := s.unlock(); err != nil {
 		mistakes = append(mistakes, err)
 	}
+	mistakes = append(mistakes, s.Mail.complete()...)
 	if asking := requestTime - spareTime; s.DocumentTimeout+s.VendorTimeout > asking {
 		mistakes = append(mistakes, fmt.Errorf("settings document-timeout and vendor-timeout: one request may need both, and has %s for them",
 			formatDuration(asking)))
@@ -87,9 +90,12 @@ type setting struct {
 	bind  func(*Settings) value
 }
 
-// declared lists every setting in the order the help shows them. The second
-// argument of each value is its default, the others are what it may be.
-var declared = []setting{
+// declared lists every setting in the order the help shows them.
+var declared = slices.Concat(serving, mailing)
+
+// serving are the settings of the service itself. The second argument of each
+// value is its default, the others are what it may be.
+var serving = []setting{
 	{"listen", "address the API answers on", func(s *Settings) value {
 		return text(&s.Listen, "127.0.0.1:8080", checkAddress)
 	}},

@@ -16,6 +16,7 @@ type AccountFacts struct {
 	Supplier  landfall.Supplier
 	Revisions []landfall.StagedRevision
 	Events    []landfall.Event
+	Mails     []landfall.MailRecord
 	Account   *landfall.Account // nil until there is one
 	Undone    []landfall.UndoneAccount
 }
@@ -73,7 +74,10 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 	if f.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
 		return err
 	}
-	f.Events, err = view.Events(ctx, key)
+	if f.Events, err = view.Events(ctx, key); err != nil {
+		return err
+	}
+	f.Mails, err = view.MailsOf(ctx, key)
 	return err
 }
 

@@ -39,7 +39,7 @@ func each(t *testing.T, test func(*testing.T, desk)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
-			test(t, desk{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes}), store})
+			test(t, desk{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store})
 		})
 	}
 }

@@ -18,6 +18,9 @@ type Options struct {
 
 	// SecretVariables may hold a vendor's secret besides those named VENDOR_….
 	SecretVariables []string
+
+	// SendsMail says that a mail server is configured where the operator sits.
+	SendsMail bool
 }
 
 // Operator runs the operator's verbs on behalf of one actor.
@@ -27,6 +30,7 @@ type Operator struct {
 	rules   []string
 	clock   func() time.Time
 	secrets []string
+	mails   bool
 }
 
 // New gives an operator over a store.
@@ -36,7 +40,10 @@ func New(store landfall.Store, options Options) *Operator {
 	}
 	rules := slices.Clone(options.Rules)
 	slices.Sort(rules)
-	return &Operator{store: store, actor: options.Actor, rules: rules, clock: options.Clock, secrets: options.SecretVariables}
+	return &Operator{
+		store: store, actor: options.Actor, rules: rules, clock: options.Clock,
+		secrets: options.SecretVariables, mails: options.SendsMail,
+	}
 }
 
 // change runs a change and keeps its audit entry in the same transaction.

@@ -51,6 +51,9 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		if err := settleRoot(ctx, tx, supplier); err != nil {
 			return "", err
 		}
+		if err := o.mayMail(ctx, tx, false, supplier); err != nil {
+			return "", err
+		}
 		err := tx.CreateSupplier(ctx, supplier)
 		return strings.Join(settings(supplier), ", "), because(err, landfall.ErrExists,
 			taken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
@@ -81,9 +84,12 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		if err != nil {
 			return "", supplierFault(ctx, tx, code, err)
 		}
-		before := supplier.Status
+		before, mailed := supplier.Status, supplier.SendCustomerEmails
 		changed, err := o.apply(&supplier, change)
 		if err != nil {
+			return "", err
+		}
+		if err := o.mayMail(ctx, tx, mailed, supplier); err != nil {
 			return "", err
 		}
 		if change.DocumentRoot != nil {

@@ -19,6 +19,7 @@ type Facts struct {
 	Supplier  landfall.Supplier
 	Revisions []landfall.StagedRevision
 	Events    []landfall.Event
+	Mails     []landfall.MailRecord
 	Account   *landfall.Account // nil until there is one
 	Undone    []landfall.UndoneAccount
 }
@@ -44,6 +45,7 @@ type Portrait struct {
 	Undone           []Undone   `json:"undone_accounts,omitempty"`
 	Revisions        []Revision `json:"revisions"`
 	Events           []Event    `json:"events"`
+	Mails            []Mail     `json:"mails"`
 }
 
 // Account is the part that exists once the account was created.
@@ -75,6 +77,7 @@ func Of(facts Facts, options Options) Portrait {
 		AccountNumber: Maybe(process.AccountNumber), AccountCreatedAt: instant(process.AccountCreatedAt),
 		SkipReason: process.SkipReason, Failure: failure(process.Failure),
 		Undone: each(facts.Undone, undone), Events: each(facts.Events, event),
+		Mails: each(facts.Mails, func(m landfall.MailRecord) Mail { return MailOf(m, options.Personal) }),
 	}
 	made := 0
 	if facts.Account != nil {

@@ -192,11 +192,14 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	return nil
 }
 
-// freeClaims ends every claim, and gives back every part of a run. A server that starts on a file is alone there,
+// freeClaims ends every claim and every sender's lease, and gives back every part of a run. A server that starts on a file is alone there,
 // so whoever held one has ended.
 func (s *Store) freeClaims(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM rehearsal`); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE mail SET due_at = {now} WHERE due_at IS NOT NULL AND state = 'sending'`); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL WHERE token IS NOT NULL AND done = FALSE`); err != nil {

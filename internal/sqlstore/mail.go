@@ -88,11 +88,11 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 		var queued int64
 		var created sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language, &mail.State,
-			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &created)
+			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &mail.TimeZone, &created)
 		mail.Key.Supplier, mail.QueuedAt, mail.CreatedAt = supplier, moment(queued), instant(created)
 		return err
 	}, `SELECT held.id, p.external, p.account_number, held.kind, held.recipient, held.language, held.state,
-			held.queued_at, held.attempts, held.uncertain, s.name, p.account_created_at
+			held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
 		FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
 		WHERE held.supplier = $1 AND held.due_at <= {now} ORDER BY held.due_at, held.id LIMIT $2 {hold}`, supplier, most)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, result.Reply))
 		case landfall.MailRefused:
 			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
-				attempts = attempts + $3, reply = $4 WHERE id = $1 AND token = $2`,
-				result.ID, result.Token, int64(attempt), result.Reply))
+				attempts = attempts + $3, uncertain = (uncertain OR $4), reply = $5 WHERE id = $1 AND token = $2`,
+				result.ID, result.Token, int64(attempt), result.Uncertain, result.Reply))
 		default:
 			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now} + $3, token = NULL,
 				attempts = attempts + $4, uncertain = (uncertain OR $5), reply = $6 WHERE id = $1 AND token = $2`,

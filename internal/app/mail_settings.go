@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"landfall"
+	"landfall/internal/letter"
+	"landfall/internal/relay"
+)
+
+// MailSettings say how customers are written to. Without a Server nobody is.
+type MailSettings struct {
+	Server       string
+	TLS          string
+	CAFile       string // further certificates to trust
+	User         string
+	Password     string
+	PasswordFile string
+	Timeout      time.Duration // of each exchange
+	AtOnce       int
+	From         string
+	ReplyTo      string
+	Pace         int           // mails a minute of all replicas
+	Delay        time.Duration // between an account and its mail
+	Templates    string        // the operator's own
+}
+
+// mailing are the settings about e-mail.
+var mailing = []setting{
+	{"smtp-server", "mail server that takes e-mails to customers, HOST or HOST:PORT; none are sent when empty", func(s *Settings) value {
+		return text(&s.Mail.Server, "", optional(checkMailServer))
+	}},
+	{"smtp-tls", "how the line to it is protected: starttls, tls, or none for a server on this machine", func(s *Settings) value {
+		return text(&s.Mail.TLS, string(relay.StartTLS), choice(string(relay.StartTLS), string(relay.TLS), string(relay.Plain)))
+	}},
+	{"smtp-ca-file", "PEM file with certificates to trust for it besides the system's", func(s *Settings) value {
+		return text(&s.Mail.CAFile, "", optional(anything))
+	}},
+	{"smtp-user", "name to log in with there, over TLS alone; nobody logs in when empty", func(s *Settings) value {
+		return text(&s.Mail.User, "", optional(anything))
+	}},
+	{"smtp-password-file", "file whose first line is the password for it", func(s *Settings) value {
+		return text(&s.Mail.PasswordFile, "", optional(anything))
+	}},
+	{"smtp-password", "the same as a variable, never a flag or a line of the config file", func(s *Settings) value {
+		return secret(&s.Mail.Password)
+	}},
+	{"smtp-timeout", "time the mail server has for each answer", func(s *Settings) value {
+		return duration(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
+	}},
+	{"smtp-connections", "most connections of this process to the mail server", func(s *Settings) value {
+		return count(&s.Mail.AtOnce, 4, 1, 64)
+	}},
+	{"mail-from", "who writes to customers: an address, or Name <address>", func(s *Settings) value {
+		return text(&s.Mail.From, "", optional(checkMailAddress))
+	}},
+	{"mail-reply-to", "who gets their answers; mail-from when empty", func(s *Settings) value {
+		return text(&s.Mail.ReplyTo, "", optional(checkMailAddress))
+	}},
+	{"mail-pace", "most e-mails a minute, of all replicas together", func(s *Settings) value {
+		return count(&s.Mail.Pace, 600, 1, 60_000)
+	}},
+	{"mail-delay", "how long customers are not told of a new account, so that it can be undone before they are", func(s *Settings) value {
+		return duration(&s.Mail.Delay, 0, 0, 30*day)
+	}},
+	{"mail-templates", "folder with your own templates; see docs/mail.md", func(s *Settings) value {
+		return text(&s.Mail.Templates, "", optional(anything))
+	}},
+}
+
+func checkMailServer(text string) error {
+	_, _, err := relay.Split(text, relay.StartTLS)
+	return err
+}
+
+func checkMailAddress(text string) error {
+	_, err := letter.ParseAddress(text)
+	return err
+}
+
+// complete brings together what several settings say about e-mail.
+func (m *MailSettings) complete() (mistakes []error) {
+	if m.Password != "" && m.PasswordFile != "" {
+		return []error{errors.New("settings smtp-password and smtp-password-file are both given: which one?")}
+	}
+	if m.PasswordFile != "" {
+		password, err := readPassword(m.PasswordFile)
+		if err != nil {
+			return []error{fmt.Errorf("setting smtp-password-file: %w", err)}
+		}
+		m.Password = password
+	}
+	if m.Server == "" {
+		return nil
+	}
+	if m.From == "" {
+		mistakes = append(mistakes, errors.New("setting mail-from: say who writes to customers, since smtp-server is given"))
+	}
+	if _, err := m.relay(); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("settings smtp-…: %w", err))
+	}
+	return mistakes
+}
+
+// patience is how many times as long as for any other answer a mail server may
+// think about a whole message: giving up sooner sends it twice.
+const patience = 6
+
+// relay is the mail server the settings name.
+func (m *MailSettings) relay() (*relay.Relay, error) {
+	roots, err := m.roots()
+	if err != nil {
+		return nil, err
+	}
+	hello, err := os.Hostname()
+	if err != nil {
+		hello = ""
+	}
+	return relay.New(relay.Options{
+		Server: m.Server, Mode: relay.Mode(m.TLS), Roots: roots, User: m.User, Password: m.Password,
+		Hello: hello, Timeout: m.Timeout, Final: patience * m.Timeout,
+	})
+}
+
+// roots are the certificates to trust; nil means the system's alone.
+func (m *MailSettings) roots() (*x509.CertPool, error) {
+	if m.CAFile == "" {
+		return nil, nil //nolint:nilnil // nil is how the system's are asked for
+	}
+	pem, err := os.ReadFile(m.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", m.CAFile)
+	}
+	return pool, nil
+}
+
+// Writer writes letters as the settings say. For trying templates out nobody
+// need be named as the sender.
+func (m *MailSettings) Writer() (*letter.Writer, error) {
+	library, err := letter.Open(m.Templates)
+	if err != nil {
+		return nil, fmt.Errorf("setting mail-templates: %s: %w", m.Templates, err)
+	}
+	from := m.From
+	if from == "" {
+		from = "nobody@example.com"
+	}
+	return letter.NewWriter(library, from, m.ReplyTo)
+}
+
+// Send sends one letter at once, past the queue, for an operator who wants to
+// see one.
+func (m *MailSettings) Send(ctx context.Context, outgoing landfall.OutgoingMail) (string, error) {
+	writer, err := m.Writer()
+	if err != nil {
+		return "", err
+	}
+	written, err := writer.Write(outgoing)
+	if err != nil {
+		return "", err
+	}
+	server, err := m.relay()
+	if err != nil {
+		return "", err
+	}
+	session, err := server.Connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer session.Close()
+	return session.Send(ctx, written.From, written.To, written.Message)
+}

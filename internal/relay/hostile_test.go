@@ -1,0 +1,94 @@
+package relay_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall/internal/relay"
+)
+
+// speaking is a server that says one thing to everybody, and listens to nobody.
+func speaking(t *testing.T, say func(net.Conn)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer connection.Close()
+				say(connection)
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestServersThatDoNotSpeakSMTP(t *testing.T) {
+	endless := func(text string) func(net.Conn) {
+		return func(connection net.Conn) {
+			for {
+				if _, err := io.WriteString(connection, text); err != nil {
+					return
+				}
+			}
+		}
+	}
+	for name, say := range map[string]func(net.Conn){
+		"silent":              func(connection net.Conn) { _, _ = io.Copy(io.Discard, connection) },
+		"closing":             func(net.Conn) {},
+		"a line without end":  endless("220 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		"lines without end":   endless("220-more\r\n"),
+		"no number":           endless("SSH-2.0-OpenSSH_9.2\r\n"),
+		"numbers that differ": endless("220-a\r\n250 b\r\n"),
+		"drop by drop": func(connection net.Conn) {
+			for {
+				if _, err := io.WriteString(connection, "2"); err != nil {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		},
+		"TLS injected": func(connection net.Conn) {
+			_, _ = io.WriteString(connection, "220 hello\r\n")
+			buffer := make([]byte, 1024)
+			_, _ = connection.Read(buffer)
+			_, _ = io.WriteString(connection, "250-mail\r\n250 STARTTLS\r\n")
+			_, _ = connection.Read(buffer)
+			_, _ = io.WriteString(connection, "220 go\r\n250 AUTH PLAIN\r\n")
+			_, _ = io.Copy(io.Discard, connection)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			session, err := connect(t, relay.Options{
+				Server: speaking(t, say), Mode: relay.StartTLS, Timeout: 300 * time.Millisecond, Final: time.Second,
+			})
+			var failure *relay.Failure
+			if session != nil || !errors.As(err, &failure) || failure.Verdict() != relay.Trouble || time.Since(began) > 5*time.Second {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		})
+	}
+}
+
+func TestWordsOfServersAreMadeHarmless(t *testing.T) {
+	address := speaking(t, func(connection net.Conn) {
+		_, _ = io.WriteString(connection, "554-\x1b[31mred\xff\r\n554 "+strings.Repeat("é", 1000)+"\r\n")
+	})
+	_, err := connect(t, relay.Options{Server: address, Mode: relay.StartTLS, Timeout: time.Second, Final: time.Second})
+	var failure *relay.Failure
+	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\xff\r\n") {
+		t.Errorf("got %+v", failure)
+	}
+}
