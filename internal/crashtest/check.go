@@ -31,11 +31,11 @@ func Check(history *History, state State) []string {
 		}
 		c.check()
 		faults = append(faults, c.faults...)
-		if account := c.found.Account; account != nil {
-			if other, taken := numbers[account.Number]; taken {
-				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, account.Number))
+		for _, number := range c.numbers() {
+			if other, taken := numbers[number]; taken {
+				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, number))
 			}
-			numbers[account.Number] = key
+			numbers[number] = key
 		}
 	}
 	return append(faults, state.Strays...)
@@ -62,7 +62,9 @@ func (c *checker) check() {
 		c.faultf("is there although nobody asked for it")
 	}
 	c.staging()
+	c.refusals()
 	c.creation()
+	c.undos()
 	c.contradictions()
 	c.shown()
 	c.notes()

@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"net/http"
+	"slices"
 
 	"landfall"
 )
@@ -78,37 +79,47 @@ func (c *checker) stagingOrder(kept, last map[string]int) {
 	}
 }
 
-// creation checks that there is at most one account, that it is the one
-// callers were told of, and that it is made of one whole document.
+// creation checks that there is at most one account at a time, that it is the
+// one callers were told of, and that it is made of one whole document.
 func (c *checker) creation() {
-	account := c.found.Account
-	created, open := 0, 0
+	account, numbers := c.found.Account, c.numbers()
+	created, open := map[string]int{}, 0
 	for _, entry := range c.entries {
 		switch {
 		case entry.Verb == Process && entry.done():
-			created++
+			created[entry.Answer.Number]++
 		case entry.Verb == Process && entry.open():
 			open++
 		case entry.Verb == DryRun && entry.done():
 			c.faultf("a dry run was answered like a creation")
 		}
-		if entry.Answer == nil || entry.Answer.Number == "" {
+		if entry.Answer == nil || entry.Answer.Number == "" || slices.Contains(numbers, entry.Answer.Number) {
 			continue
 		}
 		if account == nil {
 			c.faultf("a caller was told of account %s, which is lost", entry.Answer.Number)
-		} else if entry.Answer.Number != account.Number {
+		} else {
 			c.faultf("a caller was told of account %s, the account is %s", entry.Answer.Number, account.Number)
 		}
 	}
-	if created > 1 {
-		c.faultf("%d callers were told that they created the account", created)
+	for _, callers := range created {
+		if callers > 1 {
+			c.faultf("%d callers were told that they created the account", callers)
+		}
+	}
+	for _, number := range numbers {
+		if created[number] == 0 {
+			open--
+		}
+	}
+	if open < 0 {
+		c.faultf("has an account that nobody asked for")
 	}
 	if account == nil {
+		if c.found.Mails > 0 {
+			c.faultf("%d mails are queued for the customers of no account", c.found.Mails)
+		}
 		return
-	}
-	if created == 0 && open == 0 {
-		c.faultf("has an account that nobody asked for")
 	}
 	if account.Revision != len(c.found.Revisions) {
 		c.faultf("the account is made from revision %d of %d", account.Revision, len(c.found.Revisions))
@@ -160,16 +171,27 @@ func (c *checker) contradictions() {
 		switch {
 		case entry.Verb == Stage && entry.done():
 			first(&staged, entry)
-		case entry.Verb == Skip, entry.Verb == Unskip:
-		case entry.Verb != Stage && entry.done(), entry.refused(landfall.CodeAlreadyImported):
+		case c.lasting(entry):
 			first(&imported, entry)
+		case c.existed(entry):
+			c.nextCallers(entry, c.firstUndo(entry))
 		}
 	}
 	for _, entry := range c.entries {
 		if staged != nil && entry.after(staged) && entry.refused(landfall.CodeProcessUnknown) {
 			c.faultf("was staged, and the next caller was told that it is not")
 		}
-		if imported == nil || !entry.after(imported) {
+	}
+	if imported != nil {
+		c.nextCallers(imported, never)
+	}
+}
+
+// nextCallers checks that whoever asked after an answer that says that there is
+// an account, and was answered before some instant, was told the same.
+func (c *checker) nextCallers(imported *Entry, before int) {
+	for _, entry := range c.entries {
+		if !entry.after(imported) || entry.Answer == nil || entry.ended > before {
 			continue
 		}
 		switch entry.Verb {
@@ -180,7 +202,7 @@ func (c *checker) contradictions() {
 			if !entry.open() && !entry.refused(landfall.CodeAlreadyImported) {
 				c.faultf("was imported, and the next caller was answered %d %s to %s", entry.Answer.Status, entry.Answer.Code, entry.Verb)
 			}
-		case PostNotes, PostTransactions, PostStatements, PostInstruction:
+		case PostNotes, PostTransactions, PostStatements, PostInstruction, Undo:
 			if entry.refused(landfall.CodeAccountNotFound) {
 				c.faultf("was imported, and the next caller found no account for %s", entry.Verb)
 			}

@@ -71,7 +71,8 @@ func (c *checker) lastAttempt() {
 		return
 	}
 	for _, entry := range c.entries {
-		effect := entry.ran() || entry.open() || entry.Verb == Stage
+		// A creation forgets the failure, and with an undo nothing else shows of it.
+		effect := entry.ran() || entry.open() || entry.Verb == Stage || entry.Verb == Process && entry.done()
 		if entry != last && effect && !last.over(entry) {
 			return
 		}

@@ -16,9 +16,14 @@ var (
 	waiting  = landfall.Key{Supplier: "S", External: "waiting"}
 	hopeless = landfall.Key{Supplier: "S", External: "hopeless"}
 	skipped  = landfall.Key{Supplier: "S", External: "skipped"}
+	undone   = landfall.Key{Supplier: "S", External: "undone"}
+	refused  = landfall.Key{Supplier: "S", External: "refused"}
 )
 
-const number, otherNumber = "A-00000001", "A-00000002"
+const (
+	number, otherNumber       = "A-00000001", "A-00000002"
+	firstUndone, secondUndone = "A-00000003", "A-00000004"
+)
 
 // story is a history and what was found after it. The honest one has no fault;
 // every control tells it with one lie, which the judge must find.
@@ -65,8 +70,10 @@ var (
 	failing = crashtest.Intent{Verb: crashtest.Process, Key: hopeless}
 	skip    = crashtest.Intent{Verb: crashtest.Skip, Key: skipped}
 	unskip  = crashtest.Intent{Verb: crashtest.Unskip, Key: skipped}
-	dryRun  = crashtest.Intent{Verb: crashtest.DryRun, Key: waiting}
-	posted  = []crashtest.Movement{{ID: "t1", Signed: -300}, {ID: "t2", Signed: 100, Moved: true}}
+
+	takeBack = crashtest.Intent{Verb: crashtest.Undo, Key: undone}
+	dryRun   = crashtest.Intent{Verb: crashtest.DryRun, Key: waiting}
+	posted   = []crashtest.Movement{{ID: "t1", Signed: -300}, {ID: "t2", Signed: 100, Moved: true}}
 )
 
 // honest tells of one account that was made, one that waits, one that cannot
@@ -114,6 +121,7 @@ func honest() *story {
 	s.say(skip, answer(http.StatusOK, "", ""))
 	s.say(crashtest.Intent{Verb: crashtest.Process, Key: skipped}, answer(http.StatusBadRequest, landfall.CodeMarkedAsSkipped, ""))
 
+	tellOfUndo(s)
 	account := &landfall.Account{Number: number, Key: made, Revision: 2, Balance: 311, Data: landfall.AccountData{
 		BillingName: "second", Customers: []landfall.Customer{{Email: "a@b"}, {}},
 		Notes:        []landfall.Note{{Body: "inline second"}, {Body: "n1"}, {Body: "n2"}, {Body: "moved: t2", Pinned: true}},
@@ -161,8 +169,43 @@ func honest() *story {
 			Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("unwanted"),
 			Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventUnskipped}, {Type: landfall.EventSkipped}},
 		},
+		undone: {
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("rash"),
+			Process: &landfall.Process{State: landfall.Staged},
+			Undone:  []landfall.UndoneAccount{{Number: firstUndone, Reason: "undo"}, {Number: secondUndone, Reason: "undo"}},
+			Events: []landfall.Event{
+				{Type: landfall.EventImportCompleted, AccountNumber: firstUndone}, {Type: landfall.EventUndone, AccountNumber: firstUndone},
+				{Type: landfall.EventImportCompleted, AccountNumber: secondUndone}, {Type: landfall.EventUndone, AccountNumber: secondUndone},
+			},
+			Refusal: landfall.CodeAccountFailedValidation,
+		},
+		refused: {Refusal: landfall.CodeAccountFailedValidation},
 	}
 	return s
+}
+
+// tellOfUndo tells of an account that was created and taken back twice, and of
+// one that was never good enough to be staged.
+func tellOfUndo(s *story) {
+	wrong := stagingOf(refused, "wrong")
+	wrong.Broken = true
+	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
+	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+	s.say(stagingOf(undone, "rash"), answer(http.StatusCreated, "", ""))
+	create := crashtest.Intent{Verb: crashtest.Process, Key: undone}
+	s.say(create, answer(http.StatusCreated, "", firstUndone))
+	s.say(noteOn(undone, "too late"), nil) // it never happened
+	s.say(takeBack, nil)                   // it happened
+	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+	s.history.Quiet()
+	s.say(create, nil) // it happened
+	s.say(stagingOf(undone, "rash"), answer(http.StatusBadRequest, landfall.CodeAlreadyImported, secondUndone))
+	s.say(takeBack, answer(http.StatusOK, "", secondUndone))
+	s.say(noteOn(undone, "much too late"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+	s.history.Quiet()
+	wrong = stagingOf(undone, "worse")
+	wrong.Broken = true
+	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
 }
 
 func revisions(names ...string) []landfall.StagedRevision {

@@ -8,7 +8,10 @@
 //   - nothing is there that nobody asked for, a dry run's work least of all;
 //   - who asks after an answer came is never told the contrary;
 //   - an account has one number everywhere, and its balance is its ledger's sum;
-//   - an attempt that was answered has its record, whatever came of it.
+//   - an attempt that was answered has its record, whatever came of it, and so
+//     has a staging that was refused;
+//   - an account is taken back whole or kept, never one that was added to, and
+//     its number is nobody's again.
 //
 // It knows nothing of how a run was disturbed, so one judge serves kills,
 // signals, races and whatever is thought of next. Only tests use it.

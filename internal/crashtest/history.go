@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ const (
 	PostInstruction  Verb = "instruction"
 	Skip             Verb = "skip"
 	Unskip           Verb = "unskip"
+	Undo             Verb = "undo"
 )
 
 // Intent is what a caller is about to ask. Texts must be unique to the intent,
@@ -54,7 +56,7 @@ type Movement struct {
 type Answer struct {
 	Status int
 	Code   string // of a refusal
-	Number string // of the account, when it was named
+	Number string // of the account, when it was named; of an undo: the one that was taken back
 	Added  []bool // for each note or transaction posted: added now, or there already
 }
 
@@ -163,4 +165,23 @@ func (h *History) Tally() map[Verb]Tally {
 		sums[entry.Verb] = sum
 	}
 	return sums
+}
+
+// Tell gives the requests about a key in the order they were sent, for whoever
+// has to find out what went wrong.
+func (h *History) Tell(external string) []string {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	var lines []string
+	for _, entry := range h.entries {
+		if entry.Key.External != external {
+			continue
+		}
+		answer := "no answer"
+		if entry.Answer != nil {
+			answer = fmt.Sprintf("%d %s %s", entry.Answer.Status, entry.Answer.Code, entry.Answer.Number)
+		}
+		lines = append(lines, fmt.Sprintf("%d–%d %s: %s", entry.began, entry.ended, entry.Verb, answer))
+	}
+	return lines
 }

@@ -126,6 +126,9 @@ func judge(c *caller, prefix string) {
 			break
 		}
 		c.t.Error(fault)
+		if external, _, named := strings.Cut(fault, ":"); named && i < 3 {
+			c.t.Log(strings.Join(c.history.Tell(external), "\n"))
+		}
 	}
 	for verb, sum := range c.history.Tally() {
 		c.t.Logf("%-12s %+v", verb, sum)

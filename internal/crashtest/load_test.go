@@ -56,7 +56,15 @@ func (l *load) key(random *rand.Rand) landfall.Key {
 // intent draws the next thing to ask.
 func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	intent := crashtest.Intent{Key: l.key(random)}
-	switch draw := random.IntN(100); {
+	draw := random.IntN(100)
+	// To every third account nothing is added, so that it can be taken back.
+	if untouched := intent.Key.External[len(intent.Key.External)-1]%3 == 0; untouched && draw >= 60 {
+		if draw = random.IntN(60); random.IntN(3) == 0 {
+			intent.Verb = crashtest.Undo
+			return intent
+		}
+	}
+	switch {
 	case draw < 33:
 		return l.staging(intent.Key, random, fates[random.IntN(len(fates))])
 	case draw < 48:
@@ -65,9 +73,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 		intent.Verb = crashtest.DryRun
 	case draw < 60:
 		// Operators are rare, and their command is a process of its own.
-		if intent.Verb = crashtest.Skip; random.IntN(3) == 0 {
-			intent.Verb = crashtest.Unskip
-		}
+		intent.Verb = []crashtest.Verb{crashtest.Skip, crashtest.Skip, crashtest.Unskip, crashtest.Undo}[random.IntN(4)]
 	case draw < 66:
 		intent.Verb = crashtest.PostStatements
 		intent.Statements = l.texts("statement", 1+random.IntN(3))

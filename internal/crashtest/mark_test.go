@@ -2,6 +2,7 @@ package crashtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -21,13 +22,22 @@ func (c *caller) mark(intent crashtest.Intent) (crashtest.Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
-	plain := c.command("account", string(intent.Verb), intent.Key.Supplier, intent.Key.External)
+	plain := c.command("account", string(intent.Verb), intent.Key.Supplier, intent.Key.External, "--json", "--reason", string(intent.Verb))
 	command := exec.CommandContext(ctx, plain.Path, plain.Args[1:]...) // SIGKILL when time is up
 	command.Env, command.SysProcAttr = plain.Env, leash
 	entry := c.history.Begin(intent)
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
-	answer := crashtest.Answer{Status: http.StatusOK}
+	var said struct {
+		Number string `json:"retired_account_number"`
+		Error  struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(output, &said); err != nil && len(output) > 0 && ctx.Err() == nil {
+		c.t.Errorf("%s %s: %v: %s", intent.Verb, intent.Key.External, err, output)
+	}
+	answer := crashtest.Answer{Status: http.StatusOK, Number: said.Number, Code: said.Error.Code}
 	switch {
 	case err == nil:
 	case !errors.As(err, &exit) || !exit.Exited():

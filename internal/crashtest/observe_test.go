@@ -50,11 +50,16 @@ func (c *caller) observe(prefix string) crashtest.State {
 	}
 	store := c.open()
 	defer store.Close()
-	mails, strays := c.rows()
-	state.Strays = strays
+	mails, refusals, strays := c.rows()
+	state.Strays = append(strays, inspected(t.Context(), store)...)
+	for external := range refusals {
+		if strings.HasPrefix(external, prefix) {
+			find(external)
+		}
+	}
 	for key, found := range state.Found {
 		found.Status, found.StatusNumber = c.status(key)
-		found.Mails = mails[key.External]
+		found.Mails, found.Refusal = mails[key.External], refusals[key.External]
 		if err := store.View(t.Context(), func(view landfall.View) error { return look(t.Context(), view, key, found) }); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +106,7 @@ var orphans = []string{
 }
 
 // rows reads what the store has no question for.
-func (f *fleet) rows() (mails map[string]int, strays []string) {
+func (f *fleet) rows() (mails map[string]int, refusals map[string]string, strays []string) {
 	f.t.Helper()
 	database := f.raw()
 	defer database.Close()
@@ -122,24 +127,54 @@ func (f *fleet) rows() (mails map[string]int, strays []string) {
 		"SELECT count(*) FROM process WHERE state = 'imported' AND id NOT IN (SELECT id FROM account)")
 	stray("accounts have a process that is not imported",
 		"SELECT count(*) FROM account a JOIN process p ON p.id = a.id WHERE p.state <> 'imported'")
-	rows, err := database.QueryContext(f.t.Context(), "SELECT p.external, count(*) FROM mail m JOIN process p ON p.id = m.account_id GROUP BY p.external")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer rows.Close()
-	mails = map[string]int{}
-	for rows.Next() {
-		var external string
-		var n int
-		if err := rows.Scan(&external, &n); err != nil {
+	mails, refusals = map[string]int{}, map[string]string{}
+	read := func(query string, take func(*sql.Rows) error) {
+		rows, err := database.QueryContext(f.t.Context(), query)
+		if err != nil {
 			f.t.Fatal(err)
 		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := take(rows); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	read("SELECT p.external, count(*) FROM mail m JOIN process p ON p.id = m.account_id GROUP BY p.external", func(rows *sql.Rows) error {
+		var external string
+		var n int
+		err := rows.Scan(&external, &n)
 		mails[external] = n
+		return err
+	})
+	read("SELECT external, failure FROM refusal", func(rows *sql.Rows) error {
+		var external string
+		var failure []byte
+		var kept struct{ Code string }
+		err := rows.Scan(&external, &failure)
+		if err == nil {
+			err = json.Unmarshal(failure, &kept)
+		}
+		refusals[external] = kept.Code
+		return err
+	})
+	return mails, refusals, strays
+}
+
+// inspected is what the program itself finds wrong.
+func inspected(ctx context.Context, store landfall.Store) (strays []string) {
+	for seen, err := range store.Inspect(ctx) {
+		if err != nil {
+			return append(strays, err.Error())
+		}
+		if seen.Finding != nil {
+			strays = append(strays, "verify: "+seen.Finding.Key.External+": "+seen.Finding.What)
+		}
 	}
-	if err := rows.Err(); err != nil {
-		f.t.Fatal(err)
-	}
-	return mails, strays
+	return strays
 }
 
 // raw is the database itself. The store has registered both drivers.
@@ -166,12 +201,13 @@ func absent[T any](value T, err error) (*T, error) {
 
 // look reads what the store has about one key.
 func look(ctx context.Context, view landfall.View, key landfall.Key, into *crashtest.Found) error {
-	var errs [4]error
+	var errs [5]error
 	into.Process, errs[0] = absent(view.Process(ctx, key))
 	into.Account, errs[1] = absent(view.Account(ctx, key))
 	into.Events, errs[2] = view.Events(ctx, key)
 	if into.Process != nil {
 		into.Revisions, errs[3] = view.Revisions(ctx, key)
+		into.Undone, errs[4] = view.UndoneAccounts(ctx, key)
 	}
 	return errors.Join(errs[:]...)
 }

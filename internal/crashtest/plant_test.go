@@ -175,6 +175,50 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 			s.state.Found[hopeless].Account = &account
 		}, "with an instruction that its vendor does not know"},
 
+		"refusal not on record": {func(s *story, _, _ *crashtest.Found) { s.state.Found[refused].Refusal = "" }, "that is not on record"},
+		"refusal nobody met":    {func(_ *story, m, _ *crashtest.Found) { m.Refusal = "bad" }, "a refusal is on record, and nobody was refused"},
+		"refusal kept after a staging": {func(s *story, _, _ *crashtest.Found) {
+			s.say(stagingOf(refused, "mended"), answer(http.StatusCreated, "", ""))
+			s.state.Found[refused].Revisions = revisions("mended")
+		}, "the refusal before it is still on record"},
+
+		"undo without its number": {func(s *story, _, _ *crashtest.Found) {
+			s.state.Found[undone].Undone = s.state.Found[undone].Undone[:1]
+		}, "taken back, and its number is not retired"},
+		"undo nobody asked for": {func(s *story, m, _ *crashtest.Found) {
+			m.Undone = []landfall.UndoneAccount{{Number: otherNumber, Reason: "undo"}}
+		}, "taken back and nobody asked for that"},
+		"undo told to two": {func(s *story, _, _ *crashtest.Found) {
+			s.say(takeBack, answer(http.StatusOK, "", secondUndone))
+		}, "2 operators were told that they took"},
+		"undo for another reason": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Undone[0].Reason = "other" }, `taken back for "other"`},
+		"undo without an event":   {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[undone], landfall.EventUndone) }, "0 events tell of 2 accounts that were taken back"},
+		"completed over another": {func(s *story, _, _ *crashtest.Found) {
+			events := s.state.Found[undone].Events
+			events[1], events[2] = events[2], events[1]
+		}, "completed while there was one"},
+		"retired number given again": {func(s *story, m, _ *crashtest.Found) {
+			s.state.Found[undone].Undone[0].Number = number
+		}, "share the number " + number},
+		"account under a retired number": {func(s *story, m, _ *crashtest.Found) {
+			account := *m.Account
+			account.Number = firstUndone
+			s.state.Found[undone].Account = &account
+		}, "share the number " + firstUndone},
+		"mails of an undone account": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Mails = 1 }, "for the customers of no account"},
+		"added to and gone": {func(s *story, _, _ *crashtest.Found) {
+			s.say(noteOn(undone, "answered"), answer(http.StatusCreated, "", "", true))
+		}, "1 of 1 notes were answered and are lost"},
+		"kept and gone": {func(s *story, _, _ *crashtest.Found) {
+			s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeHasPostings, ""))
+		}, "kept because something was added, and there is no account"},
+		"told of a third account": {func(s *story, _, _ *crashtest.Found) {
+			s.say(crashtest.Intent{Verb: crashtest.Process, Key: undone}, answer(http.StatusCreated, "", otherNumber))
+		}, "which is lost"},
+		"undo found no account": {func(s *story, _, _ *crashtest.Found) {
+			s.say(crashtest.Intent{Verb: crashtest.Undo, Key: made}, answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+		}, "found no account for undo"},
+
 		"lost mark": {func(s *story, _, _ *crashtest.Found) {
 			found := s.state.Found[skipped]
 			found.Events, found.Process.State = found.Events[:2], landfall.Staged

@@ -23,7 +23,9 @@ type Found struct {
 	Revisions []landfall.StagedRevision
 	Account   *landfall.Account
 	Events    []landfall.Event
-	Mails     int // queued for the customers
+	Undone    []landfall.UndoneAccount // oldest first
+	Refusal   string                   // code of the last refused staging on record
+	Mails     int                      // queued for the customers
 }
 
 // The states of the status endpoint.

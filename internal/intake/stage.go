@@ -48,8 +48,8 @@ func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (
 }
 
 // refuse leaves on record why an account was not staged, so that no account
-// vanishes because nobody read an answer. What could not be kept is still what
-// the caller is told; the log hears of it.
+// vanishes because nobody read an answer. Where that cannot be kept the caller
+// is told so and sends it again.
 func (d *Desk) refuse(ctx context.Context, who landfall.Principal, account *contract.Account, reason error) error {
 	var refusal *landfall.Error
 	if account == nil || !contract.ValidExternalNumber(account.Key().External) ||
@@ -65,9 +65,7 @@ func (d *Desk) refuse(ctx context.Context, who landfall.Principal, account *cont
 		Failure: landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations},
 	})
 	if err != nil {
-		told := *refusal
-		told.Cause = err
-		return &told
+		return trouble(err)
 	}
 	return reason
 }
