@@ -111,7 +111,7 @@ func (c *checker) lasting(entry *Entry) bool {
 	case PostNotes, PostTransactions, PostStatements, PostInstruction:
 		return true
 	default:
-		return !c.retired(entry.Answer.Number)
+		return entry.Answer.Number != "" && !c.retired(entry.Answer.Number)
 	}
 }
 

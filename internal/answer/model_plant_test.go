@@ -1,0 +1,87 @@
+package answer_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// catcher is a judge whose verdict somebody waits for.
+type catcher struct{ verdict string }
+
+func (c *catcher) Fatal(args ...any) { c.Fatalf("%s", fmt.Sprint(args...)) }
+
+func (c *catcher) Fatalf(format string, args ...any) {
+	c.verdict = fmt.Sprintf(format, args...)
+	panic(c)
+}
+
+// caught reports what a comparison finds, "" when it finds nothing.
+func caught(compare func(judge)) (verdict string) {
+	defer func() {
+		if found, ok := recover().(*catcher); ok {
+			verdict = found.verdict
+		}
+	}()
+	compare(&catcher{})
+	return ""
+}
+
+// copied gives a model that can go on without this one noticing.
+func (m *model) copied() *model {
+	other := *m
+	other.order, other.refusals, other.retired = slices.Clone(m.order), maps.Clone(m.refusals), maps.Clone(m.retired)
+	other.processes = map[string]*modelled{}
+	for external, known := range m.processes {
+		process := *known
+		process.staged, process.undone = slices.Clone(known.staged), slices.Clone(known.undone)
+		if known.account != nil {
+			account := *known.account
+			account.has = maps.Clone(account.has)
+			process.account = &account
+		}
+		other.processes[external] = &process
+	}
+	return &other
+}
+
+// TestModelNoticesWhatItWasNotTold does everything once behind the model's
+// back. A model that is content with that would be worth nothing.
+func TestModelNoticesWhatItWasNotTold(t *testing.T) {
+	small, rich, doomed, broken := specimens[0], specimens[1], specimens[3], specimens[4]
+	secrets := map[string]func(*model){
+		"first staging":     func(m *model) { m.stageAs(t, "é", rich) },
+		"another revision":  func(m *model) { m.stageAs(t, "1", rich) },
+		"refused staging":   func(m *model) { m.stageAs(t, "é", broken) },
+		"creation":          func(m *model) { m.attempt(t, "1", false) },
+		"failure":           func(m *model) { m.stageAs(t, "1", doomed); m.attempt(t, "1", true) },
+		"end of a failure":  func(m *model) { m.stageAs(t, "failed", small); m.attempt(t, "failed", true) },
+		"undo":              func(m *model) { m.undoOf(t, "2") },
+		"undo and creation": func(m *model) { m.undoOf(t, "2"); m.attempt(t, "2", false) },
+		"skip":              func(m *model) { m.skipOf(t, "1") },
+		"unskip":            func(m *model) { m.unskipOf(t, "a/b") },
+	}
+	for _, kind := range additions {
+		secrets[kind.name] = func(m *model) { m.postOn(t, kind, "2", slices.Max(slices.Collect(maps.Keys(kind.things)))) }
+	}
+	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "model.db"))
+	stories := 0
+	for name, secret := range secrets {
+		stories++
+		m := s.begin(t, fmt.Sprintf("S%d", stories))
+		m.stageAs(t, "1", small)
+		m.stageAs(t, "2", rich)
+		m.attempt(t, "2", false)
+		m.skipOf(t, "a/b")
+		m.stageAs(t, "failed", doomed)
+		m.attempt(t, "failed", false)
+		m.compare(t)
+		secret(m.copied())
+		verdict := caught(m.compare)
+		if t.Logf("%s: %s", name, verdict); verdict == "" {
+			t.Errorf("%s was not noticed", name)
+		}
+	}
+}
