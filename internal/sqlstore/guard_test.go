@@ -85,6 +85,22 @@ func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 	})
 }
 
+// TestNothingLosesWhatItBelongsTo tries to take suppliers and processes away
+// from what was staged for them. PostgreSQL has no foreign key there.
+func TestNothingLosesWhatItBelongsTo(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		for _, slip := range []string{
+			`DELETE FROM supplier`, `UPDATE supplier SET id = id + 1000`, `DELETE FROM process`, `UPDATE process SET id = id + 1000`,
+		} {
+			if store.Force(t.Context(), slip) == nil {
+				t.Errorf("nothing stopped %s", slip)
+			}
+		}
+	})
+}
+
 // TestPostedRowsNameTheirAuthor looks at every kind of row a posting adds.
 func TestPostedRowsNameTheirAuthor(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
