@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 					return condition == name, nil // [sqlite] and [postgres] tell where a line runs
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"exits": exits, "capture": capture,
+					"exits": exits, "capture": capture, "mailserver": mailserver(t),
 				},
 			})
 		})

@@ -43,6 +43,7 @@ const (
 type Server struct {
 	Address string // 127.0.0.1:PORT
 	CAFile  string // whom to trust
+	File    string // what was taken, a line of JSON each
 	folder  string
 	mode    string
 	t       testing.TB
@@ -79,6 +80,7 @@ func Start(t testing.TB, mode string, excluded ...string) *Server {
 	tooltest.Debian(t, "aiosmtpd", "python3-aiosmtpd")
 	server := &Server{t: t, folder: t.TempDir(), mode: mode}
 	server.CAFile = filepath.Join(server.folder, "cert.pem")
+	server.File = filepath.Join(server.folder, "received.jsonl")
 	server.certify()
 	server.write("server.py", script)
 	server.run("0", excluded...)
@@ -128,7 +130,7 @@ func (s *Server) run(port string, excluded ...string) {
 // Mails gives what was taken so far, in order.
 func (s *Server) Mails() []Received {
 	s.t.Helper()
-	content, err := os.ReadFile(filepath.Join(s.folder, "received.jsonl"))
+	content, err := os.ReadFile(s.File)
 	if err != nil && !os.IsNotExist(err) {
 		s.t.Fatal(err)
 	}

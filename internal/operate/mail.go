@@ -23,7 +23,7 @@ func (o *Operator) mayMail(ctx context.Context, view landfall.View, before bool,
 	if err != nil || desk.OpenUntil.After(o.clock()) {
 		return err
 	}
-	return invalid("send_customer_emails", rules.CodeInvalidChoice,
+	return landfall.Refuse(landfall.CodeValidationFailed,
 		"No server of this database sends e-mails. Give them the setting smtp-server and start one, "+
 			"or give this command their settings (LANDFALL_SMTP_SERVER, LANDFALL_MAIL_FROM); then switch it on.")
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -88,11 +89,10 @@ func Split(server string, mode Mode) (host, port string, err error) {
 	if named, numbered, err := net.SplitHostPort(server); err == nil {
 		host, port = named, numbered
 	}
-	if address := net.ParseIP(host); address == nil && !validHost(host) {
+	// Names of services differ from machine to machine: a port is a number.
+	number, err := strconv.ParseUint(port, 10, 16)
+	if net.ParseIP(host) == nil && !validHost(host) || err != nil || number == 0 {
 		return "", "", errors.New("want a mail server such as smtp.example.com or smtp.example.com:587")
-	}
-	if number, err := net.LookupPort("tcp", port); err != nil || number == 0 {
-		return "", "", errors.New("want a port that is a number from 1 to 65535")
 	}
 	return host, port, nil
 }
