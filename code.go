@@ -34,4 +34,8 @@ const (
 	CodeHasPostings           = "has_postings"
 	CodeCustomersTold         = "customers_were_told"
 	CodeEventCursorUnknown    = "event_cursor_unknown"
+
+	CodeRunActive   = "run_already_active"
+	CodeRunNotFound = "run_not_found"
+	CodeRunEnded    = "run_already_ended"
 )

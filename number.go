@@ -35,8 +35,13 @@ func newNumber(prefix string, random io.Reader) (string, error) {
 
 // ValidAccountNumber reports whether a text has an account number's form and
 // its check character fits, so that a typing mistake is told from an absence.
-func ValidAccountNumber(text string) bool {
-	digits, found := strings.CutPrefix(text, "A-")
+func ValidAccountNumber(text string) bool { return validNumber("A-", text) }
+
+// ValidRunID is the same for the name of a run.
+func ValidRunID(text string) bool { return validNumber("R-", text) }
+
+func validNumber(prefix, text string) bool {
+	digits, found := strings.CutPrefix(text, prefix)
 	if !found || len(digits) != accountDigits+1 {
 		return false
 	}

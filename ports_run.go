@@ -15,6 +15,8 @@ type RunReader interface {
 	Runs(ctx context.Context, query RunQuery) ([]Run, error)
 	// LiveRuns gives all that have not ended, the oldest first.
 	LiveRuns(ctx context.Context) ([]Run, error)
+	// RunIsDone reports whether every account of a run has its outcome.
+	RunIsDone(ctx context.Context, id string) (bool, error)
 }
 
 // RunWriter changes runs. A transaction that reads a run by its id holds it:
@@ -30,8 +32,6 @@ type RunWriter interface {
 	// RunAtRest waits for whoever is writing for a run, and reports whether
 	// nobody holds a part of it.
 	RunAtRest(ctx context.Context, id string) (bool, error)
-	// RunIsDone reports whether every account of a run has its outcome.
-	RunIsDone(ctx context.Context, id string) (bool, error)
 }
 
 // RunPipeline takes runs forward. What it writes for a slice it writes only for

@@ -34,6 +34,7 @@ type RunSlice struct {
 type RunMember struct {
 	Ordinal int // its place in the selection, from 0
 	Key     Key
+	Bytes   int // of its document as it is kept, which says what it takes to read it
 }
 
 // RunCreation is an account of a slice that is ready to be written.

@@ -56,6 +56,7 @@ type Verb struct {
 	Tail   string
 	Writes bool // needs a key that may write
 	Keeps  bool // holds on to the body when the call is over
+	Bare   bool // may be called without a body, and knows none but {}
 	Listed bool // may be long: comes in pieces and has no time limit of its own
 	Waits  bool // may wait for something to happen
 

@@ -80,14 +80,19 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 	if err != nil {
 		return Answer{}, err
 	}
-	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) landfall.ProcessCursor {
-		return landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) string {
+		return behind(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
 	})
 }
 
-// pageOf writes a page and says where the next one begins.
+// behind is the query of the page behind an entry.
+func behind(limit int, place landfall.ProcessCursor) string {
+	return fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place))
+}
+
+// pageOf writes a page; behind gives the query of the next one.
 func pageOf[T any](
-	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], place func(T) landfall.ProcessCursor,
+	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], behind func(T) string,
 ) (Answer, error) {
 	answer := Answer{Status: statusOK}
 	body, count := append(call.Scratch[:0], '['), 0
@@ -97,7 +102,7 @@ func pageOf[T any](
 			return Answer{}, err
 		}
 		if count == limit {
-			answer.Next = fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place(last)))
+			answer.Next = behind(last)
 			break
 		}
 		body = item.Append(rules.AppendComma(body), entry)
@@ -123,12 +128,18 @@ func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if page.Limit > 0 {
-		return pageOf(call, rows, page.Limit, contract.FailedBody, func(last landfall.FailedProcess) landfall.ProcessCursor {
-			return landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External} // the number alone is the place
-		})
+	return failures(call, rows, page.Limit)
+}
+
+// failures answers with accounts that failed, all or a page of them.
+func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit int) (Answer, error) {
+	if limit == 0 {
+		return Stream(call, rows, contract.FailedBody), nil
 	}
-	return Stream(call, rows, contract.FailedBody), nil
+	return pageOf(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
+		// The number alone is the place.
+		return behind(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
+	})
 }
 
 func (a *API) summary(ctx context.Context, call Call) (Answer, error) {

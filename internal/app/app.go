@@ -16,6 +16,7 @@ import (
 	"landfall/internal/answer"
 	"landfall/internal/auth"
 	"landfall/internal/bulk"
+	"landfall/internal/conductor"
 	"landfall/internal/contract"
 	"landfall/internal/document"
 	"landfall/internal/httpapi"
@@ -39,6 +40,7 @@ type App struct {
 	logins   *logins
 	vendors  *payvendor.Desk
 	mail     *mailroom.Room // nil when no mail server is configured
+	runs     *conductor.Conductor
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -78,7 +80,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Documents: documents, Verifier: app.vendors, Quota: app.quota, MailDelay: settings.Mail.Delay,
+		Wake: func() { app.runs.Wake() },
 	})
+	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})
 	app.api = httpapi.New(httpapi.Options{
 		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
 		Gate:    app.gate,
@@ -114,7 +118,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
-	return slices.Concat(own, a.logins.readings(), a.mailReadings())
+	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.
@@ -202,6 +206,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
+	running.Go(func() { a.Conduct(ctx) })
 	running.Go(func() { a.sweep(chores) })
 	running.Go(func() { a.keepBytes(chores) })
 	running.Go(func() { giveBackMemory(chores) })

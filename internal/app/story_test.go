@@ -3,6 +3,7 @@ package app_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,6 +189,8 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.operator.RemoveVendor(ctx, words[1])
 	case "put-back-to-an-earlier-state": // as a restored backup is: the last event is gone
 		w.execute(t, `DELETE FROM event WHERE id = (SELECT max(id) FROM event)`)
+	case "await": // await RUN STATE [REASON], the run being named by an answer
+		err = w.await(ctx, w.words[words[1]], words[2:]...)
 	case "wait": // so that the next staging is a later one by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])
@@ -197,6 +200,26 @@ func (w *world) operate(t *testing.T, line string) {
 	}
 	// Answers that were asked for just before may be remembered this long.
 	time.Sleep(60 * time.Millisecond)
+}
+
+// await waits until a run is in a state.
+func (w *world) await(ctx context.Context, id string, state ...string) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var run landfall.Run
+		err := w.application.Store().View(ctx, func(view landfall.View) (err error) {
+			run, err = view.Run(ctx, id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if string(run.State) == state[0] && (len(state) == 1 || string(run.Reason) == state[1]) {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the run stays %s %s: %+v", run.State, run.Reason, run.Tally)
+		}
+	}
 }
 
 // putDocument puts an empty file into the story's document store.
@@ -343,12 +366,15 @@ func (w *world) compare(text string, got *response) error {
 	return nil
 }
 
+// anyNumber stands for … where a number stands, while JSON is read.
+const anyNumber = "-987654321e-99"
+
 func compact(text string) string {
 	var out bytes.Buffer
-	if json.Compact(&out, []byte(text)) != nil {
+	if json.Compact(&out, []byte(strings.ReplaceAll(text, ": …", ": "+anyNumber))) != nil {
 		return strings.TrimSpace(text)
 	}
-	return out.String()
+	return strings.ReplaceAll(out.String(), anyNumber, "…")
 }
 
 var anything = regexp.MustCompile(`…(?:as (\w+)|(more))?`)

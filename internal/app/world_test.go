@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"database/sql"
 	"flag"
 	"io"
@@ -101,6 +102,16 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 		server:   httptest.NewServer(application.Handler()),
 	}
 	t.Cleanup(w.server.Close)
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		application.Conduct(running)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
 	w.furnish(t)
 	w.tellDays()
 	return w

@@ -76,6 +76,9 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeConcurrencyLimit, "Too many accounts are being created at once. Try again when others have finished.", 429),
 	answers(landfall.CodeEventCursorUnknown, "The event behind which the cursor stands is not in the log: the database was put back to an "+
 		"earlier state, or old events were removed. Begin again without a cursor; events that come again have the same ids.", 400),
+	answers(landfall.CodeRunActive, "This supplier has a run that has not ended; `id` names it.", 400),
+	answers(landfall.CodeRunNotFound, "There is no such run, or its supplier was not granted to the caller.", 404),
+	answers(landfall.CodeRunEnded, "The run is finished or cancelled; nothing can become of it any more.", 400),
 	answers(landfall.CodeAccountNotFound, "There is no such account: nothing was staged, or it was not imported yet.", 400, 404),
 	answers(landfall.CodeWindowOver, "Told to the operator only: the account was created too long ago to be taken back.", 400),
 	answers(landfall.CodeHasPostings, "Told to the operator only: something was added to the account, so it is not taken back.", 400),

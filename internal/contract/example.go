@@ -13,6 +13,8 @@ const (
 	ExampleProcess = `{"import_supplier_code":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
 		`"operations_team_name":"Migration Team"}`
 
+	ExampleRun = `{"import_supplier_code":"DEMO_ENERGY","operations_team_name":"Migration Team"}`
+
 	ExampleNotes = `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
 		`"notes":[{"body":"Prefers to be called in the evening.","created_at":"2025-11-03T18:20:00Z","is_pinned":true}]}`
 

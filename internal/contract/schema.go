@@ -9,7 +9,7 @@ import (
 
 // requestTables are the bodies of the POST endpoints.
 var requestTables = []*rules.Table{
-	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable,
+	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable, runTable,
 }
 
 // Answer is a declared body that goes out.
@@ -24,7 +24,7 @@ var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, EntryBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
-	FeedBody, EventBody, EventTypesBody, eventTypeBody,
+	FeedBody, EventBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
 }
 
 // Schemas describes every body that comes in or goes out, and every object

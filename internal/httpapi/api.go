@@ -192,7 +192,7 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if err := a.ration(ctx, x); err != nil {
 		return err
 	}
-	if x.route.reads() {
+	if x.route.reads() && !x.bodiless() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ type house struct {
 	issuer *auth.Issuer
 	keys   map[string]string // secrets by name, for the canary
 	tokens map[string]string // by name: importer, viewer, other
+	run    string            // that an answer named last
 
 	closeStore func() error
 }

@@ -63,6 +63,7 @@ func document() object {
 			{{"name", tagBulk}, {"description", "Many calls of one kind in one request: lines of JSON in, lines of answers out."}},
 			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
 			{{"name", tagEvents}, {"description", "What happened, to be read in order or waited for."}},
+			{{"name", tagRuns}, {"description", "The service creates a supplier's accounts by itself, in the background."}},
 			{{"name", tagReference}, {"description", "What the service says about itself."}},
 			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
 		}},
@@ -133,7 +134,11 @@ func describeParameters(r *route) []object {
 		out = append(out, append(object{{"name", p.name}, {"in", "path"}, {"required", true}}, p.rest()...))
 	}
 	for _, p := range r.doc.query {
-		out = append(out, append(object{{"name", p.name}, {"in", "query"}}, p.rest()...))
+		named := object{{"name", p.name}, {"in", "query"}}
+		if p.required {
+			named = append(named, member{"required", true})
+		}
+		out = append(out, append(named, p.rest()...))
 	}
 	return out
 }

@@ -146,6 +146,17 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"", "GET", imports + "/event-schemas/", "", 200},
 		{"", "GET", imports + "/event-schemas/account_import.completed/", "", 200},
 		{"", "GET", imports + "/event-schemas/account_import.lost/", "", 404},
+		{"importer", "POST", runs, sentByOurs(contract.ExampleRun), 201},
+		{"importer", "POST", runs, sentByOurs(contract.ExampleRun), 400},
+		{"viewer", "GET", runs + "{run}/", "", 200},
+		{"viewer", "GET", runs + "?import_supplier_code=OURS", "", 200},
+		{"viewer", "GET", runs, "", 400},
+		{"viewer", "GET", runs + "{run}/failures/", "", 200},
+		{"importer", "POST", runs + "{run}/pause/", "", 200},
+		{"importer", "POST", runs + "{run}/resume/", "", 200},
+		{"importer", "POST", runs + "{run}/cancel/", "{}", 200},
+		{"importer", "POST", runs + "{run}/resume/", "", 400},
+		{"importer", "POST", runs + "R-00000000/cancel/", "", 404},
 		{"", "POST", "/v1/graphql/", `{"query":"mutation{obtainServiceToken(input:{apiKey:\"x\"}){token}}"}`, 200},
 		{"", "POST", "/v1/graphql/", `{"query":"mutation{"}`, 0},
 		{"", "GET", "/v1/graphql/?query=%7B__typename%7D", "", 200},
@@ -153,7 +164,9 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"", "GET", "/readyz", "", 200},
 		{"", "GET", "/openapi.json", "", 200},
 	} {
+		c.path = h.ofRun(c.path)
 		got := h.call(c.who, c.method, c.path, c.body, linesWhere(c.path))
+		h.noteRun(got)
 		if c.status != 0 && got.status != c.status {
 			t.Errorf("%s %s as %q: got %d %.300s, want %d", c.method, c.path, c.who, got.status, got.body, c.status)
 			continue

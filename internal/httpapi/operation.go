@@ -24,6 +24,7 @@ type parameter struct {
 	description string
 	schema      object
 	example     any
+	required    bool // of one in a query
 }
 
 // content is a JSON body: its schema by name and an example.
@@ -80,6 +81,10 @@ var pathParameters = map[string]parameter{
 	"event_type": {
 		description: "Type of an event.",
 		schema:      object{{"type", "string"}}, example: "account_import.completed",
+	},
+	"run_id": {
+		description: "Id of the run.",
+		schema:      object{{"type", "string"}}, example: "R-7K2M9QXZ",
 	},
 	"external_account_number": {
 		description: "Account number in the external system, percent-encoded once; a slash in it is `%2F`.",

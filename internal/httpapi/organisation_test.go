@@ -36,6 +36,14 @@ var tenancy = map[string]struct {
 		imports + "/imported-account-import-processes/{S}/", "", 200, true},
 	"events":   {imports + "/events/?import_supplier_code={S}", "", 200, true},
 	"ruleBook": {imports + "/rules/", "", 200, false},
+	"startRun": {runs, `{"import_supplier_code":"{S}","operations_team_name":"Migration Team"}`, 201, true},
+	"runs":     {runs + "?import_supplier_code={S}", "", 200, true},
+	// {R} is a run that was cancelled.
+	"run":         {runs + "{R}/", "", 200, true},
+	"pauseRun":    {runs + "{R}/pause/", "", 400, true},
+	"resumeRun":   {runs + "{R}/resume/", "", 400, true},
+	"cancelRun":   {runs + "{R}/cancel/", "", 200, true},
+	"runFailures": {runs + "{R}/failures/", "", 200, true},
 }
 
 // Another organisation's supplier must look exactly like one that does not
@@ -47,6 +55,14 @@ func TestTenantMatrix(t *testing.T) {
 		if got := h.call(who, "POST", stagePath, account(supplier, "staged")); got.status != 201 {
 			t.Fatalf("staging for %s: %d %s", supplier, got.status, got.body)
 		}
+	}
+	cancelled := map[string]string{"NONE": "R-00000000"}
+	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
+		h.noteRun(h.call(who, "POST", runs, strings.ReplaceAll(tenancy["startRun"].body, "{S}", supplier)))
+		if got := h.call(who, "POST", h.ofRun(runs+"{run}/cancel/"), ""); got.status != 200 {
+			t.Fatalf("cancelling a run of %s: %d %s", supplier, got.status, got.body)
+		}
+		cancelled[supplier] = h.run
 	}
 	revoked := h.addKey("revoked", "ours", landfall.Importer)
 	ctx := t.Context()
@@ -67,7 +83,8 @@ func TestTenantMatrix(t *testing.T) {
 			continue
 		}
 		ask := func(who, supplier string) reply {
-			return h.call(who, r.method, strings.ReplaceAll(row.path, "{S}", supplier), strings.ReplaceAll(row.body, "{S}", supplier))
+			path := strings.NewReplacer("{S}", supplier, "{R}", cancelled[supplier]).Replace(row.path)
+			return h.call(who, r.method, path, strings.ReplaceAll(row.body, "{S}", supplier))
 		}
 		t.Run(r.doc.id, func(t *testing.T) {
 			for _, who := range []string{"", "garbage", "revoked", "key instead of token"} {

@@ -32,12 +32,16 @@ const (
 	write               // a token of an importer's key
 )
 
-const imports = "/v1/data-import"
+const (
+	imports = "/v1/data-import"
+	runs    = imports + "/runs/"
+)
 
 // The names of values in paths.
 const (
 	ofSupplier = "{import_supplier_code}/"
 	ofAccount  = ofSupplier + "{external_account_number}/"
+	ofRun      = "{run_id}/"
 )
 
 // routes is the table. It is the only place that knows a path.
@@ -67,6 +71,13 @@ func routes() []*route {
 		get(answer.Rules, "", rulesDoc),
 		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
 		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},
+		post(answer.StartRun, startRunDoc),
+		get(answer.Runs, "", runsDoc),
+		get(answer.Run, ofRun, runDoc),
+		{method: http.MethodPost, path: runs + ofRun + "pause/", access: write, verb: answer.PauseRun, doc: pauseRunDoc},
+		{method: http.MethodPost, path: runs + ofRun + "resume/", access: write, verb: answer.ResumeRun, doc: resumeRunDoc},
+		{method: http.MethodPost, path: runs + ofRun + "cancel/", access: write, verb: answer.CancelRun, doc: cancelRunDoc},
+		{method: http.MethodGet, path: runs + ofRun + "failures/", access: read, verb: answer.RunFailures, doc: runFailuresDoc},
 		{method: http.MethodPost, path: "/v1/graphql/", page: (*API).token, doc: tokenDoc},
 		{method: http.MethodGet, path: "/v1/graphql/", page: (*API).token, doc: tokenQueryDoc},
 
@@ -105,6 +116,9 @@ func get(verb *answer.Verb, values string, doc *operation) *route {
 
 // reads says whether the route takes a JSON body.
 func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost && !r.bulk }
+
+// bodiless says that a request brings no body and need not.
+func (x *exchange) bodiless() bool { return x.route.verb.Bare && x.request.ContentLength == 0 }
 
 // choose gives the route of a method, or nil. Where GET is answered HEAD is, by
 // the same route; the server leaves the body out.

@@ -30,7 +30,7 @@ func (a *attempt) creation(data landfall.AccountData, now time.Time) (landfall.C
 	}
 	data.Instructions = instructions
 	creation := landfall.Creation{
-		Claim: a.claim, By: a.who.Author(),
+		Claim: a.claim, By: a.who.Author(), Run: a.within,
 		Account: landfall.Account{
 			Key: a.claim.Key, Revision: a.claim.Revision, Team: a.claim.Team, Data: data,
 			Periods: periods, Ledger: ledger, Balance: balance,

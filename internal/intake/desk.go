@@ -35,6 +35,9 @@ type Options struct {
 	Tide *outbox.Tide
 	// MailDelay is how long customers are not told of their new account.
 	MailDelay time.Duration
+	// Wake tells whoever takes runs forward that there is something to do; nil
+	// when he looks himself.
+	Wake func()
 }
 
 // Desk is where requests are handed in. It keeps nothing but a short-lived
@@ -50,6 +53,7 @@ type Desk struct {
 	quota        Quota
 	mailDelay    time.Duration
 	tide         *outbox.Tide
+	wake         func()
 }
 
 // New opens a desk over a store.
@@ -63,11 +67,14 @@ func New(store landfall.Store, options Options) *Desk {
 	if options.Tide == nil {
 		options.Tide = outbox.NewTide(store)
 	}
+	if options.Wake == nil {
+		options.Wake = func() {}
+	}
 	return &Desk{
 		tide:  options.Tide,
 		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
-		documents: options.Documents, verifier: options.Verifier, quota: options.Quota, mailDelay: options.MailDelay,
+		documents: options.Documents, verifier: options.Verifier, quota: options.Quota, wake: options.Wake, mailDelay: options.MailDelay,
 	}
 }
 

@@ -12,23 +12,36 @@ import (
 )
 
 // askOutside asks everybody outside the database about the account's inline
-// data: the file store about documents, vendors about payment instructions. The
-// claim is renewed meanwhile, since none of them is in a hurry.
+// data. The claim is renewed meanwhile, since none of them is in a hurry.
 func (a *attempt) askOutside(ctx context.Context, data *landfall.AccountData) error {
-	documents := append(notePaths(data.Notes), statementPaths(data.Statements)...)
-	if len(data.Instructions) == 0 && (len(documents) == 0 || !a.supplier.VerifyDocuments) {
+	if !a.mustAsk(data) {
 		return nil
 	}
 	ctx, done := a.keepClaim(ctx)
 	defer done()
-	err := a.desk.checkDocuments(ctx, a.supplier, documents)
-	if err == nil {
-		err = a.verifyAll(ctx, data.Instructions)
-	}
+	err := a.ask(ctx, data)
 	if err != nil && errors.Is(context.Cause(ctx), landfall.ErrFenced) {
 		return landfall.ErrFenced
 	}
 	return err
+}
+
+// mustAsk reports whether anybody outside has to be asked.
+func (a *attempt) mustAsk(data *landfall.AccountData) bool {
+	return len(data.Instructions) > 0 || a.supplier.VerifyDocuments && len(inlineDocuments(data)) > 0
+}
+
+// ask asks the file store about documents, and vendors about payment
+// instructions.
+func (a *attempt) ask(ctx context.Context, data *landfall.AccountData) error {
+	if err := a.desk.checkDocuments(ctx, a.supplier, inlineDocuments(data)); err != nil {
+		return err
+	}
+	return a.verifyAll(ctx, data.Instructions)
+}
+
+func inlineDocuments(data *landfall.AccountData) []documentAt {
+	return append(notePaths(data.Notes), statementPaths(data.Statements)...)
 }
 
 // verifyAll asks the vendors about the inline instructions and keeps what they

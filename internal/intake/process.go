@@ -64,6 +64,7 @@ type attempt struct {
 	claim    landfall.Claim
 	supplier landfall.Supplier
 	warnings []landfall.Violation // that the rules have about the staged data
+	within   string               // a run; "" for none
 }
 
 // errDryRun is how a dry run that would have succeeded ends.
@@ -128,17 +129,10 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 
 func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	now := a.desk.now()
-	account, err := contract.ReadAccount(ctx, a.claim.Document)
+	data, err := a.check(ctx, now)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
-	// The rules or their severities may be newer than the staging.
-	verdict := account.Check(&a.supplier, now)
-	if err := verdict.Err(); err != nil {
-		return landfall.CreateOutcome{}, err
-	}
-	a.warnings = verdict.Warnings
-	data := account.Data()
 	if err := a.askOutside(ctx, &data); err != nil {
 		return landfall.CreateOutcome{}, err
 	}
@@ -163,6 +157,21 @@ func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	return landfall.CreateOutcome{}, fmt.Errorf("unknown create verdict %d", outcome.Verdict)
 }
 
+// check applies the rules to what was staged once more: they or their
+// severities may be newer than the staging.
+func (a *attempt) check(ctx context.Context, now time.Time) (landfall.AccountData, error) {
+	account, err := contract.ReadAccount(ctx, a.claim.Document)
+	if err != nil {
+		return landfall.AccountData{}, err
+	}
+	verdict := account.Check(&a.supplier, now)
+	if err := verdict.Err(); err != nil {
+		return landfall.AccountData{}, err
+	}
+	a.warnings = verdict.Warnings
+	return account.Data(), nil
+}
+
 // giveBack ends the claim and keeps why the attempt ended, or says why that
 // could not be kept. A claim that is lost, or whose account may exist after
 // all, is left to its lease: writing about it could contradict what somebody
@@ -185,6 +194,9 @@ func (a *attempt) record(reason error) landfall.Attempt {
 	}
 	shown := trouble(reason)
 	event.Details = map[string]string{"code": shown.Code}
+	if a.within != "" {
+		event.Details["run"] = a.within
+	}
 	return landfall.Attempt{Event: event, By: a.who.Author(), Failure: &landfall.Failure{
 		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.claim.DryRun,
 	}}

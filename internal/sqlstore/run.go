@@ -135,9 +135,9 @@ func (t *tx) RunAtRest(ctx context.Context, id string) (bool, error) {
 }
 
 // RunIsDone reports whether every account of a run has its outcome.
-func (t *tx) RunIsDone(ctx context.Context, id string) (bool, error) {
+func (v *view) RunIsDone(ctx context.Context, id string) (bool, error) {
 	var open bool
-	err := t.one(ctx, `SELECT EXISTS (SELECT 1 FROM run_slice l WHERE l.run_id = r.id AND l.done = FALSE)
+	err := v.one(ctx, `SELECT EXISTS (SELECT 1 FROM run_slice l WHERE l.run_id = r.id AND l.done = FALSE)
 		FROM run r WHERE r.number = $1 AND r.chosen = TRUE`, []any{id}, []any{&open})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return false, nil

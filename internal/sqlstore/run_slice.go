@@ -90,8 +90,9 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	first := int64(slice.Number) * landfall.SliceSize
 	slice.Members, err = collect(ctx, t.session, func(scan scanner, m *landfall.RunMember) error {
 		m.Key.Supplier = slice.Run.Plan.Supplier
-		return scan(&m.Ordinal, &m.Key.External)
-	}, `SELECT m.ordinal, p.external FROM run_member m JOIN process p ON p.id = m.process_id
+		return scan(&m.Ordinal, &m.Key.External, &m.Bytes)
+	}, `SELECT m.ordinal, p.external, coalesce(length(g.document), 0) FROM run_member m JOIN process p ON p.id = m.process_id
+		LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision
 		WHERE m.run_id = $1 AND m.ordinal >= $2 AND m.ordinal < $3 AND m.outcome IS NULL ORDER BY m.ordinal`,
 		run, first, first+landfall.SliceSize)
 	return err
@@ -139,15 +140,38 @@ func (s *Store) ClaimSlice(ctx context.Context, requests []landfall.ClaimRequest
 		keys[i] = request.Key
 	}
 	outcomes, err := s.claimGroup(ctx, keys, requests)
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, s.unpackSlice(ctx, outcomes)
+}
+
+// mostUnpacked bounds the documents of one call in memory. Nearly all accounts
+// are a thousand times smaller.
+const mostUnpacked = 32 << 20
+
+// unpackSlice gives claims their documents. Whose document is not the one that
+// was staged is told by its absence: the attempt fails, and that is kept like
+// every other failure. What would be too much at once is given back.
+func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcome) error {
+	var tooMuch []landfall.Claim
+	bytes := 0
 	for i := range outcomes {
 		claim := &outcomes[i].Claim
-		if outcomes[i].Verdict == landfall.ClaimGranted {
-			// Whoever cannot be given his document is told by its absence: the
-			// attempt fails, and that is kept like every other failure.
+		switch {
+		case outcomes[i].Verdict != landfall.ClaimGranted:
+		case bytes > mostUnpacked:
+			tooMuch = append(tooMuch, *claim)
+			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
+		default:
 			claim.Document, _ = unpacked(claim.Document, claim.Hash)
+			bytes += len(claim.Document)
 		}
 	}
-	return outcomes, err
+	if len(tooMuch) == 0 {
+		return nil
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.letGoAll(ctx, tooMuch) })
 }
 
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {

@@ -1,0 +1,107 @@
+package contract
+
+import (
+	"time"
+
+	"landfall"
+)
+
+// RunBody tells how a run stands.
+var RunBody = &Body[landfall.Run]{
+	name: "Run", doc: "A migration that the service does by itself.",
+	members: []memberOf[landfall.Run]{
+		says("id", "", func(r landfall.Run) string { return r.ID }),
+		says("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
+		says("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
+		tells("dry_run", "", func(r landfall.Run) bool { return r.Plan.DryRun }),
+		says("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).as(oneOfTexts(selections()...)),
+		countsOrNull("sample", "Every so manieth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
+		countsOrNull("limit", "At most so many accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
+		countsOrNull("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.AtOnce }),
+		happensAt("not_before", "", func(r landfall.Run) time.Time { return r.Plan.NotBefore }),
+		happensAt("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
+		says("state", "", func(r landfall.Run) string { return string(r.State) }).as(oneOfTexts(runStates()...)),
+		saysOrNull("reason", "Why it is paused, or about to be; null when it is not.", func(r landfall.Run) (string, bool) {
+			if r.Cancel && !r.State.Ended() {
+				return "cancel_asked", true
+			}
+			return string(r.Reason), r.Reason != ""
+		}),
+		counts("selected", "How many accounts it is about; fixed when it starts.", func(r landfall.Run) int { return r.Tally.Selected }),
+		counts("succeeded", "Accounts that were created, or would have been.", func(r landfall.Run) int { return r.Tally.Succeeded }),
+		counts("failed", "Accounts whose data was at fault.", func(r landfall.Run) int { return r.Tally.Failed }),
+		counts("refused", "Accounts that others took or that were skipped meanwhile.", func(r landfall.Run) int { return r.Tally.Refused }),
+		counts("remaining", "Accounts without an outcome.", func(r landfall.Run) int { return r.Tally.Remaining() }),
+		repeats("accounts_per_second", "Over the time it has been running; null when that is not known yet.", nullableNumber, runRate),
+		happensAt("expected_end", "At that pace; null unless it is running.", func(r landfall.Run) time.Time { return r.ExpectedEnd() }),
+		happensAt("created_at", "", func(r landfall.Run) time.Time { return r.CreatedAt }),
+		happensAt("started_at", "Everything staged by then is selected.", func(r landfall.Run) time.Time { return r.StartedAt }),
+		happensAt("ended_at", "", func(r landfall.Run) time.Time { return r.EndedAt }),
+		saysOrNull("created_by", "The API key that started it.", func(r landfall.Run) (string, bool) {
+			return r.CreatedBy.KeyID, r.CreatedBy.KeyID != ""
+		}),
+		repeats("estimate", "For a sample, what it says about the whole: the share that passes, with its 95 % interval. Null else.",
+			estimateSchema, runEstimate),
+	},
+	example: landfall.Run{
+		ID: "R-7K2M9QXZ", State: landfall.RunRunning, Chosen: true, Worked: 50 * time.Second, ReadAt: exampleInstant.Add(time.Minute),
+		Plan:      landfall.RunPlan{Supplier: "DEMO_ENERGY", Team: "Migration Team", Select: landfall.SelectPending},
+		Tally:     landfall.RunTally{Selected: 100_000, Succeeded: 62_000, Failed: 480, Refused: 20},
+		CreatedAt: exampleInstant, StartedAt: exampleInstant, CreatedBy: landfall.Author{KeyID: "lf_k3y"},
+	},
+}
+
+// RunsBody answers the question which runs there were.
+var RunsBody = &List[landfall.Run]{name: "RunList", items: RunBody}
+
+func runStates() []string {
+	texts := make([]string, len(landfall.RunStates))
+	for i, state := range landfall.RunStates {
+		texts[i] = string(state)
+	}
+	return texts
+}
+
+var (
+	nullableNumber = map[string]any{"type": []string{"number", "null"}, "format": "double"}
+	nullableCount  = map[string]any{"type": []string{"integer", "null"}}
+	estimateSchema = map[string]any{
+		"type": []string{"object", "null"}, "additionalProperties": false, "required": []string{"share", "low", "high"},
+		"properties": map[string]any{
+			"share": map[string]any{"type": "number", "format": "double"},
+			"low":   map[string]any{"type": "number", "format": "double"},
+			"high":  map[string]any{"type": "number", "format": "double"},
+		},
+	}
+)
+
+// countsOrNull is a member that is a whole number, null when it is zero.
+func countsOrNull[T any](name, doc string, get func(T) int) memberOf[T] {
+	member := counts(name, doc, get).as(nullableCount)
+	write := member.write
+	member.write = func(dst []byte, value T) []byte {
+		if get(value) == 0 {
+			return append(dst, "null"...)
+		}
+		return write(dst, value)
+	}
+	return member
+}
+
+func runRate(r landfall.Run) []byte {
+	if rate := r.PerThousandSeconds(); rate > 0 {
+		return appendScaled(nil, rate, 3)
+	}
+	return []byte("null")
+}
+
+func runEstimate(r landfall.Run) []byte {
+	estimate, known := r.Estimate()
+	if !known {
+		return []byte("null")
+	}
+	dst := []byte(`{"share":`)
+	dst = append(appendScaled(dst, int64(estimate.Share), 4), `,"low":`...)
+	dst = append(appendScaled(dst, int64(estimate.Low), 4), `,"high":`...)
+	return append(appendScaled(dst, int64(estimate.High), 4), '}')
+}

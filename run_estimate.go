@@ -1,0 +1,80 @@
+package landfall
+
+import (
+	"math/big"
+	"time"
+)
+
+// Share is a part of a whole in ten-thousandths, as exact as anybody needs it.
+type Share int
+
+// Estimate is what a sample says about the whole: the share that passes, and
+// between which shares the true one lies in 95 of 100 cases.
+type Estimate struct{ Share, Low, High Share }
+
+// Estimate gives what a run that tried a sample says about all accounts, by
+// Wilson's interval; false when it was no sample or nothing was tried. Accounts
+// that others took say nothing.
+func (r *Run) Estimate() (Estimate, bool) {
+	tried := r.Tally.Succeeded + r.Tally.Failed
+	if r.Plan.Sample <= 1 || tried == 0 {
+		return Estimate{}, false
+	}
+	return wilson(int64(r.Tally.Succeeded), int64(tried)), true
+}
+
+const (
+	whole = 10_000
+	// zSquared is 1.959964², in ten-thousandths: 95 % of a normal distribution.
+	zSquared = 38_415
+)
+
+// wilson computes with whole numbers throughout, in ten-thousandths:
+// (2s + z² ± √(z²(z² + 4s(n−s)/n))) / 2(n + z²).
+func wilson(passed, tried int64) Estimate {
+	n, s, z2 := big.NewInt(tried), big.NewInt(passed), big.NewInt(zSquared)
+	times := func(a *big.Int, b int64) *big.Int { return new(big.Int).Mul(a, big.NewInt(b)) }
+	inner := times(new(big.Int).Mul(s, new(big.Int).Sub(n, s)), 4*whole)
+	inner.Quo(inner, n).Add(inner, z2).Mul(inner, z2)
+	root := new(big.Int).Sqrt(inner)
+	middle := new(big.Int).Add(times(s, 2*whole), z2)
+	bottom := times(new(big.Int).Add(times(n, whole), z2), 2)
+	share := func(top *big.Int) Share {
+		// Rounded to the nearest.
+		twice := new(big.Int).Add(times(top, 2*whole), bottom)
+		return Share(twice.Quo(twice, times(bottom, 2)).Int64())
+	}
+	return Estimate{
+		Share: Share((passed*2*whole + tried) / (2 * tried)),
+		Low:   max(0, share(new(big.Int).Sub(middle, root))),
+		High:  min(whole, share(new(big.Int).Add(middle, root))),
+	}
+}
+
+// PerThousandSeconds is how many accounts a run does in a thousand seconds of
+// running; 0 when that is not known yet.
+func (r *Run) PerThousandSeconds() int64 {
+	micros := r.Worked.Microseconds()
+	if micros <= 0 {
+		return 0
+	}
+	rate := big.NewInt(int64(r.Tally.Done()))
+	rate.Mul(rate, big.NewInt(1_000_000_000)).Quo(rate, big.NewInt(micros))
+	return rate.Int64()
+}
+
+// ExpectedEnd guesses when a running run ends, at the pace it had so far; zero
+// when nothing can be said.
+func (r *Run) ExpectedEnd() time.Time {
+	rate := r.PerThousandSeconds()
+	if r.State != RunRunning || rate <= 0 {
+		return time.Time{}
+	}
+	left := big.NewInt(int64(r.Tally.Remaining()))
+	left.Mul(left, big.NewInt(1000)).Quo(left, big.NewInt(rate))
+	const century = 100 * 365 * 24 * 3600 // a pause at the very beginning says nothing
+	if left.Cmp(big.NewInt(century)) > 0 {
+		return time.Time{}
+	}
+	return r.ReadAt.Add(time.Duration(left.Int64()) * time.Second)
+}
