@@ -12,8 +12,8 @@ import (
 )
 
 type (
-	createCall = call[*landfall.Creation, landfall.CreateOutcome]
-	openCreate = unsettled[*landfall.Creation, landfall.CreateOutcome]
+	createCall = call[*prepared, landfall.CreateOutcome]
+	openCreate = unsettled[*prepared, landfall.CreateOutcome]
 )
 
 // Books like these are refused: nothing could be posted onto them.
@@ -28,11 +28,15 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if err := writable(account); err != nil {
 		return landfall.CreateOutcome{}, err
 	}
+	ready, err := prepare(&creation)
+	if err != nil {
+		return landfall.CreateOutcome{}, err
+	}
 	joined := s.creations
 	if creation.Claim.DryRun {
 		joined = s.rehearsals
 	}
-	return joined.join(ctx, creation.Claim.Key, creationWeight(account), &creation)
+	return joined.join(ctx, creation.Claim.Key, creationWeight(account), ready)
 }
 
 // writable refuses books that nothing could be posted onto.
@@ -157,13 +161,10 @@ func (t *tx) importAll(
 		}
 		one := numbers[number]
 		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
-		if err := into.account(process, at, number, one.wanted); err != nil {
-			return fmt.Errorf("account of process %d: %w", process, err)
-		}
-		has := accountFigures(&one.wanted.Account)
+		into.take(one.wanted, process, at, number)
 		into.counted.take(supplier, waiting(failed), sent)
-		into.counted.add(supplier, landfall.StandsCreated, has)
-		into.counted.deviate(supplier, one.key.External, sent, has)
+		into.counted.add(supplier, landfall.StandsCreated, one.wanted.has)
+		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
 	}
 	return collision(t.note(rows.Err()))
 }

@@ -169,7 +169,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 			delete(passed.byKey, one.key)
 			continue
 		}
-		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: inRun(one.wanted)}
+		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: inRun(one.wanted.Creation)}
 		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
 			return err
 		}

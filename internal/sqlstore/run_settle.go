@@ -30,8 +30,12 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		if err := writable(&one.Creation.Account); err != nil {
 			return landfall.Settled{}, err
 		}
+		ready, err := prepare(&one.Creation)
+		if err != nil {
+			return landfall.Settled{}, err
+		}
 		weight += creationWeight(&one.Creation.Account)
-		mine.creates[one.Ordinal] = &createCall{key: one.Creation.Claim.Key, wanted: &one.Creation}
+		mine.creates[one.Ordinal] = &createCall{key: one.Creation.Claim.Key, wanted: ready}
 	}
 	for _, one := range wanted.Failed {
 		ended, err := newRelease(one.Claim, one.Attempt)

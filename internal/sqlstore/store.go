@@ -55,8 +55,8 @@ type Store struct {
 	claims     *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
 	looks      *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
 	counted    *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations  *joint[*landfall.Creation, landfall.CreateOutcome]
-	rehearsals *joint[*landfall.Creation, landfall.CreateOutcome]
+	creations  *joint[*prepared, landfall.CreateOutcome]
+	rehearsals *joint[*prepared, landfall.CreateOutcome]
 	releases   *joint[release, struct{}]
 	postings   *joint[*posting, landfall.PostOutcome]
 	refusals   *joint[refusal, struct{}]
@@ -115,7 +115,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 // ask whether their author may still write, in the transaction that writes.
 func (s *Store) join() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
-	creator := func(c *landfall.Creation) landfall.Author { return c.By }
+	creator := func(c *prepared) landfall.Author { return c.By }
 	s.stagings = newJoint(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
 	s.refusals = newJoint(s.db, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
 	s.claims = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claim))

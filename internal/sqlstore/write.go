@@ -40,13 +40,18 @@ func newAccountRows() *accountRows {
 	}
 }
 
-func (r *accountRows) piles() []*pile {
-	sums, deviations := r.counted.piles()
-	return []*pile{
+// parts are the rows that a created account has.
+func (r *accountRows) parts() [14]*pile {
+	return [...]*pile{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
-		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events, sums, deviations,
-		&r.moved, // the last: it is looked at how many it changes
+		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events,
 	}
+}
+
+func (r *accountRows) piles() []*pile {
+	parts := r.parts()
+	sums, deviations := r.counted.piles()
+	return append(parts[:], sums, deviations, &r.moved) // the last: it is looked at how many it changes
 }
 
 var (
@@ -88,7 +93,8 @@ var (
 )
 
 // account adds everything one created account consists of.
-func (r *accountRows) account(id, at int64, number string, creation *landfall.Creation) error {
+func (r *accountRows) account(creation *landfall.Creation) error {
+	const id = theProcess
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
@@ -116,18 +122,17 @@ func (r *accountRows) account(id, at int64, number string, creation *landfall.Cr
 			int64(s.DayOfMonth), amountArg(s.Threshold))
 	}
 	for _, mail := range creation.Mails {
-		r.mails.add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, at, at+mail.Delay.Microseconds())
+		r.mails.add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, later(0), later(mail.Delay.Microseconds()))
 	}
 	// Whoever completes the account has written all of it.
 	r.ledger(id, account.Ledger, landfall.Author{})
-	if err := r.note(id, 0, at, data.Notes, landfall.Author{}); err != nil {
+	if err := r.note(id, 0, later(0), data.Notes, landfall.Author{}); err != nil {
 		return err
 	}
 	r.statement(id, 0, data.Statements, landfall.Author{})
 	r.instruction(id, 0, data.Instructions, landfall.Author{})
-	return r.event(at, landfall.Event{
-		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, AccountNumber: number, By: creation.By,
-		Details: inRun(creation),
+	return r.eventOf(later(0), theNumber, landfall.Event{
+		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: inRun(creation),
 	})
 }
 
@@ -141,7 +146,7 @@ func inRun(creation *landfall.Creation) map[string]string {
 
 // supply adds the addresses and what is supplied there. The billing address
 // has number 0; supply points are counted through the whole account.
-func (r *accountRows) supply(id int64, data *landfall.AccountData) error {
+func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 	billing := &data.BillingAddress
 	if len(billing.Lines) > 0 || billing.Locality != "" || billing.PostalCode != "" || billing.Country != "" {
 		if err := r.address(id, 0, billing); err != nil {
@@ -175,7 +180,7 @@ func (r *accountRows) supply(id int64, data *landfall.AccountData) error {
 	return nil
 }
 
-func (r *accountRows) address(id, ordinal int64, address *landfall.Address) error {
+func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) error {
 	lines, err := json.Marshal(address.Lines)
 	if err != nil {
 		return err
@@ -184,7 +189,7 @@ func (r *accountRows) address(id, ordinal int64, address *landfall.Address) erro
 	return nil
 }
 
-func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry, by landfall.Author) {
+func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
 	for i := range entries {
 		e := &entries[i]
 		var document any
@@ -198,7 +203,7 @@ func (r *accountRows) ledger(id int64, entries []landfall.LedgerEntry, by landfa
 }
 
 // note adds notes behind the last one; those without a time were made now.
-func (r *accountRows) note(id, last, now int64, notes []landfall.Note, by landfall.Author) error {
+func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, by landfall.Author) error {
 	for i := range notes {
 		n := &notes[i]
 		var body, paths any
@@ -222,7 +227,7 @@ func (r *accountRows) note(id, last, now int64, notes []landfall.Note, by landfa
 	return nil
 }
 
-func (r *accountRows) statement(id, last int64, statements []landfall.Statement, by landfall.Author) {
+func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
 	for i := range statements {
 		s := &statements[i]
 		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
@@ -230,7 +235,7 @@ func (r *accountRows) statement(id, last int64, statements []landfall.Statement,
 	}
 }
 
-func (r *accountRows) instruction(id, last int64, instructions []landfall.Instruction, by landfall.Author) {
+func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
 	for i := range instructions {
 		n := &instructions[i]
 		r.instructions.add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
@@ -239,11 +244,16 @@ func (r *accountRows) instruction(id, last int64, instructions []landfall.Instru
 }
 
 func (r *accountRows) event(at int64, event landfall.Event) error {
+	return r.eventOf(at, event.AccountNumber, event)
+}
+
+// eventOf is event for an account whose number may not be known yet.
+func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	details, err := json.Marshal(event.Details)
 	if err != nil {
 		return err
 	}
-	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, event.AccountNumber, at, string(details),
+	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, number, at, string(details),
 		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return nil
 }

@@ -1,0 +1,49 @@
+package sqlstore
+
+import "landfall"
+
+// prepared is a creation whose rows are written out already, but for what only
+// the transaction knows. Each caller does that for itself: what is left to the
+// lane that writes for everybody is little more than running the statements.
+type prepared struct {
+	*landfall.Creation
+	rows *accountRows
+	has  landfall.Figures // what the account comes to
+}
+
+// blank stands in a prepared row for what is not known yet.
+type blank uint8
+
+const (
+	theProcess blank = iota // the account's key
+	theNumber
+)
+
+// later stands for the moment of the creation and so many microseconds more.
+type later int64
+
+func prepare(creation *landfall.Creation) (*prepared, error) {
+	p := &prepared{Creation: creation, rows: newAccountRows(), has: accountFigures(&creation.Account)}
+	return p, p.rows.account(creation)
+}
+
+// take adds the rows of a prepared account, now that everything is known.
+func (r *accountRows) take(p *prepared, process, at int64, number string) {
+	var key, name any = process, number
+	into := r.parts()
+	for i, part := range p.rows.parts() {
+		rows := into[i].rows
+		for _, value := range part.rows {
+			switch gap := value.(type) {
+			case blank:
+				if value = key; gap == theNumber {
+					value = name
+				}
+			case later:
+				value = at + int64(gap)
+			}
+			rows = append(rows, value)
+		}
+		into[i].rows = rows
+	}
+}
