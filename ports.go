@@ -238,6 +238,9 @@ type ProcessReader interface {
 	// UndoneAccounts gives the accounts of a process that were taken back,
 	// oldest first.
 	UndoneAccounts(ctx context.Context, key Key) ([]UndoneAccount, error)
+	// UndoFigures says how many accounts were ever taken back, and how often one
+	// was kept for each reason.
+	UndoFigures(ctx context.Context) (undone int, kept map[KeptReason]int, err error)
 }
 
 // ProcessWriter changes account import processes.

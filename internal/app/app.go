@@ -118,7 +118,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
-	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings())
+	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.

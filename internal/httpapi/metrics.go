@@ -40,15 +40,16 @@ type Metrics struct {
 // the metrics are read.
 type Reading struct {
 	Name, Help string
-	Counts     bool // it only ever grows
+	Labels     map[string]string // told apart from others of the same name
+	Counts     bool              // it only ever grows
 	Read       func() float64
 }
 
 func (r Reading) collector() prometheus.Collector {
 	if r.Counts {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help}, r.Read)
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help, ConstLabels: r.Labels}, r.Read)
 	}
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help}, r.Read)
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help, ConstLabels: r.Labels}, r.Read)
 }
 
 // NewMetrics begins to count for a running version of the program, and shows

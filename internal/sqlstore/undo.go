@@ -58,6 +58,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 		return err
 	}
 	var gone []*undoCall
+	times := map[landfall.KeptReason]int64{}
 	for _, one := range found {
 		if run := one.wanted.Run; run != "" && run != one.wanted.madeIn {
 			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
@@ -71,9 +72,44 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 		if kept == "" {
 			one.outcome = landfall.UndoOutcome{Verdict: landfall.Undone, Number: one.wanted.number, At: moment(one.wanted.now)}
 			gone = append(gone, one)
+		} else {
+			times[kept]++
 		}
 	}
-	return t.takeBack(ctx, gone)
+	if err := t.takeBack(ctx, gone); err != nil {
+		return err
+	}
+	return t.countKept(ctx, times)
+}
+
+// countKept counts accounts that were kept. It comes last, since whoever counts
+// the same waits from here on.
+func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64) error {
+	for _, reason := range landfall.KeptReasons { // in one order for everybody
+		if times[reason] == 0 {
+			continue
+		}
+		if _, err := t.exec(ctx, `INSERT INTO undo_kept (reason, times) VALUES ($1, $2)
+			ON CONFLICT (reason) DO UPDATE SET times = undo_kept.times + excluded.times`, string(reason), times[reason]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UndoFigures says how many accounts were taken back and how often one was kept.
+func (v *view) UndoFigures(ctx context.Context) (undone int, kept map[landfall.KeptReason]int, err error) {
+	if err := v.one(ctx, `SELECT count(*) FROM undone_account`, nil, []any{&undone}); err != nil {
+		return 0, nil, err
+	}
+	kept = map[landfall.KeptReason]int{}
+	_, err = collect(ctx, v.session, func(scan scanner, reason *landfall.KeptReason) error {
+		var times int
+		err := scan(reason, &times)
+		kept[*reason] = times
+		return err
+	}, `SELECT reason, times FROM undo_kept`)
+	return undone, kept, err
 }
 
 // keeps says what keeps an account from being taken back, if anything does.

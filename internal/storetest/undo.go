@@ -147,6 +147,12 @@ var undos = []check{
 		account(t, store, key)
 		setWindow(t, store, time.Hour)
 		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		look(t, store, func(view landfall.View) error {
+			gone, kept, err := view.UndoFigures(t.Context())
+			same(t, gone, 1)
+			same(t, kept, map[landfall.KeptReason]int{landfall.KeptWindowOver: 1})
+			return err
+		})
 	}},
 	{"an account to which anything was added is kept", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
