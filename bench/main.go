@@ -62,6 +62,8 @@ var measurements = []measurement{
 	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, measureStagePostgres},
 	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, measureStageSQLite},
 	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, measureStageInside},
+	{"bulk-stage-postgres", "`COPY` of the same bytes into the same table, 2 connections", 0.6, measureBulkPostgres},
+	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, measureBulkSQLite},
 	{"stored-postgres", "the bytes of the JSON", 0.5, measureStored(fresh("stored"))},
 	{"stored-sqlite", "the bytes of the JSON", 0.5, measureStored(file("stored"))},
 	{"process-postgres", "`pgbench` writing the same rows, an account to a statement", 1.1, measureProcessPostgres},

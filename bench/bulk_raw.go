@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// measureBulkPostgres compares staging in bulk with COPY of the same bytes into
+// a table like ours, over as many connections as there are processors here.
+func measureBulkPostgres(ctx context.Context, p plan, m *machinery) (result, error) {
+	database, err := m.freshPostgres(ctx, "bulk")
+	if err != nil {
+		return result{}, err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	if err := m.psql(ctx, database, `CREATE TABLE raw_copy (LIKE staging INCLUDING ALL)`); err != nil {
+		return result{}, err
+	}
+	numbers, rawNumbers := &counter{}, &counter{}
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
+		func() (sample, error) { return copyAccounts(ctx, database, rawNumbers, p.length) })
+	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("rows by COPY")}, err
+}
+
+// measureBulkSQLite compares staging in bulk with a bare writer of the same
+// bytes, a thousand rows to a transaction.
+func measureBulkSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
+	s, err := m.start(ctx, m.sqlite("bulk"))
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	raw, err := openBareWriter(filepath.Join(m.folder, "raw-bulk.db"))
+	if err != nil {
+		return result{}, err
+	}
+	defer raw.close()
+	numbers := &counter{}
+	ratio, ours, limit, err := alternate(p.rounds,
+		func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
+		func() (sample, error) { return raw.thousands(ctx, p.length) })
+	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("rows by a bare writer")}, err
+}
+
+func (s *service) bulk(ctx context.Context, numbers *counter, length time.Duration) (sample, error) {
+	found, err := s.stream(ctx, numbers, length, 0)
+	if err != nil {
+		return sample{}, err
+	}
+	return sample{rate: found.rate()}, nil
+}
+
+// copyAccounts copies rows from two connections for a while; each of them
+// commits once, at the end.
+func copyAccounts(ctx context.Context, database string, numbers *counter, length time.Duration) (sample, error) {
+	var group sync.WaitGroup
+	var rows atomic.Int64
+	var failure error
+	var mutex sync.Mutex
+	began := time.Now()
+	for range 2 {
+		group.Go(func() {
+			copied, err := copyFor(ctx, database, numbers, began.Add(length))
+			rows.Add(copied)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if err != nil {
+				failure = err
+			}
+		})
+	}
+	group.Wait()
+	return sample{rate: float64(rows.Load()) / time.Since(began).Seconds()}, failure
+}
+
+func copyFor(ctx context.Context, database string, numbers *counter, until time.Time) (int64, error) {
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	hash := make([]byte, 32)
+	return conn.CopyFrom(ctx, pgx.Identifier{"raw_copy"},
+		[]string{"process_id", "revision", "hash", "staged_at", "document"},
+		pgx.CopyFromFunc(func() ([]any, error) {
+			if time.Now().After(until) {
+				return nil, nil
+			}
+			number := numbers.last.Add(1)
+			return []any{number, int64(1), hash, int64(0), account(number, nil)}, nil
+		}))
+}
+
+// thousands puts rows into transactions of a thousand, from one caller.
+func (w *bareWriter) thousands(ctx context.Context, length time.Duration) (sample, error) {
+	began, rows := time.Now(), 0
+	for ctx.Err() == nil && time.Since(began) < length {
+		if err := w.thousand(ctx); err != nil {
+			return sample{}, err
+		}
+		rows += 1000
+	}
+	return sample{rate: float64(rows) / time.Since(began).Seconds()}, nil
+}
+
+func (w *bareWriter) thousand(ctx context.Context) error {
+	tx, err := w.db.BeginTx(ctx, &sql.TxOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	statement := tx.StmtContext(ctx, w.statements[0])
+	for range 1000 {
+		body := account(w.numbers.last.Add(1), nil)
+		if _, err := statement.ExecContext(ctx, string(body[len(accountHead)-4:len(accountHead)+13]), string(body)); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
