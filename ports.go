@@ -62,6 +62,11 @@ type Pipeline interface {
 	// change was committed; an account that exists is told whatever the status.
 	Stage(ctx context.Context, staging Staging) (StageOutcome, error)
 
+	// StageAll is Stage for many documents of different accounts: each is kept
+	// or refused as if it had come alone, and all of them cost little more
+	// than a few.
+	StageAll(ctx context.Context, stagings []Staging) []StageResult
+
 	// Refuse keeps why a staging was refused, its codes and places alone, until
 	// the account is staged; the last one counts. Of an account that exists or
 	// is marked to be skipped nothing is kept, nor of an unknown supplier's.

@@ -53,6 +53,7 @@ type Staging struct {
 	Hash     [32]byte
 	By       Author
 	Figures  Figures // what the document comes to
+	Sound    bool    // whoever hands it in has read it, and it is JSON
 }
 
 // StageVerdict says what became of a Staging.
@@ -67,6 +68,12 @@ const (
 	RefusedClaimed                          // somebody is creating the account right now
 	RefusedSupplier                         // the supplier is not Ongoing, or gone
 )
+
+// StageResult is the answer to one Staging of many.
+type StageResult struct {
+	StageOutcome
+	Err error
+}
 
 // StageOutcome is the answer to one Staging.
 type StageOutcome struct {

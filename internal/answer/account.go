@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall/internal/contract"
+	"landfall/internal/intake"
 )
 
 // The verbs that bring an account onto the platform.
@@ -11,7 +12,8 @@ var (
 	// Validate checks an account and repeats it.
 	Validate = &Verb{Tail: "validate-account", run: (*API).validate}
 	// Stage checks an account and keeps it.
-	Stage = &Verb{Tail: "account-import-process/create-or-update", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).stage}
+	Stage = &Verb{Tail: "account-import-process/create-or-update", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).stage,
+		all: (*API).stageAll}
 	// Process creates an account from what was staged.
 	Process = &Verb{Tail: "account-import-process/process", supplier: "import_supplier_code", Writes: true, run: (*API).process}
 )
@@ -50,12 +52,40 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	return stagedAnswer(receipt, warn, call.Scratch), nil
+}
+
+func (a *API) stageAll(ctx context.Context, calls []Call) ([]Answer, []error) {
+	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
+	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return answers, errs
+	}
+	handed := make([]intake.Handed, len(calls))
+	for i, call := range calls {
+		handed[i] = intake.Handed{Who: call.Who, Body: call.Body}
+	}
+	a.desk.StageAll(ctx, handed)
+	for i := range handed {
+		if errs[i] = handed[i].Err; errs[i] == nil {
+			answers[i] = stagedAnswer(handed[i].Receipt, warn, calls[i].Scratch)
+		}
+		answers[i].Supplier = handed[i].Supplier
+	}
+	return answers, errs
+}
+
+// stagedAnswer says that an account was staged.
+func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 	status := statusOK
 	if receipt.First {
 		status = statusCreated
 	}
-	return Answer{Status: status, Body: contract.StagedBody.Append(call.Scratch[:0],
-		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}, nil
+	return Answer{Status: status, Body: contract.StagedBody.Append(scratch[:0],
+		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}
 }
 
 func (a *API) process(ctx context.Context, call Call) (Answer, error) {

@@ -25,6 +25,9 @@ type Options struct {
 	CallTime time.Duration
 	// Draining says that the service is about to end; nil: never.
 	Draining func() bool
+	// Busy says that single calls have come of late that bulk must not be in
+	// the way of; nil: never.
+	Busy func() bool
 	// Count takes down the status of every line; nil: nobody does.
 	Count  func(verb *answer.Verb, status int)
 	Logger *slog.Logger
@@ -36,6 +39,7 @@ type Service struct {
 	Options
 	large *places // for lines that do not fit into the usual memory
 	disk  *disk
+	turns *turns
 }
 
 // New gives a service.
@@ -43,13 +47,16 @@ func New(options Options) *Service {
 	if options.Draining == nil {
 		options.Draining = func() bool { return false }
 	}
+	if options.Busy == nil {
+		options.Busy = func() bool { return false }
+	}
 	if options.Count == nil {
 		options.Count = func(*answer.Verb, int) {}
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Options: options, large: newPlaces(largeLines, largeLinesEach), disk: newDisk(options.Spool)}
+	return &Service{Options: options, large: newPlaces(largeLines, largeLinesEach), disk: newDisk(options.Spool), turns: newTurns()}
 }
 
 // Line is the connection to the caller.
@@ -90,6 +97,7 @@ type Result struct {
 func (s *Service) Serve(ctx context.Context, request Request) Result {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
+	ctx = landfall.Patiently(ctx, atProcessors{s.turns, request.Who.Organisation})
 	t := newStream(s, request)
 	defer t.spool.close()
 	t.running.Go(func() { t.collect() })

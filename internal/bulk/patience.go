@@ -70,6 +70,12 @@ const (
 	fullPatience = 2 * time.Minute
 )
 
+// A line waits so long before it is tried again.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = time.Second
+)
+
 // backoff is how often a line has been tried, and since when.
 type backoff struct {
 	since time.Time

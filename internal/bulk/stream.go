@@ -15,13 +15,16 @@ const (
 	// mostBytes how many bytes of them: beyond that nothing more is read.
 	mostLines = 1024
 	mostBytes = 4 << 20
-	// usualCrew is how many lines of a request are worked on at once. Nearly all
-	// of them wait for the database, which does many of them together.
-	usualCrew = 256
+	// usualCrew is how many workers a request has. Nearly all of them wait for
+	// the database, which does the work of many together.
+	usualCrew = 128
 )
 
-// crews are smaller where a line is more than a wait for the database.
-var crews = map[*answer.Verb]int{answer.Process: 64, answer.Instruction: 32}
+// crews are smaller where a line is more than a wait for the database, or where
+// a worker does many lines at once.
+var crews = map[*answer.Verb]int{
+	answer.Validate: processors, answer.Stage: 4, answer.Process: 64, answer.Instruction: 32,
+}
 
 // stream is one bulk request under way. Lines go from read to a crew of workers,
 // from there in the order they came to collect, and through the spool to send.
@@ -138,14 +141,18 @@ func (t *stream) begin(e *entry) bool {
 	return true
 }
 
-// end puts down what became of a line, and gives the next one of its account.
-func (t *stream) end(e *entry, final state) *entry {
+// end puts down whether a line was answered, and gives the next one of its
+// account.
+func (t *stream) end(e *entry) *entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.state == doing {
 		t.doing--
 	}
-	e.state = final
+	e.state = undone
+	if e.out != nil {
+		e.state = done
+	}
 	if e.keyed && t.latest[e.key] == e {
 		delete(t.latest, e.key)
 	}

@@ -2,61 +2,187 @@ package bulk
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
 	"landfall/internal/answer"
 )
 
+const (
+	// bundle is how many lines are handed to the database together, where that
+	// is cheaper, and bundleInCompany how many while others wait for it.
+	bundle          = 128
+	bundleInCompany = 16
+)
+
 // work does lines until there are no more.
 func (t *stream) work(ctx context.Context) {
-	var scratch []byte
+	w := worker{stream: t, ctx: ctx, cancel: func() {}}
+	defer func() { w.cancel() }()
 	for e := range t.ready {
-		for e != nil {
-			final := undone
-			if t.begin(e) {
-				final, scratch = t.do(ctx, e, scratch)
-			}
-			e.release()
-			e = t.end(e, final)
+		w.lines = append(w.lines[:0], e)
+		w.gather()
+		for len(w.lines) > 0 {
+			t.inTurn(ctx, len(w.lines) > 1 || t.request.Verb.Together(), w.do)
 		}
 	}
 }
 
-// do answers a line, however often that must be tried, unless the request is
-// stopped meanwhile.
-func (t *stream) do(ctx context.Context, e *entry, scratch []byte) (state, []byte) {
-	call := answer.Call{Who: t.author(e), Query: t.request.Query, Body: e.text, Scratch: scratch}
-	waits := backoff{}
-	for {
-		given := t.attempt(ctx, e, call)
-		switch remedyFor(given) {
-		case stopNow:
-			t.stop(told(given))
-			return undone, scratch
-		case tryAgain:
-			if err := waits.pause(t, given); err != nil {
-				t.stop(err)
-				return undone, scratch
+// worker does some lines at a time.
+type worker struct {
+	*stream
+	ctx     context.Context
+	until   time.Time // when limited ends
+	limited context.Context
+	cancel  context.CancelFunc
+	lines   []*entry
+	calls   []answer.Call
+	scratch []byte
+}
+
+// gather takes up further lines that are ready, where many are cheaper.
+func (w *worker) gather() {
+	if !w.request.Verb.Together() {
+		return
+	}
+	most := bundle
+	if w.Busy() {
+		most = bundleInCompany
+	}
+	for len(w.lines) < most {
+		select {
+		case e, more := <-w.ready:
+			if !more {
+				return
 			}
-			continue
+			w.lines = append(w.lines, e)
+		default:
+			return
 		}
-		t.note(ctx, e, given)
-		return done, reuse(scratch, given.Body, e.text)
 	}
 }
 
-// attempt asks for the answer once. What it had to be told is the same as if
+// do answers the lines it has. Those of the same accounts that waited for them
+// are what it has next.
+func (w *worker) do() {
+	open := make([]*entry, 0, len(w.lines))
+	for _, e := range w.lines {
+		switch {
+		case !w.begin(e):
+		case e.long:
+			w.note(w.ctx, e, w.Answers.Refuse(w.request.Verb, answer.TooLarge(w.LineLimit)))
+		default:
+			open = append(open, e)
+		}
+	}
+	w.answer(open)
+	next := w.lines[:0:0]
+	for _, e := range w.lines {
+		e.release()
+		if behind := w.end(e); behind != nil {
+			next = append(next, behind)
+		}
+	}
+	w.lines = next
+}
+
+// answer puts down the answers of lines, which are tried again as often as that
+// helps, unless the request is stopped meanwhile.
+func (w *worker) answer(open []*entry) {
+	for waits := (backoff{}); len(open) > 0; {
+		answers := w.attempts(open)
+		again, last := open[:0:0], answer.Answer{}
+		for i, e := range open {
+			switch remedyFor(answers[i]) {
+			case stopNow:
+				w.stop(told(answers[i]))
+			case tryAgain:
+				again, last = append(again, e), answers[i]
+			default:
+				w.note(w.ctx, e, answers[i])
+				w.scratch = reuse(w.scratch, answers[i].Body, e.text)
+			}
+		}
+		if open = again; len(open) == 0 {
+			return
+		}
+		if reason := waits.pause(w.stream, last); reason != nil {
+			w.stop(reason)
+			return
+		}
+	}
+}
+
+// attempts asks for the answers of lines once.
+func (w *worker) attempts(lines []*entry) []answer.Answer {
+	ctx := w.limit()
+	w.calls = w.calls[:0]
+	for _, e := range lines {
+		w.calls = append(w.calls, answer.Call{Who: w.author(e), Query: w.request.Query, Body: e.text})
+	}
+	if len(lines) > 1 {
+		if answers, ok := w.together(ctx, lines); ok {
+			return answers
+		}
+	}
+	answers := make([]answer.Answer, len(lines))
+	for i, e := range lines {
+		w.calls[i].Scratch = w.scratch
+		if i > 0 {
+			w.calls[i].Scratch = nil // the first answer is still in it
+		}
+		answers[i] = w.attempt(ctx, e, w.calls[i])
+	}
+	return answers
+}
+
+// limit gives a context that lasts as long as a line may take, at least. It is
+// made for many lines, since one for each would cost more than it is worth.
+func (w *worker) limit() context.Context {
+	if now := time.Now(); w.limited == nil || w.until.Sub(now) < w.CallTime {
+		w.cancel()
+		w.until = now.Add(2 * w.CallTime)
+		w.limited, w.cancel = context.WithDeadline(w.ctx, w.until)
+	}
+	return w.limited
+}
+
+// together has lines answered with each other. When something of ours breaks on
+// the way, each is tried alone, so that only one suffers.
+func (w *worker) together(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			w.panicked(ctx, lines[0], fault)
+			answers, ok = nil, false
+		}
+	}()
+	return w.Answers.DoAll(ctx, w.request.Verb, w.calls), true
+}
+
+// attempt asks for the answer of a line once. What it is told is the same as if
 // the line had come alone.
-func (t *stream) attempt(ctx context.Context, e *entry, call answer.Call) answer.Answer {
-	if e.long {
-		return t.Answers.Refuse(t.request.Verb, answer.TooLarge(t.LineLimit))
-	}
-	limited, cancel := context.WithTimeout(ctx, t.CallTime)
-	defer cancel()
-	return t.Answers.Do(limited, t.request.Verb, call)
+func (w *worker) attempt(ctx context.Context, e *entry, call answer.Call) (given answer.Answer) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			w.panicked(ctx, e, fault)
+			given = w.Answers.Refuse(w.request.Verb, errPanic)
+		}
+	}()
+	return w.Answers.Do(ctx, w.request.Verb, call)
+}
+
+var errPanic = errors.New("panic")
+
+// panicked logs a fault of ours, without its text, which may hold what was sent.
+func (t *stream) panicked(ctx context.Context, e *entry, fault any) {
+	t.Logger.LogAttrs(ctx, slog.LevelError, "panic",
+		slog.String("request_id", t.request.Who.RequestID), slog.Int64("line", e.number),
+		slog.String("fault", fmt.Sprintf("%T", fault)), slog.String("stack", string(debug.Stack())))
 }
 
 // reuse keeps the memory of an answer that was written into our own.
@@ -100,9 +226,3 @@ func appendAnswer(dst []byte, number int64, given answer.Answer) []byte {
 	}
 	return append(dst, "}\n"...)
 }
-
-// pauseBetween bounds how long a line waits before it is tried again.
-const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = time.Second
-)

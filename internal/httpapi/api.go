@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -70,7 +71,8 @@ type API struct {
 	turns       *turnstile.Turnstile
 	long        *turnstile.Turnstile // of those with long bodies
 	bulk        *bulk.Service
-	streams     *slots // for bulk requests
+	streams     *slots       // for bulk requests
+	lastCall    atomic.Int64 // when the last single call with a body came, in microseconds
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -112,7 +114,7 @@ func New(options Options) *API {
 	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
-		Count: options.Metrics.countLine, Logger: options.Logger, Spool: options.Spool,
+		Count: options.Metrics.countLine, Busy: api.inCompany, Logger: options.Logger, Spool: options.Spool,
 	})
 	options.Metrics.registry.MustRegister(Reading{
 		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",

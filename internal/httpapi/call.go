@@ -45,6 +45,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	}
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
+		a.lastCall.Store(x.started.UnixMicro())
 		overdue := time.AfterFunc(bodyGrace, leave)
 		body, done, err := a.receive(ctx, x)
 		if err != nil {

@@ -16,6 +16,13 @@ import (
 	"landfall/internal/pack"
 )
 
+// company is how long after a single call bulk still expects another.
+const company = 2 * time.Second
+
+// inCompany says whether single calls that work have come of late. Who only
+// reads is in nobody's way.
+func (a *API) inCompany() bool { return time.Since(time.UnixMicro(a.lastCall.Load())) < company }
+
 // typeLines is what bulk answers with, whichever of its names was sent.
 var typeLines = []string{"application/x-ndjson"}
 

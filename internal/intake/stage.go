@@ -22,28 +22,42 @@ type Receipt struct {
 // The body must stay untouched afterwards: a store may still be reading it
 // when a caller who ran out of time is answered.
 func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
+	read, staging, err := d.prepare(ctx, who, body)
+	if err != nil {
+		return Receipt{}, d.refuse(ctx, who, read.account, err)
+	}
+	outcome, err := d.store.Stage(ctx, staging)
+	return d.conclude(ctx, who, read, landfall.StageResult{StageOutcome: outcome, Err: err})
+}
+
+// prepare reads an account and makes of it what the store keeps.
+func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte) (understood, landfall.Staging, error) {
 	read, err := d.read(ctx, who, body)
+	if err != nil {
+		return read, landfall.Staging{}, err
+	}
 	account := read.account
-	if err != nil {
-		return Receipt{}, d.refuse(ctx, who, account, err)
-	}
 	if err := d.roomForRevision(ctx, who, account); err != nil {
-		return Receipt{}, err
+		return understood{}, landfall.Staging{}, err
 	}
-	key := account.Key()
-	outcome, err := d.store.Stage(ctx, landfall.Staging{
-		Key: key, Document: account.Body(), Hash: account.Hash(), By: who.Author(),
-		Figures: account.Figures(read.supplier.Currency),
-	})
-	if err != nil {
-		return Receipt{}, trouble(err)
+	return read, landfall.Staging{
+		Key: account.Key(), Document: account.Body(), Hash: account.Hash(), By: who.Author(),
+		Figures: account.Figures(read.supplier.Currency), Sound: true,
+	}, nil
+}
+
+// conclude tells what became of an account that was handed to the store.
+func (d *Desk) conclude(ctx context.Context, who landfall.Principal, read understood, result landfall.StageResult) (Receipt, error) {
+	if result.Err != nil {
+		return Receipt{}, trouble(result.Err)
 	}
-	if refusal := refusedStaging(key, outcome); refusal != nil {
-		return Receipt{}, d.refuse(ctx, who, account, refusal)
+	key := read.account.Key()
+	if refusal := refusedStaging(key, result.StageOutcome); refusal != nil {
+		return Receipt{}, d.refuse(ctx, who, read.account, refusal)
 	}
 	return Receipt{
-		Key: key, First: outcome.Verdict == landfall.StagedFirst,
-		Revision: outcome.Revision, Warnings: read.warnings,
+		Key: key, First: result.Verdict == landfall.StagedFirst,
+		Revision: result.Revision, Warnings: read.warnings,
 	}, nil
 }
 

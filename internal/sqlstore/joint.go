@@ -55,7 +55,13 @@ func (j *joint[W, O]) join(ctx context.Context, key landfall.Key, weight int, wa
 // tenant says whose work it is: the organisation that asks, or where that is
 // not known the supplier it is about.
 func tenant(ctx context.Context, key landfall.Key) string {
-	return cmp.Or(landfall.OnBehalfOf(ctx), key.Supplier)
+	who := cmp.Or(landfall.OnBehalfOf(ctx), key.Supplier)
+	if landfall.Patient(ctx) {
+		// Work that has time stands in a line of its own, or what an
+		// organisation does one by one would wait for what it does in bulk.
+		who += "\x00patient"
+	}
+	return who
 }
 
 func compareKeys(a, b landfall.Key) int {

@@ -27,22 +27,30 @@ type (
 
 // Stage keeps one document durably, or says why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	for _, text := range []string{staging.Key.Supplier, staging.Key.External} {
-		if !storable(text) {
-			return landfall.StageOutcome{}, errUnstorable
-		}
-	}
-	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
-	if !rules.Valid(staging.Document) {
-		return landfall.StageOutcome{}, errMalformed
-	}
-	// It is packed here, where nobody waits for it but its caller.
-	kept, err := pack.Pack(staging.Document)
+	kept, err := newDocument(staging)
 	if err != nil {
 		return landfall.StageOutcome{}, err
 	}
+	return s.stagings.join(ctx, staging.Key, len(kept.kept), kept)
+}
+
+// newDocument looks at a staging and packs it, before anybody else waits for it.
+func newDocument(staging landfall.Staging) (document, error) {
+	for _, text := range [...]string{staging.Key.Supplier, staging.Key.External} {
+		if !storable(text) {
+			return document{}, errUnstorable
+		}
+	}
+	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
+	if !staging.Sound && !rules.Valid(staging.Document) {
+		return document{}, errMalformed
+	}
+	kept, err := pack.Pack(staging.Document)
+	if err != nil {
+		return document{}, err
+	}
 	staging.Figures.Accounts = 1
-	return s.stagings.join(ctx, staging.Key, len(kept), document{staging, kept, figuresText(staging.Figures)})
+	return document{staging, kept, figuresText(staging.Figures)}, nil
 }
 
 var errMalformed = errors.New("the document is not JSON")

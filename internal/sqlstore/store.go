@@ -52,6 +52,7 @@ func (o Options) engine() engine.Options {
 type Store struct {
 	db         *engine.DB
 	stagings   *joint[document, landfall.StageOutcome]
+	books      *engine.Kind // many stagings of one caller
 	claims     *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
 	looks      *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
 	counted    *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
@@ -117,6 +118,7 @@ func (s *Store) join() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
 	s.stagings = newJoint(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
+	s.books = newGroup(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
 	s.refusals = newJoint(s.db, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
 	s.claims = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
 	s.looks = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).look))
