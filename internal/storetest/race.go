@@ -95,6 +95,32 @@ var races = []check{
 			}
 		}
 	}},
+	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		const books, accounts = 6, 150
+		var firsts [accounts]atomic.Int32
+		together(books, func(number int) {
+			var book []landfall.Staging
+			for i := range accounts {
+				account := (i*7 + number*31) % accounts // each in an order of its own
+				book = append(book, document(landfall.Key{Supplier: code, External: fmt.Sprint(account)}, fmt.Sprint(number)))
+			}
+			for i, result := range store.StageAll(t.Context(), book) {
+				if result.Err != nil {
+					t.Error(result.Err)
+				}
+				if result.Verdict == landfall.StagedFirst {
+					firsts[(i*7+number*31)%accounts].Add(1)
+				}
+			}
+		})
+		for account := range accounts {
+			history := revisions(t, store, landfall.Key{Supplier: code, External: fmt.Sprint(account)})
+			if first := firsts[account].Load(); first != 1 || len(history) != books {
+				t.Errorf("account %d was the first %d times and has %d revisions", account, first, len(history))
+			}
+		}
+	}},
 	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var first atomic.Int32

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"testing"
 
 	"landfall"
@@ -33,6 +34,51 @@ var stagings = []check{
 		}
 		if history := revisions(t, store, key); len(history) != 1 {
 			t.Errorf("%d revisions", len(history))
+		}
+	}},
+	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
+		const known, skipped, foreign, broken, unread, all = 3, 70, 131, 140, 150, 200
+		stage(t, store, document(at(known), "one"), landfall.StagedFirst, 1)
+		update(t, store, func(tx landfall.Tx) error { _, err := tx.Skip(t.Context(), at(skipped), "no"); return err })
+		var given []landfall.Staging
+		for i := range all {
+			given = append(given, document(at(i), "two"))
+			given[i].Sound = true
+		}
+		given[foreign].Key.Supplier = "NOBODY"
+		given[broken].Key.External = "\x00"
+		given[unread].Document, given[unread].Sound = []byte("{"), false
+		check := func(first, again landfall.StageVerdict, revision int) {
+			t.Helper()
+			for i, result := range store.StageAll(t.Context(), given) {
+				want := landfall.StageOutcome{Verdict: first, Revision: revision}
+				switch i {
+				case known:
+					want = landfall.StageOutcome{Verdict: again, Revision: 2}
+				case skipped:
+					want = landfall.StageOutcome{Verdict: landfall.RefusedSkipped}
+				case foreign:
+					want = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
+				case broken, unread:
+					if result.Err == nil {
+						t.Errorf("number %d was taken", i)
+					}
+					continue
+				}
+				if result.Err != nil || result.StageOutcome != want {
+					t.Errorf("number %d: %+v, want %+v", i, result, want)
+				}
+			}
+		}
+		check(landfall.StagedFirst, landfall.StagedAgain, 1)
+		check(landfall.StagedAgain, landfall.StagedAgain, 1)
+		if history := revisions(t, store, at(known)); len(history) != 2 || !bytes.Equal(history[1].Document, given[known].Document) {
+			t.Errorf("the history is %+v", history)
+		}
+		if got := store.StageAll(t.Context(), nil); len(got) != 0 {
+			t.Errorf("nothing is %+v", got)
 		}
 	}},
 	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
