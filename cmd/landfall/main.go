@@ -67,7 +67,7 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), mailCommand(), vendorCommand(), schemaCommand(), verifyCommand(), validateCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		accountCommand(), runCommand(), mailCommand(), vendorCommand(), schemaCommand(), verifyCommand(), validateCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

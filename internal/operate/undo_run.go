@@ -71,7 +71,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	err := o.change(ctx, "run.undo", id, func(tx landfall.Tx) (string, error) {
 		run, err := tx.Run(ctx, id)
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no run %q.", id))
+			return "", because(err, landfall.ErrNotFound, absent(landfall.CodeRunNotFound, "There is no run %q.", id))
 		}
 		if err := undoable(run); err != nil {
 			return "", err

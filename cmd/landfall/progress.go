@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// progress tells how far long work is: on a terminal in one line that changes,
+// elsewhere now and then in a line of its own. Output of its own, such as a
+// file, is never mixed with it: it goes to standard error.
+type progress struct {
+	out      io.Writer
+	what     string
+	terminal bool
+	shown    time.Time
+	width    int
+}
+
+const (
+	redrawEvery = 100 * time.Millisecond
+	tellEvery   = 10 * time.Second
+)
+
+// newProgress watches some work.
+func newProgress(out io.Writer, what string) *progress {
+	return &progress{out: out, what: what, terminal: isTerminal(out), shown: time.Now()}
+}
+
+// isTerminal reports whether a person may be looking at it now.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// at says how much is done.
+func (p *progress) at(done, of int) {
+	every := tellEvery
+	if p.terminal {
+		every = redrawEvery
+	}
+	if time.Since(p.shown) < every {
+		return
+	}
+	p.shown = time.Now()
+	line := fmt.Sprintf("%s: %d of %d", p.what, done, of)
+	if of > 0 {
+		line += fmt.Sprintf(" (%d %%)", 100*done/of)
+	}
+	if !p.terminal {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
+	p.width = len(line)
+}
+
+// clear takes the line away, before something else is printed.
+func (p *progress) clear() {
+	if p.terminal && p.width > 0 {
+		fmt.Fprintf(p.out, "\r%-*s\r", p.width, "")
+		p.width = 0
+	}
+}
