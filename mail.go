@@ -83,6 +83,10 @@ type MailDemand struct {
 	Pace  int           // mails a minute of all replicas together
 	Lease time.Duration // for which they are nobody else's
 	After string        // the supplier who came last; others come first
+	// Each is the most that one supplier has at once, what it holds already
+	// included; 0 means no limit.
+	Each int
+	Held map[string]int
 }
 
 // MailSupply is the answer to a MailDemand.

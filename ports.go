@@ -164,7 +164,7 @@ type Mailroom interface {
 	MailsDue(ctx context.Context) (bool, error)
 	// TakeMails gives mails to one sender, durably before it answers: of many
 	// senders at once each mail goes to one. The suppliers that have mails due
-	// share what is given. All takings together keep the pace. Nothing is given
+	// share what is given, none of them more than the demand says. All takings together keep the pace. Nothing is given
 	// for a supplier that is Paused or has its mails switched off.
 	TakeMails(ctx context.Context, demand MailDemand) (MailSupply, error)
 	// SettleMail keeps what became of an attempt. ErrFenced says that the lease

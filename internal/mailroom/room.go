@@ -7,6 +7,7 @@ package mailroom
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,8 +64,9 @@ type Room struct {
 	health  health
 
 	mu      sync.Mutex
-	last    string    // the supplier who was served last
-	counted time.Time // when those that wait were counted
+	last    string         // the supplier who was served last
+	busy    map[string]int // mails under way, by supplier
+	counted time.Time      // when those that wait were counted
 }
 
 // Figures are for the operator's dashboards.
@@ -84,7 +86,7 @@ func (f *Figures) Oldest() time.Duration {
 
 // New makes a room. Nothing is sent before Run.
 func New(options Options) *Room {
-	room := &Room{Options: options}
+	room := &Room{Options: options, busy: map[string]int{}}
 	room.lines.connect = options.Relay.Connect
 	room.crew = &outbox.Crew[landfall.OutgoingMail]{
 		Name: "mail", AtOnce: options.AtOnce, Look: look, Claim: room.take, Do: room.send, Log: options.Log,
@@ -135,11 +137,33 @@ func (r *Room) take(ctx context.Context, most int) ([]landfall.OutgoingMail, err
 	if due, err := r.Store.MailsDue(ctx); err != nil || !due {
 		return nil, err
 	}
-	supply, err := r.Store.TakeMails(ctx, landfall.MailDemand{Most: most, Pace: r.Pace, Lease: r.lease(), After: r.last})
-	if count := len(supply.Mails); count > 0 {
-		r.last = supply.Mails[count-1].Key.Supplier
+	supply, err := r.Store.TakeMails(ctx, r.demand(most))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, mail := range supply.Mails {
+		r.last = mail.Key.Supplier
+		r.busy[mail.Key.Supplier]++
 	}
 	return supply.Mails, err
+}
+
+// demand leaves one place to others, whoever asks: a mail server that is slow
+// for one supplier's customers is not slow for everybody's.
+func (r *Room) demand(most int) landfall.MailDemand {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return landfall.MailDemand{
+		Most: most, Pace: r.Pace, Lease: r.lease(), After: r.last, Each: max(1, r.AtOnce-1), Held: maps.Clone(r.busy),
+	}
+}
+
+// done gives a place back.
+func (r *Room) done(mail landfall.OutgoingMail) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.busy[mail.Key.Supplier]--; r.busy[mail.Key.Supplier] <= 0 {
+		delete(r.busy, mail.Key.Supplier)
+	}
 }
 
 // count looks how many wait. It is for dashboards, so failing is no trouble.

@@ -12,6 +12,7 @@ import (
 
 // send makes one attempt and keeps what became of it.
 func (r *Room) send(ctx context.Context, mail landfall.OutgoingMail) {
+	defer r.done(mail)
 	// The end of the program does not cut a message short at once: half a
 	// message helps nobody, and one without an answer may come twice.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Options.attempt())

@@ -174,3 +174,16 @@ func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Fi
 	}
 	return found, err
 }
+
+// The texts that are asked for again and again, or over many mails.
+const (
+	SendableText     = sendable
+	DueMailsText     = dueMails
+	WaitingMailsText = waitingMails
+)
+
+// MailPage gives the text of a page of mails.
+func MailPage(query landfall.MailQuery) (text string, args []any) {
+	which, args := mailPage(query)
+	return mailRecord + which, args
+}

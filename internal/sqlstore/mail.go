@@ -4,16 +4,19 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
 	"landfall"
 )
 
-// sendable are the suppliers whose mails may go out and that have some due.
+// sendable are the suppliers whose mails may go out and that have some due. The
+// clock is asked in a query of its own: PostgreSQL would ask it for every row
+// otherwise, and could not look the rows up by it.
 const sendable = `SELECT s.code FROM supplier s
 	WHERE s.send_customer_emails = $1 AND s.status <> 'Paused' AND EXISTS (
-		SELECT 1 FROM mail m WHERE m.supplier = s.code AND m.due_at <= {now})`
+		SELECT 1 FROM mail m WHERE m.supplier = s.code AND m.due_at <= (SELECT {now}))`
 
 // MailsDue says whether a mail could be sent now.
 func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
@@ -55,6 +58,13 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfal
 	if err != nil {
 		return landfall.MailSupply{}, err
 	}
+	room := func(code string) int64 {
+		if demand.Each == 0 {
+			return most
+		}
+		return int64(demand.Each - demand.Held[code])
+	}
+	suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return room(code) <= 0 })
 	var supply landfall.MailSupply
 	for i, supplier := range suppliers {
 		// Each gets a fair part of what is left, and the last ones may have none
@@ -64,7 +74,7 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfal
 			break
 		}
 		share := (left + int64(len(suppliers)-i) - 1) / int64(len(suppliers)-i)
-		taken, err := t.takeMailsOf(ctx, supplier, share, demand.Lease)
+		taken, err := t.takeMailsOf(ctx, supplier, min(share, room(supplier)), demand.Lease)
 		if err != nil {
 			return landfall.MailSupply{}, err
 		}
@@ -81,6 +91,12 @@ func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
 		sendable+` ORDER BY s.code <= $2, s.code`, true, last)
 }
 
+// dueMails are those of a supplier whose time has come, the longest due first.
+const dueMails = `SELECT held.id, p.external, p.account_number, held.kind, held.recipient, held.language, held.state,
+		held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
+	FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
+	WHERE held.supplier = $1 AND held.due_at <= (SELECT {now}) ORDER BY held.due_at, held.id LIMIT $2 {hold}`
+
 // takeMailsOf takes mails of one supplier. A mail that is sending still was
 // left behind by a sender of whom nobody knows how far he came.
 func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease time.Duration) ([]landfall.OutgoingMail, error) {
@@ -91,10 +107,7 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &mail.TimeZone, &created)
 		mail.Key.Supplier, mail.QueuedAt, mail.CreatedAt = supplier, moment(queued), instant(created)
 		return err
-	}, `SELECT held.id, p.external, p.account_number, held.kind, held.recipient, held.language, held.state,
-			held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
-		FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
-		WHERE held.supplier = $1 AND held.due_at <= {now} ORDER BY held.due_at, held.id LIMIT $2 {hold}`, supplier, most)
+	}, dueMails, supplier, most)
 	if err != nil {
 		return nil, err
 	}

@@ -40,19 +40,21 @@ func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 
 // Mails gives a page of mails, the oldest first.
 func (v *view) Mails(ctx context.Context, query landfall.MailQuery) ([]landfall.MailRecord, error) {
-	which, args := ` WHERE m.id > $1`, []any{query.After, int64(query.Limit)}
+	which, args := mailPage(query)
+	return v.mails(ctx, which, args...)
+}
+
+// mailPage says which mails a query asks for.
+func mailPage(query landfall.MailQuery) (which string, args []any) {
+	which, args = ` WHERE m.id > $1`, []any{query.After, int64(query.Limit)}
 	if query.State != "" {
 		which, args = which+` AND m.state = $3`, append(args, string(query.State))
-		// The index of what is settled, however much more is waiting.
-		if query.State != landfall.MailQueued && query.State != landfall.MailSending {
-			which += ` AND m.due_at IS NULL`
-		}
 	}
 	if query.Supplier != "" {
 		place := map[int]string{2: "$3", 3: "$4"}[len(args)]
 		which, args = which+` AND m.supplier = `+place, append(args, query.Supplier)
 	}
-	return v.mails(ctx, which+` ORDER BY m.id LIMIT $2`, args...)
+	return which + ` ORDER BY m.id LIMIT $2`, args
 }
 
 // MailsOf gives the mails of one account.
@@ -61,12 +63,15 @@ func (v *view) MailsOf(ctx context.Context, key landfall.Key) ([]landfall.MailRe
 		key.Supplier, key.External)
 }
 
+// waitingMails counts in an index that has those alone.
+const waitingMails = `SELECT count(*), min(queued_at) FROM
+	(SELECT queued_at FROM mail WHERE due_at IS NOT NULL LIMIT $1) AS waiting`
+
 // MailsWaiting counts what is not settled, but not for ever.
 func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, error) {
 	var count int64
 	var since sql.NullInt64
-	err := v.one(ctx, `SELECT count(*), min(queued_at) FROM
-		(SELECT queued_at FROM mail WHERE due_at IS NOT NULL LIMIT $1) AS waiting`, []any{int64(most)}, []any{&count, &since})
+	err := v.one(ctx, waitingMails, []any{int64(most)}, []any{&count, &since})
 	return int(count), instant(since), err
 }
 

@@ -218,6 +218,37 @@ var mails = []check{
 		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", one)
 		}
+		few := landfall.MailDemand{Most: 5, Pace: abundance, Lease: time.Minute, Each: 3, Held: map[string]int{code: 1}}
+		if taken := take(t, store, few); len(taken) != 2 {
+			t.Errorf("took %d beside one when three are the most", len(taken))
+		}
+		few.Held[code] = 3
+		if taken := take(t, store, few); len(taken) != 0 {
+			t.Errorf("took %d beside three when three are the most", len(taken))
+		}
+	}},
+	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "no@mail.co.uk", "waits@mail.co.uk")
+		refused := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		settle(t, store, refused, landfall.MailResult{State: landfall.MailRefused, Reply: "550"}, nil)
+		outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Reason: "mistake"})
+		if err != nil || outcome.Verdict != landfall.Undone {
+			t.Fatalf("undo: %+v, %v", outcome, err)
+		}
+		again := told(t, store, key, "no@mail.co.uk", "waits@mail.co.uk", "new@mail.co.uk")
+		found := mailsOf(t, store, key)
+		if len(found) != 3 || found[0].State != landfall.MailRefused || found[0].ID != refused.ID ||
+			found[1].State != landfall.MailQueued || found[2].State != landfall.MailQueued || found[2].AccountNumber != again.Number {
+			t.Errorf("found %+v", found)
+		}
+		if taken := take(t, store, demand); len(taken) != 2 {
+			t.Errorf("took %+v", taken)
+		}
+		if outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
+			t.Errorf("while it is told: %+v, %v", outcome, err)
+		}
 	}},
 	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
