@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"landfall"
 )
 
 // catcher is a judge whose verdict somebody waits for.
@@ -62,6 +64,8 @@ func TestModelNoticesWhatItWasNotTold(t *testing.T) {
 		"undo and creation": func(m *model) { m.undoOf(t, "2"); m.attempt(t, "2", false) },
 		"skip":              func(m *model) { m.skipOf(t, "1") },
 		"unskip":            func(m *model) { m.unskipOf(t, "a/b") },
+		"run":               func(m *model) { m.runOf(t, landfall.SelectPending, false) },
+		"undo of a run":     func(m *model) { m.undoRunOf(t, m.ran[0]) },
 	}
 	for _, kind := range additions {
 		secrets[kind.name] = func(m *model) { m.postOn(t, kind, "2", slices.Max(slices.Collect(maps.Keys(kind.things)))) }
@@ -71,6 +75,8 @@ func TestModelNoticesWhatItWasNotTold(t *testing.T) {
 	for name, secret := range secrets {
 		stories++
 		m := s.begin(t, fmt.Sprintf("S%d", stories))
+		m.stageAs(t, "run", small)
+		m.runOf(t, landfall.SelectPending, false)
 		m.stageAs(t, "1", small)
 		m.stageAs(t, "2", rich)
 		m.attempt(t, "2", false)

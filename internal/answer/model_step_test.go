@@ -139,6 +139,9 @@ func (m *model) undoOf(r judge, external string) {
 func (m *model) takeBack(known *modelled) {
 	m.retired[known.account.number] = true
 	known.undone = append(known.undone, known.account.number)
+	if run := known.account.run; run != nil {
+		run.undone++
+	}
 	known.account = nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"landfall"
 	"landfall/internal/answer"
+	"landfall/internal/conductor"
 	"landfall/internal/intake"
 	"landfall/internal/operate"
 	"landfall/internal/payvendor"
@@ -32,6 +35,12 @@ const (
 // the whole service, HTTP apart, and does the same to plain maps. After every
 // step both must tell the same: answers, lists, statuses, failures, totals.
 func TestModel(t *testing.T) {
+	// Each story asks hundreds of questions. -rapid.checks asks for more of them.
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("40"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "model.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
@@ -45,7 +54,7 @@ func TestModel(t *testing.T) {
 				m := s.begin(r, fmt.Sprintf("S%d", stories))
 				r.Repeat(map[string]func(*rapid.T){
 					"stage": m.stage, "process": m.process, "dry run": m.dryRun, "undo": m.undo, "skip": m.skip, "unskip": m.unskip,
-					"post": m.post, "post more": m.post, "status": m.setStatus, "window": m.setWindow, "": func(r *rapid.T) { m.compare(r) },
+					"run": m.run, "undo run": m.undoRun, "post": m.post, "post more": m.post, "status": m.setStatus, "window": m.setWindow, "": func(r *rapid.T) { m.compare(r) },
 				})
 			})
 			s.inspect(t)
@@ -59,6 +68,8 @@ type service struct {
 	store    *sqlstore.Store
 	api      *answer.API
 	operator *operate.Operator
+	runs     *conductor.Conductor
+	who      landfall.Principal
 }
 
 func serve(t *testing.T, database string) *service {
@@ -70,7 +81,7 @@ func serve(t *testing.T, database string) *service {
 	t.Cleanup(func() { _ = store.Close() })
 	desk := intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{})})
 	s := &service{
-		ctx: t.Context(), store: store, api: answer.New(desk, nil),
+		ctx: t.Context(), store: store, api: answer.New(desk, nil), runs: conductor.New(store, desk, conductor.Options{Lanes: 2}),
 		operator: operate.New(store, operate.Options{Actor: "operator:model", Rules: []string{mixed}}),
 	}
 	if err := errors.Join(
@@ -79,6 +90,15 @@ func serve(t *testing.T, database string) *service {
 	); err != nil {
 		t.Fatal(err)
 	}
+	key, _, err := s.operator.CreateKey(s.ctx, operate.KeyRequest{Organisation: ours, Role: landfall.Importer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.who = landfall.Principal{Organisation: ours, Role: landfall.Importer, KeyID: key.ID}
+	var playing sync.WaitGroup
+	ctx, stop := context.WithCancel(s.ctx)
+	playing.Go(func() { s.runs.Run(ctx) })
+	t.Cleanup(func() { stop(); playing.Wait() })
 	return s
 }
 
@@ -113,6 +133,14 @@ type model struct {
 	refusals  map[string]modelledFailure // of stagings, by number
 	order     []string                   // of first staging
 	retired   map[string]bool            // numbers of accounts that were taken back
+	ran       []*modelledRun
+}
+
+// modelledRun is a run that has ended.
+type modelledRun struct {
+	id              string
+	dry             bool
+	created, undone int // accounts
 }
 
 // modelled is one account import process.
@@ -132,6 +160,7 @@ type modelledFailure struct {
 // modelledAccount is an account: what it was made from and what was added.
 type modelledAccount struct {
 	number  string
+	run     *modelledRun // that created it, nil for none
 	figures landfall.Figures
 	has     map[string]bool // notes, transactions, statements, instructions by kind and name
 	posted  bool
@@ -178,7 +207,7 @@ type said struct {
 
 // ask makes one call of the API.
 func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
-	call.Who = landfall.Principal{Organisation: ours, Role: landfall.Importer}
+	call.Who = m.who
 	given := m.api.Do(m.ctx, verb, call)
 	body := slices.Clone(given.Body)
 	if given.Pieces != nil {
