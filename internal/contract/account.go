@@ -31,6 +31,10 @@ func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
 // Key gives the account's key as far as it could be read.
 func (a *Account) Key() landfall.Key { return keyOf(a.document.Root(), "import_supplier") }
 
+// Release says that the account is not looked at any more. What it has given
+// stays.
+func (a *Account) Release() { a.document.Release() }
+
 // Body gives the bytes that were sent.
 func (a *Account) Body() []byte { return a.body }
 

@@ -164,6 +164,7 @@ func (a *attempt) check(ctx context.Context, now time.Time) (landfall.AccountDat
 	if err != nil {
 		return landfall.AccountData{}, err
 	}
+	defer account.Release()
 	verdict := account.Check(&a.supplier, now)
 	if err := verdict.Err(); err != nil {
 		return landfall.AccountData{}, err

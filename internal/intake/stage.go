@@ -23,6 +23,9 @@ type Receipt struct {
 // when a caller who ran out of time is answered.
 func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
 	read, staging, err := d.prepare(ctx, who, body)
+	if read.account != nil {
+		defer read.account.Release()
+	}
 	if err != nil {
 		return Receipt{}, d.refuse(ctx, who, read.account, err)
 	}

@@ -14,6 +14,16 @@ type Document struct {
 	text   string // the whole body; nodes are cuts of it
 	root   *Node
 	report Report
+	slab   *slab // where its nodes are
+}
+
+// Release says that nobody looks at the document or its nodes any more, so that
+// another one may have their memory. Texts and what the report has told stay.
+// It need not be called.
+func (d *Document) Release() {
+	d.root, d.report = nil, Report{}
+	d.slab.release()
+	d.slab = nil
 }
 
 // Root gives the outermost object.

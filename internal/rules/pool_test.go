@@ -30,3 +30,30 @@ func TestReadersDoNotMix(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// Nodes are used again too: a document must never see those of another one.
+func TestReleasedNodesDoNotMix(t *testing.T) {
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			for i := range 500 {
+				name := fmt.Sprintf("%d-%d", worker, i)
+				body := `{"name":"` + name + `","words":["` + name + `","b"]}`
+				if i%3 == 0 {
+					body = `{"name":"` + name + `"}`
+				}
+				doc, fault := thing.Read([]byte(body), Limits{})
+				if fault != nil {
+					t.Errorf("%s: %v", name, fault)
+					return
+				}
+				root := doc.Root()
+				if root.Field("name").Text() != name || len(root.Field("words").Items()) != min(i%3, 1)*2 || root.Field("count").Present() {
+					t.Errorf("%s reads %s, %d words", body, root.Field("name").Text(), len(root.Field("words").Items()))
+				}
+				doc.Release()
+			}
+		})
+	}
+	group.Wait()
+}

@@ -42,6 +42,7 @@ func (t *Table) follow(from *tokens, text string, limits Limits) (*Document, *Vi
 		tokens: from, doc: doc, slab: newSlab(len(text)), depth: limits.Depth, left: budget(len(text)), odd: odd(text),
 		gone: limits.Gone,
 	}
+	doc.slab = r.slab
 	doc.root = r.child(nil, 0, &t.typ)
 	if fault := r.read(); fault != nil {
 		return nil, fault
@@ -54,7 +55,7 @@ func (t *Table) follow(from *tokens, text string, limits Limits) (*Document, *Vi
 type reader struct {
 	tokens *tokens
 	doc    *Document
-	slab   slab
+	slab   *slab
 	depth  int  // how many more levels may be opened
 	left   int  // how many more values may be kept
 	odd    bool // some string may need a closer look

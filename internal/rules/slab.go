@@ -1,5 +1,7 @@
 package rules
 
+import "sync"
+
 // slab hands out nodes from a few large pieces of memory: an account is about
 // a hundred small values, and a hundred allocations would cost more than
 // reading it.
@@ -9,9 +11,31 @@ type slab struct {
 	families [][]*Node
 }
 
-// newSlab expects about one value per 24 bytes of JSON.
-func newSlab(size int) slab {
-	return slab{nodes: make([]Node, 0, min(size/24+8, slabSize))}
+// newSlab expects about one value per 24 bytes of JSON. Small bodies, the usual
+// ones, get what another one has released.
+func newSlab(size int) *slab {
+	expected := size/24 + 8
+	if expected <= mostKept {
+		return slabs.Get().(*slab) //nolint:forcetypeassert // the pool makes nothing else
+	}
+	return &slab{nodes: make([]Node, 0, min(expected, slabSize))}
+}
+
+// mostKept is how many values a slab that is used again has room for.
+const mostKept = 192
+
+var slabs = sync.Pool{New: func() any { return &slab{nodes: make([]Node, 0, mostKept)} }}
+
+// release lets go of everything and makes the memory somebody else's.
+func (s *slab) release() {
+	if cap(s.nodes) != mostKept || cap(s.pointers) > 2*mostKept || cap(s.families) > mostKept {
+		return // it has grown
+	}
+	clear(s.nodes)
+	clear(s.pointers)
+	clear(s.families)
+	s.nodes, s.pointers, s.families = s.nodes[:0], s.pointers[:0], s.families[:0]
+	slabs.Put(s)
 }
 
 // slabSize is how many nodes a piece has at most, so that little is left over.
