@@ -139,7 +139,9 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 		"trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
 	}
 	if may == writing {
-		pragmas = append(pragmas, "cache_size(-65536)", "wal_autocheckpoint(2000)")
+		// What a savepoint would put back is kept in memory; a file of its own cost
+		// a system call for every page that a batch touched.
+		pragmas = append(pragmas, "cache_size(-65536)", "wal_autocheckpoint(2000)", "temp_store(MEMORY)")
 	} else {
 		pragmas = append(pragmas, "query_only(ON)")
 	}
