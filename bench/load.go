@@ -52,7 +52,7 @@ func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 		})
 	}
 	group.Wait()
-	return sample{rate: taken.good() / time.Since(started).Seconds(), p99: taken.percentile(0.99)}, failure
+	return sample{rate: taken.good() / time.Since(started).Seconds(), p50: taken.percentile(0.5), p99: taken.percentile(0.99)}, failure
 }
 
 func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch, err error) {

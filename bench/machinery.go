@@ -26,6 +26,7 @@ type machinery struct {
 	program  string
 	postgres *pgtest.Cluster
 	floods   map[string]*flood // that came already
+	million  *book             // that was sent already
 	sieges   map[string]siege  // likewise
 }
 

@@ -9,6 +9,7 @@ import (
 // sample is what one arm of a measurement found.
 type sample struct {
 	rate float64       // good answers a second
+	p50  time.Duration // how long the middle one took; 0 when nobody looked
 	p99  time.Duration // how long the slowest hundredth of them took at least; 0 when nobody looked
 }
 

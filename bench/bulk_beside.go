@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// measureBeside gives how many times as long the middle one of single calls
+// takes while bulk requests keep the service busy, of the same organisation.
+func measureBeside(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		address, err := database(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		s, err := m.start(ctx, address)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		numbers := &counter{}
+		single := s.load(stagePath, numbers.account)
+		single.connections = 1
+		idle, err := single.run(ctx, p.length)
+		if err != nil {
+			return result{}, err
+		}
+		var busy sample
+		lines, err := s.besides(ctx, numbers, func() (err error) {
+			time.Sleep(time.Second) // until they are in full swing
+			busy, err = single.run(ctx, p.length)
+			return err
+		})
+		return result{
+			ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
+			ours: fmt.Sprintf("%.2f ms beside %.0f lines/s", 1000*busy.p50.Seconds(), lines),
+			raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
+		}, err
+	}
+}
+
+// besides does something while two bulk requests are under way, and gives their
+// rate.
+func (s *service) besides(ctx context.Context, numbers *counter, do func() error) (rate float64, err error) {
+	streaming, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	var mutex sync.Mutex
+	for range 2 {
+		group.Go(func() {
+			found, failed := s.stream(streaming, numbers, time.Hour, 0)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if failed != nil {
+				err = failed
+				return
+			}
+			rate += found.rate()
+		})
+	}
+	failed := do()
+	stop()
+	group.Wait()
+	if failed != nil {
+		return 0, failed
+	}
+	return rate, err
+}
+
+// book is what became of a million accounts in one bulk request.
+type book struct {
+	*streamed
+	peak float64 // MiB
+}
+
+// measureLastTenth compares the pace at the end of a long bulk request with that
+// at its beginning.
+func measureLastTenth(ctx context.Context, p plan, m *machinery) (result, error) {
+	found, err := m.book(ctx, p)
+	if err != nil {
+		return result{}, err
+	}
+	first, last := found.between(0.02, 0.1), found.between(0.9, 1)
+	return result{
+		ratio: last / first, ours: fmt.Sprintf("%.0f lines/s in the last tenth of %d", last, found.lines),
+		raw: fmt.Sprintf("%.0f lines/s in the first", first),
+	}, nil
+}
+
+// measureBulkMemory gives the most memory the server took for it.
+func measureBulkMemory(ctx context.Context, p plan, m *machinery) (result, error) {
+	found, err := m.book(ctx, p)
+	if err != nil {
+		return result{}, err
+	}
+	return result{
+		ratio: found.peak, atMost: true, ours: fmt.Sprintf("%.0f MiB at most", found.peak),
+		raw: fmt.Sprintf("%d lines", found.lines),
+	}, nil
+}
+
+// book sends one once for all who want to know of it.
+func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
+	if m.million != nil {
+		return m.million, nil
+	}
+	database, err := m.freshPostgres(ctx, "million")
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	found, err := s.stream(ctx, &counter{}, 24*time.Hour, int64(p.rows))
+	if err != nil {
+		return nil, err
+	}
+	m.million = &book{streamed: found}
+	m.million.peak, err = s.memory("VmHWM")
+	return m.million, err
+}
