@@ -17,7 +17,7 @@ const (
 	// bundle is how many lines are handed to the database together, where that
 	// is cheaper, and bundleInCompany how many while others wait for it.
 	bundle          = 128
-	bundleInCompany = 16
+	bundleInCompany = 8
 )
 
 // work does lines until there are no more.
