@@ -1,6 +1,9 @@
 package landfall
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // EventLog is the log of events as one who follows it sees it.
 type EventLog interface {
@@ -20,6 +23,9 @@ type EventReader interface {
 	LoggedEvent(ctx context.Context, id int64) (Event, error)
 	// SuppliersTold names those with events after one id and up to another.
 	SuppliersTold(ctx context.Context, after, upTo int64) ([]string, error)
+	// LastEventBefore gives the place behind which everything is that happened
+	// at an instant or later; 0 is the beginning.
+	LastEventBefore(ctx context.Context, at time.Time) (int64, error)
 	// GrantedSuppliers names the suppliers an organisation was granted, sorted.
 	GrantedSuppliers(ctx context.Context, organisation string) ([]string, error)
 }

@@ -96,7 +96,9 @@ var (
 	})
 	organisations = stored((*operate.Operator).Organisations, func(o landfall.Organisation) (string, string) { return o.Name, "" })
 	vendors       = stored((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
-	keys          = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.APIKey, error) { return o.Keys(ctx, "") },
+	webhooks      = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
+		func(w landfall.Webhook) (string, string) { return w.Name, w.Organisation + ", " + string(w.State) })
+	keys = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.APIKey, error) { return o.Keys(ctx, "") },
 		func(k landfall.APIKey) (string, string) { return k.ID, k.Organisation + ", " + string(k.Role) })
 )
 

@@ -27,8 +27,13 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		if err != nil {
 			return err
 		}
+		sender, err := app.NewSender(settings)
+		if err != nil {
+			return usageError{err}
+		}
+		defer sender.Close()
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets, SendsMail: settings.Mail.Server != "",
+			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
 		}), arguments)
 	}, further...)
 }

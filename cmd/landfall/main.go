@@ -67,7 +67,8 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), runCommand(), mailCommand(), vendorCommand(), schemaCommand(), verifyCommand(), validateCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		accountCommand(), runCommand(), mailCommand(), vendorCommand(), webhookCommand(),
+		schemaCommand(), verifyCommand(), validateCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

@@ -22,6 +22,7 @@ import (
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
 	"landfall/internal/mailroom"
+	"landfall/internal/outbox"
 	"landfall/internal/payvendor"
 	"landfall/internal/quota"
 	"landfall/internal/sqlstore"
@@ -41,6 +42,9 @@ type App struct {
 	vendors  *payvendor.Desk
 	mail     *mailroom.Room // nil when no mail server is configured
 	runs     *conductor.Conductor
+	tide     *outbox.Tide
+	sender   *outbox.Sender
+	webhooks *outbox.Webhooks
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -59,10 +63,15 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, err
 	}
+	sender, err := NewSender(settings)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), logins: newLogins(log.Logger)}
+	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}),
+		tide: outbox.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -77,9 +86,10 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.vendors = payvendor.NewDesk(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
 	})
+	app.webhooks = outbox.NewWebhooks(store, outbox.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Documents: documents, Verifier: app.vendors, Quota: app.quota, MailDelay: settings.Mail.Delay,
+		Documents: documents, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
 		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})
@@ -118,7 +128,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
 	}
-	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings())
+	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.
@@ -214,6 +224,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.mail != nil {
 		running.Go(func() { a.mail.Run(chores) })
 	}
+	running.Go(func() { a.webhooks.Run(chores) })
 	defer running.Wait()
 	defer stopChores()
 	select {
@@ -294,5 +305,6 @@ const lastUses = 5 * time.Second
 // served any more.
 func (a *App) Close() error {
 	a.vendors.Close()
+	a.sender.Close()
 	return a.store.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -53,6 +54,13 @@ type Settings struct {
 	DocumentTimeout  time.Duration
 	VendorTimeout    time.Duration
 	VendorSecrets    []string // variables that may hold a vendor's secret besides VENDOR_…
+
+	WebhookKey       string // or the file below, in which the same stands
+	WebhookKeyFile   string
+	WebhookNetworks  []netip.Prefix // private networks receivers may be in
+	WebhookPlainHTTP bool
+	WebhookTimeout   time.Duration
+	WebhookLease     time.Duration
 
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
@@ -185,6 +193,24 @@ var serving = []setting{
 	}},
 	{"vendor-secret-variables", "environment variables that may hold a vendor's secret, with commas between them, besides those named VENDOR_…", func(s *Settings) value {
 		return names(&s.VendorSecrets, regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`), "want names of environment variables in capitals, with commas between them")
+	}},
+	{"webhook-key", "random text of 32 characters or more that webhooks' secrets are derived from, never a flag or a line of the config file; several with commas between them, the one for new secrets first", func(s *Settings) value {
+		return secret(&s.WebhookKey)
+	}},
+	{"webhook-key-file", "file whose first line is the webhook-key", func(s *Settings) value {
+		return text(&s.WebhookKeyFile, "", optional(anything))
+	}},
+	{"webhook-networks", "private networks webhooks' receivers may be in, with commas between them", func(s *Settings) value {
+		return prefixes(&s.WebhookNetworks)
+	}},
+	{"webhook-plain-http", "let webhooks be delivered without TLS", func(s *Settings) value {
+		return toggle(&s.WebhookPlainHTTP, false)
+	}},
+	{"webhook-timeout", "time a receiver has to answer a webhook", func(s *Settings) value {
+		return duration(&s.WebhookTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+	}},
+	{"webhook-lease", "how long the webhooks of a killed server wait for another one", func(s *Settings) value {
+		return duration(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
 	}},
 	{"access-token-life", "how long an access token is good", func(s *Settings) value {
 		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"landfall/internal/outward"
 )
 
 // value is one setting's place, able to read and write its text.
@@ -165,6 +168,24 @@ func level(target *slog.Level, standard slog.Level) value {
 // networks takes addresses and networks with commas between them.
 func networks(target *proxies) value {
 	return place[proxies]{target, nil, "networks", parseProxies, proxies.String}
+}
+
+// prefixes takes networks that calls may go out to.
+func prefixes(target *[]netip.Prefix) value {
+	return place[[]netip.Prefix]{target, nil, "networks",
+		func(text string) ([]netip.Prefix, error) {
+			if text == "" {
+				return nil, nil
+			}
+			return outward.Networks(strings.Split(strings.ReplaceAll(text, " ", ""), ","))
+		},
+		func(found []netip.Prefix) string {
+			texts := make([]string, len(found))
+			for i, network := range found {
+				texts[i] = network.String()
+			}
+			return strings.Join(texts, ",")
+		}}
 }
 
 // ParseDuration reads what time.ParseDuration reads, and days: 90d.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/outbox"
 )
 
 // Options are what an Operator needs besides the store.
@@ -21,6 +22,9 @@ type Options struct {
 
 	// SendsMail says that a mail server is configured where the operator sits.
 	SendsMail bool
+
+	// Sender delivers to webhooks; nil where none are added or tried.
+	Sender *outbox.Sender
 }
 
 // Operator runs the operator's verbs on behalf of one actor.
@@ -31,6 +35,7 @@ type Operator struct {
 	clock   func() time.Time
 	secrets []string
 	mails   bool
+	sender  *outbox.Sender
 }
 
 // New gives an operator over a store.
@@ -42,7 +47,7 @@ func New(store landfall.Store, options Options) *Operator {
 	slices.Sort(rules)
 	return &Operator{
 		store: store, actor: options.Actor, rules: rules, clock: options.Clock,
-		secrets: options.SecretVariables, mails: options.SendsMail,
+		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender,
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"landfall"
 )
@@ -100,6 +102,37 @@ func (v *view) SuppliersTold(ctx context.Context, after, upTo int64) ([]string, 
 	return collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT DISTINCT e.supplier FROM event e WHERE e.id > $1 AND e.id <= $2`, after, upTo)
 }
+
+// LastEventBefore gives the place behind which everything is that happened at
+// an instant or later. Times follow the order of the log but for seconds, so
+// the way there is halved again and again; then a few are looked at one by one.
+func (v *view) LastEventBefore(ctx context.Context, at time.Time) (int64, error) {
+	var low, high int64 // the place is in [low, high]
+	if err := v.one(ctx, `SELECT coalesce(max(id), 0) FROM event`, nil, []any{&high}); err != nil {
+		return 0, err
+	}
+	wanted := at.Add(-clockSkew).UnixMicro()
+	for low < high {
+		middle := low + (high-low+1)/2
+		var found, when int64
+		err := v.one(ctx, `SELECT id, at FROM event WHERE id <= $1 ORDER BY id DESC LIMIT 1`, []any{middle}, []any{&found, &when})
+		switch {
+		case errors.Is(err, landfall.ErrNotFound):
+			low = middle
+		case err != nil:
+			return 0, err
+		case when < wanted:
+			low = middle
+		default:
+			high = found - 1
+		}
+	}
+	return low, nil
+}
+
+// clockSkew is how much earlier an event may be told than one before it in the
+// log: transactions overlap, and clocks of databases are set.
+const clockSkew = time.Minute
 
 // GrantedSuppliers names the suppliers an organisation was granted, sorted.
 func (v *view) GrantedSuppliers(ctx context.Context, organisation string) ([]string, error) {

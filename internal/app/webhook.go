@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/answer"
+	"landfall/internal/contract"
+	"landfall/internal/httpapi"
+	"landfall/internal/outbox"
+)
+
+// webhookKeys reads the keys that webhooks' secrets are derived from.
+func (s Settings) webhookKeys() (outbox.Keys, error) {
+	text := s.WebhookKey
+	if s.WebhookKeyFile != "" {
+		if text != "" {
+			return outbox.Keys{}, errors.New("settings webhook-key and webhook-key-file are both given: which one?")
+		}
+		var err error
+		if text, err = readPassword(s.WebhookKeyFile); err != nil {
+			return outbox.Keys{}, fmt.Errorf("setting webhook-key-file: %w", err)
+		}
+	}
+	keys, err := outbox.ReadKeys(text)
+	if err != nil {
+		return outbox.Keys{}, fmt.Errorf("setting webhook-key: %w", err)
+	}
+	return keys, nil
+}
+
+// NewSender makes what delivers to webhooks, for the server and for an operator
+// who tries one out.
+func NewSender(settings Settings) (*outbox.Sender, error) {
+	keys, err := settings.webhookKeys()
+	if err != nil {
+		return nil, SettingError{err}
+	}
+	source := answer.EventSource(settings.BaseURL)
+	return outbox.NewSender(outbox.SenderOptions{
+		Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
+		Encode: func(event landfall.Event) (string, []byte) {
+			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source})
+		},
+	}), nil
+}
+
+// figuresLife is how old the figures of webhooks may be when metrics are read.
+const figuresLife = 5 * time.Second
+
+// webhookReadings shows how webhooks are doing: what this replica did, and what
+// there is to do for all of them.
+func (a *App) webhookReadings() []httpapi.Reading {
+	var mu sync.Mutex
+	var figures landfall.WebhookFigures
+	var read time.Time
+	ask := func(get func(landfall.WebhookFigures) float64) func() float64 {
+		return func() float64 {
+			mu.Lock()
+			defer mu.Unlock()
+			if time.Since(read) > figuresLife {
+				if found, err := a.figures(); err == nil {
+					figures = found
+				}
+				read = time.Now()
+			}
+			return get(figures)
+		}
+	}
+	count := func(get func(outbox.Counts) int64) func() float64 {
+		return func() float64 {
+			if a.webhooks == nil {
+				return 0
+			}
+			return float64(get(a.webhooks.Counts()))
+		}
+	}
+	return []httpapi.Reading{
+		{Name: "landfall_webhook_events_delivered_total", Help: "Events that receivers of webhooks took.", Counts: true,
+			Read: count(func(c outbox.Counts) int64 { return c.Delivered })},
+		{Name: "landfall_webhook_events_failed_total", Help: "Deliveries that failed and wait to be tried again.", Counts: true,
+			Read: count(func(c outbox.Counts) int64 { return c.Failed })},
+		{Name: "landfall_webhook_events_given_up_total", Help: "Deliveries that were given up.", Counts: true,
+			Read: count(func(c outbox.Counts) int64 { return c.Dead })},
+		{Name: "landfall_webhooks_switched_off_total", Help: "Webhooks whose receiver answered that it is gone.", Counts: true,
+			Read: count(func(c outbox.Counts) int64 { return c.Gone })},
+		{Name: "landfall_webhooks_active", Help: "Webhooks that events are delivered to.",
+			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Active) })},
+		{Name: "landfall_webhooks_failing", Help: "Webhooks whose receiver is in trouble.",
+			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Failing) })},
+		{Name: "landfall_webhooks_gone", Help: "Webhooks that were switched off because their receiver is gone.",
+			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Gone) })},
+		{Name: "landfall_webhook_deliveries_waiting", Help: "Deliveries that failed and wait for another attempt.",
+			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Waiting) })},
+		{Name: "landfall_webhook_deliveries_dead", Help: "Deliveries that were given up and not replayed.",
+			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Dead) })},
+		{Name: "landfall_webhook_lag_seconds", Help: "Age of the oldest event that some webhook has not been offered yet.",
+			Read: ask(func(f landfall.WebhookFigures) float64 {
+				if f.Oldest.IsZero() {
+					return 0
+				}
+				return max(0, time.Since(f.Oldest).Seconds())
+			})},
+	}
+}
+
+// figures asks the database how webhooks are doing.
+func (a *App) figures() (landfall.WebhookFigures, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), figuresLife)
+	defer cancel()
+	complete, err := a.tide.Settled(ctx)
+	if err != nil {
+		return landfall.WebhookFigures{}, err
+	}
+	var found landfall.WebhookFigures
+	err = a.store.View(ctx, func(view landfall.View) (err error) {
+		found, err = view.WebhookFigures(ctx, complete)
+		return err
+	})
+	if err != nil {
+		return landfall.WebhookFigures{}, err
+	}
+	return found, nil
+}
