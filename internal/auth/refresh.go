@@ -9,19 +9,15 @@ import (
 	"landfall"
 )
 
-// retryGrace is how long after its use a refresh token may be shown again
-// without ending its family: somebody whose answer was lost sends it again, and
-// so do two threads that refresh at once. They get nothing for it; the holder
-// has the API key to begin again.
-const retryGrace = 10 * time.Second
-
-// errReused means that a refresh token was shown long after its use: either its
-// holder or a thief has a copy he should not have.
+// errReused means that a refresh token was shown after its use: either its holder
+// or a thief has a copy he should not have. Somebody whose answer was lost shows
+// it again too; he has nothing of the family that could be taken from him, and
+// the API key to begin again.
 var errReused = errors.New("a refresh token was used twice")
 
 // Refresh gives a new grant for a refresh token, which is good once: of many
-// callers showing it at the same time exactly one gets a grant. A spent token
-// shown again later ends every token of its family, the thief's and the
+// callers showing it at the same moment exactly one gets a grant. A spent token
+// shown again ends every token of its family, the thief's and the
 // holder's alike, since nobody can tell them apart.
 func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (grant Grant, err error) {
 	now := i.options.Clock()
@@ -82,10 +78,8 @@ func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) 
 		case token.Use != landfall.RefreshToken || token.Family.Ended ||
 			!now.Before(token.ExpiresAt) || !alive(key, organisation, now):
 			return landfall.ErrNotFound
-		case !token.SpentAt.IsZero() && now.Sub(token.SpentAt) > retryGrace:
-			return errReused
 		case !token.SpentAt.IsZero():
-			return landfall.ErrNotFound
+			return errReused
 		}
 		return nil
 	})
