@@ -48,8 +48,8 @@ func (e *attacker) attacks() []attack {
 	return []attack{
 		{name: "notes with many paths", run: again("/v1/data-import/notes/create/", account+`"notes":[`+
 			repeat(1000, `{"document_paths":[`+strings.ReplaceAll(repeat(100, `{"document_path":"§/%d"}`), "§", "%[1]d")+`]}`)+`]}`)},
-		{name: "encoded paths", run: again("/v1/data-import/validate-account/", account+`"customers":[{}],"notes":[{"body":"x","document_paths":[`+
-			repeat(1000, `{"document_path":"`+strings.Repeat("%%25", 330)+`2e%d"}`)+`]}]}`)},
+		{name: "encoded paths", run: again("/v1/data-import/validate-account/", account+`"customers":[{}],"notes":[`+
+			repeat(30, `{"body":"%d","document_paths":[`+strings.Repeat(`{"document_path":"`+"%%"+strings.Repeat("25", 500)+`2e"},`, 99)+`{"document_path":"x"}]}`)+`]}`)},
 		{name: "long bodies", run: again(transactions, account+`"transactions":[`+
 			repeat(10_000, `{"transaction_id":"T%d","transaction_date":"2026-01-01","amount":1,"type":"PAYMENT","note":"`+strings.Repeat("n", 700)+`"}`)+`]}`)},
 		{name: "bodies of many values", run: again("/v1/data-import/validate-account/", account+`"customers":[`+repeat(100_000, `{"metadata":[%d]}`)+`]}`)},

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"landfall"
 	"landfall/internal/answer"
@@ -69,6 +71,50 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 		header.Set("Retry-After", retryAfter(refusal.RetryAfter))
 	}
 	_ = x.json(refusal.Status, refusal.Body)
+	a.hearOut(x)
+}
+
+const (
+	// unheard is how much of a body the server itself reads and drops after an
+	// answer that did not wait for it.
+	unheard = 256 << 10
+	// hearStranger is how much somebody may send us for nothing whom we do not know.
+	hearStranger = 1 << 20
+	// hearTime is how long that may take.
+	hearTime = 5 * time.Second
+)
+
+// hearOut reads the rest of a large body whose refusal is written already, and
+// drops it: a connection that is closed with something unread takes its answer
+// back, and who was told to come back later would see a broken connection.
+func (a *API) hearOut(x *exchange) {
+	length := x.request.ContentLength
+	if length >= 0 && length <= unheard || x.request.Header.Get("Expect") != "" {
+		return
+	}
+	most := a.BodyLimit
+	if x.who.KeyID == "" {
+		most = min(most, hearStranger)
+	}
+	line := http.NewResponseController(x.ResponseWriter)
+	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(hearTime)) == nil {
+		_, _ = io.CopyN(io.Discard, x.request.Body, most)
+	}
+}
+
+// withdraw cuts the connection of somebody who may not have the rest of a list,
+// or takes too long over it, together with what is still on its way to him: the
+// buffers between him and us hold megabytes, which would go on for as long as he
+// likes.
+func (x *exchange) withdraw() {
+	conn, _, err := http.NewResponseController(x.ResponseWriter).Hijack()
+	if err != nil {
+		return // it is cut as any other that is aborted
+	}
+	if line, is := conn.(interface{ SetLinger(seconds int) error }); is {
+		_ = line.SetLinger(0)
+	}
+	_ = conn.Close()
 }
 
 // intended says whether a failure is one we decided on, such as telling a crowd
