@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"landfall/internal/httpapi"
 )
 
 const (
@@ -40,6 +42,7 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 			WriteTimeout:      settings.WriteTimeout,
 			IdleTimeout:       settings.IdleTimeout,
 			MaxHeaderBytes:    headerLimit,
+			ConnContext:       httpapi.OnLine,
 			// OPTIONS * is a path like any other that does not exist.
 			DisableGeneralOptionsHandler: true,
 			ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),

@@ -20,9 +20,6 @@ func (a *API) finish(ctx context.Context, x *exchange) {
 	if x.aborted {
 		// The server cuts the connection, so that a client cannot take half an
 		// answer for a whole one.
-		if x.route != nil && x.route.verb != nil && x.route.verb.Listed {
-			x.withdraw()
-		}
 		panic(http.ErrAbortHandler)
 	}
 }

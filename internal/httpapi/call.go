@@ -190,6 +190,7 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 	if answer.Pieces == nil {
 		return x.json(answer.Status, answer.Body)
 	}
+	kept := revocable(ctx)
 	err := answer.Pieces(func(piece []byte, last bool) error {
 		switch {
 		case last && x.status == 0:
@@ -202,7 +203,10 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 		return a.sendPiece(ctx, x, answer.Status, piece)
 	})
 	if errors.Is(err, errHeaderSent) {
-		return nil
+		err = nil
+	}
+	if err == nil || x.status == 0 {
+		kept()
 	}
 	return err
 }

@@ -102,21 +102,6 @@ func (a *API) hearOut(x *exchange) {
 	}
 }
 
-// withdraw cuts the connection of somebody who may not have the rest of a list,
-// or takes too long over it, together with what is still on its way to him: the
-// buffers between him and us hold megabytes, which would go on for as long as he
-// likes.
-func (x *exchange) withdraw() {
-	conn, _, err := http.NewResponseController(x.ResponseWriter).Hijack()
-	if err != nil {
-		return // it is cut as any other that is aborted
-	}
-	if line, is := conn.(interface{ SetLinger(seconds int) error }); is {
-		_ = line.SetLinger(0)
-	}
-	_ = conn.Close()
-}
-
 // intended says whether a failure is one we decided on, such as telling a crowd
 // to come back: nothing is broken, and the access log has its code.
 func intended(err error) bool {

@@ -2,18 +2,13 @@ package httpapi
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"landfall"
 )
 
 // Who was refused before all of a large body had come saw a broken connection
@@ -51,35 +46,5 @@ func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
 			t.Errorf("%s: %d %v", framing, answer.StatusCode, answer.Header)
 		}
 		_ = answer.Body.Close()
-	}
-}
-
-// A list went on for as long as its reader liked after he was cut off, because his
-// key was revoked or he was too slow: out of the buffers between him and us.
-func TestWhatIsOnItsWayIsWithdrawn(t *testing.T) {
-	h := openHouse(t)
-	const sent = 256 << 10
-	gone := make(chan struct{})
-	h.withRoute("/revoked/", func(_ *API, _ context.Context, x *exchange) error {
-		x.startJSON(http.StatusOK)
-		_, _ = x.Write(make([]byte, sent))
-		_ = http.NewResponseController(x.ResponseWriter).Flush()
-		defer close(gone)
-		x.route = h.api.tree.find(imports + "/all-account-import-processes/OURS/").routes[0]
-		return &landfall.Error{Kind: landfall.Unauthenticated, Code: landfall.CodeAuthenticationFailed}
-	})
-	dialled, err := net.Dial("tcp", h.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dialled.Close()
-	if err := dialled.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprint(dialled, "GET /revoked/ HTTP/1.1\r\nHost: x\r\n\r\n")
-	<-gone
-	time.Sleep(100 * time.Millisecond)
-	if got, err := io.Copy(io.Discard, dialled); !errors.Is(err, syscall.ECONNRESET) || got >= sent {
-		t.Errorf("%d bytes came, then %v", got, err)
 	}
 }

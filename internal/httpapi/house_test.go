@@ -63,7 +63,9 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 		change(&options)
 	}
 	h.api = New(options)
-	h.server = httptest.NewServer(h.api)
+	h.server = httptest.NewUnstartedServer(h.api)
+	h.server.Config.ConnContext = OnLine
+	h.server.Start()
 	t.Cleanup(h.server.Close)
 	return h
 }

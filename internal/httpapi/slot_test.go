@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,11 +61,15 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 		left <- err
 		return err
 	})
-	response, err := http.Get(h.server.URL + "/endless/")
+	dialled, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer dialled.Close()
+	if err := dialled.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(dialled, "GET /endless/ HTTP/1.1\r\nHost: x\r\n\r\n")
 	select {
 	case err := <-left:
 		if err == nil {
@@ -72,8 +78,10 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("a reader who does not read is waited for")
 	}
-	if _, err := io.Copy(io.Discard, response.Body); err == nil {
-		t.Error("the list looks complete")
+	// What lay in the buffers between them used to go on for as long as he liked.
+	time.Sleep(100 * time.Millisecond)
+	if got, err := io.Copy(io.Discard, dialled); !errors.Is(err, syscall.ECONNRESET) || got > 1<<20 {
+		t.Errorf("after the end %d bytes came, and %v", got, err)
 	}
 }
 

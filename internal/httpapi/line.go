@@ -1,0 +1,26 @@
+package httpapi
+
+import (
+	"context"
+	"net"
+)
+
+type lineKey struct{}
+
+// OnLine lets requests reach the connection they come over. It is what a
+// server's ConnContext is for.
+func OnLine(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, lineKey{}, conn)
+}
+
+// revocable makes a connection one that takes back what is still on its way when
+// it is cut, until kept is called. The buffers between a reader and us hold
+// megabytes: somebody who is cut off, because his key was revoked or he takes too
+// long, would go on reading them for as long as he likes.
+func revocable(ctx context.Context) (kept func()) {
+	line, reachable := ctx.Value(lineKey{}).(interface{ SetLinger(seconds int) error })
+	if !reachable || line.SetLinger(0) != nil {
+		return func() {}
+	}
+	return func() { _ = line.SetLinger(-1) }
+}
