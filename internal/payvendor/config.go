@@ -180,7 +180,7 @@ func (f *form) secretEnv(vendor landfall.Vendor) {
 		f.fault("secret_env", "it is the name of an environment variable in capitals, not the secret itself")
 	case strings.HasPrefix(vendor.SecretEnv, ownPrefix):
 		f.fault("secret_env", "variables beginning with "+ownPrefix+" are this program's own settings")
-	case vendor.SecretEnv != "" && !strings.HasPrefix(vendor.SecretEnv, SecretPrefix) && vendor.SecretEnv != SecretPrefix && !slices.Contains(f.variables, vendor.SecretEnv):
+	case vendor.SecretEnv != "" && (!strings.HasPrefix(vendor.SecretEnv, SecretPrefix) || vendor.SecretEnv == SecretPrefix) && !slices.Contains(f.variables, vendor.SecretEnv):
 		f.fault("secret_env", "its name begins with "+SecretPrefix+", or the setting vendor-secret-variables lists it")
 	}
 }
