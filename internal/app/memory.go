@@ -19,7 +19,7 @@ const (
 	// usualMemory is what is enough for five thousand callers at once, where no
 	// smaller container says less. The process takes about a hundred megabytes
 	// more than the memory it manages itself.
-	usualMemory = 384 << 20
+	usualMemory = 352 << 20
 	// share is how much of a container's memory the program's own may take, in
 	// percent. The rest is for stacks, for the kernel's buffers of connections
 	// and for the files that SQLite maps.

@@ -140,7 +140,7 @@ var serving = []setting{
 	{"body-memory", "bytes of request bodies held at once; over it callers wait a moment and are then asked to come back", func(s *Settings) value {
 		return size(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
 	}},
-	{"memory-limit", "memory to stay near: auto is 384MiB or 80 % of a smaller container's, off no limit", func(s *Settings) value {
+	{"memory-limit", "memory to stay near: auto is 352MiB or 80 % of a smaller container's, off no limit", func(s *Settings) value {
 		return memory(&s.MemoryLimit)
 	}},
 	{"max-requests", "most requests worked on at once; others wait a second and are then told to come back", func(s *Settings) value {
