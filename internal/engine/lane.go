@@ -18,8 +18,7 @@ func (m *postgres) start(q *queue) {
 	for range cap(m.writes.slots) {
 		m.lanes.Go(func() {
 			for {
-				q.gather(2) // the others are in another lane
-				b := q.next()
+				b := q.next(2) // the others are in another lane
 				if b == nil {
 					return
 				}

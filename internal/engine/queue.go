@@ -19,7 +19,7 @@ const (
 	// comes alone or with a few never waits.
 	crowd       = 8
 	gatherPause = 200 * time.Microsecond
-	gatherMost  = 5 // pauses
+	gatherTime  = time.Millisecond
 	// mostWaiting bounds the bytes that wait.
 	mostWaiting = 256 << 20
 )
@@ -28,18 +28,20 @@ const (
 // whoever was given least so far comes next, so nobody's crowd is in anybody
 // else's way. Calls of one key keep their order and never run at the same time.
 type queue struct {
-	limits Limits
-	lock   sync.Mutex
-	came   *sync.Cond // work came, or a lane may take what it could not before
-	tenant map[string]*tenant
-	keys   map[keyed]*Call // the last call of each key that has not ended
-	given  int64           // what the last turn's tenant had been given: newcomers start there
-	weight int64           // of everything that waits
-	count  int
-	inside int // calls that wait or run
-	peak   int // the most of them, of late
-	pace   pace
-	closed bool
+	limits    Limits
+	lock      sync.Mutex
+	came      *sync.Cond // work came, or a lane may take what it could not before
+	tenant    map[string]*tenant
+	keys      map[keyed]*Call // the last call of each key that has not ended
+	given     int64           // what the last turn's tenant had been given: newcomers start there
+	weight    int64           // of everything that waits
+	count     int
+	inside    int       // calls that wait or run
+	peak      int       // the most of them, of late
+	ended     time.Time // when a batch was answered last
+	gathering bool      // a lane waits for a crowd to be back
+	pace      pace
+	closed    bool
 }
 
 // keyed names a key of one kind of work.
@@ -199,18 +201,34 @@ func (q *queue) follow(c *Call) {
 }
 
 // next waits for work and gives a batch of it, nil when the queue has closed.
-func (q *queue) next() *batch {
+// When a crowd has just been answered it waits a moment until so many quarters
+// of it are back; of several lanes one does.
+func (q *queue) next(quarters int) *batch {
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	for {
-		if q.closed {
-			return nil
-		}
-		if b := q.take(); b != nil {
-			return b
+	for !q.closed {
+		switch early := q.early(quarters); {
+		case early && !q.gathering:
+			q.gathering = true
+			q.lock.Unlock()
+			time.Sleep(gatherPause)
+			q.lock.Lock()
+			q.gathering = false
+			continue
+		case !early:
+			if b := q.take(); b != nil {
+				return b
+			}
 		}
 		q.came.Wait()
 	}
+	return nil
+}
+
+// early reports whether it pays to wait for more than what is waiting. The
+// queue is locked.
+func (q *queue) early(quarters int) bool {
+	return q.count > 0 && q.peak >= crowd && 4*q.count < quarters*min(q.peak, LongestBatch) && time.Since(q.ended) < gatherTime
 }
 
 // more is next without waiting.
@@ -221,24 +239,6 @@ func (q *queue) more() *batch {
 		return nil
 	}
 	return q.take()
-}
-
-// gather waits a moment for a crowd that was answered just now to come back, or
-// so many quarters of it.
-func (q *queue) gather(quarters int) {
-	for range gatherMost {
-		if q.gathered(quarters) {
-			return
-		}
-		time.Sleep(gatherPause)
-	}
-}
-
-// gathered reports whether so many wait that it is time to begin.
-func (q *queue) gathered(quarters int) bool {
-	q.lock.Lock()
-	defer q.lock.Unlock()
-	return q.closed || q.peak < crowd || 4*q.count >= quarters*min(q.peak, LongestBatch)
 }
 
 // aside lets a call that found a lock in its way wait for it alone. Its key
@@ -264,6 +264,7 @@ func (q *queue) finish(b *batch) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	b.kind.running--
+	q.ended = time.Now()
 	for _, c := range b.calls {
 		if c.in == b { // and not in another one by now
 			q.end(c)

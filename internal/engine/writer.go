@@ -31,8 +31,7 @@ func newWriter(options Options, connect func(context.Context) (*handle, error), 
 func (w *writer) lane(q *queue) {
 	defer close(w.done)
 	for {
-		q.gather(3) // the last quarter is slow, and others need not wait for it
-		b := q.next()
+		b := q.next(3) // the last quarter is slow, and others need not wait for it
 		if b == nil {
 			return
 		}
