@@ -180,6 +180,8 @@ const (
 	SendableText     = sendable
 	DueMailsText     = dueMails
 	WaitingMailsText = waitingMails
+	ClaimableText    = claimable
+	NextInLineText   = nextInLine
 )
 
 // MailPage gives the text of a page of mails.

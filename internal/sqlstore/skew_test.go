@@ -160,3 +160,23 @@ func TestAFewMailsAmongMany(t *testing.T) {
 		})
 	}
 }
+
+// TestManyDeliveriesWait asks for a webhook with work, and for the next in line
+// of an account, beside many deliveries whose time has not come.
+func TestManyDeliveriesWait(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', '', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		for external, due := range map[string]string{"'behind'": "NULL", "CAST(n.i AS TEXT)": "4000000000000000"} {
+			force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
+				SELECT 'W', n.i + (SELECT count(*) FROM webhook_delivery), 'S', `+external+`, 'waiting', 1, 1, `+due+`, 500, '' FROM n`)
+		}
+		force(t, store, `ANALYZE`)
+		frugal(t, store, "webhook_delivery_due", sqlstore.ClaimableText, 1<<60, 10)
+		next := strings.Split(sqlstore.NextInLineText, "event_id =")[1]
+		frugal(t, store, "webhook_delivery_account", `SELECT `+next, "W", "S", "behind")
+	})
+}

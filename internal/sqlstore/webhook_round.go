@@ -9,12 +9,13 @@ import (
 )
 
 // claimable finds webhooks that are due and have something to deliver, those
-// first that have waited longest.
+// first that have waited longest. Of many deliveries whose time has not come
+// none is looked at: the clock is asked once, not for every row.
 const claimable = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
 	WHERE held.state = 'active' AND o.disabled = FALSE AND held.due_at <= {now} AND (held.lease_until IS NULL OR held.lease_until < {now})
 	AND (EXISTS (SELECT 1 FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id JOIN event e ON e.supplier = s.code
 			WHERE g.organisation = held.organisation AND e.id > held.position AND e.id <= $1)
-		OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.webhook = held.name AND d.due_at <= {now}))
+		OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.webhook = held.name AND d.due_at <= (SELECT {now})))
 	ORDER BY held.due_at, held.name LIMIT $2`
 
 // ClaimWebhooks takes webhooks to deliver to. Most of the time there are none,
@@ -181,15 +182,22 @@ func (s *Store) KeepRound(ctx context.Context, claim landfall.WebhookClaim, resu
 // keepDeliveries writes down what waits and what is dead, and lets go on who
 // waited behind what does not any more.
 func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
-	freed := len(result.Settled) > 0
+	freed := map[landfall.Key]bool{}
 	for _, event := range result.Settled {
-		if _, err := t.exec(ctx, `DELETE FROM webhook_delivery WHERE webhook = $1 AND event_id = $2`, name, event); err != nil {
+		gone, err := collect(ctx, t.session, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
+			`DELETE FROM webhook_delivery WHERE webhook = $1 AND event_id = $2 RETURNING supplier, external`, name, event)
+		if err != nil {
 			return err
+		}
+		for _, key := range gone {
+			freed[key] = true
 		}
 	}
 	for i := range result.Failed {
 		failed := &result.Failed[i]
-		freed = freed || failed.State == landfall.DeliveryDead
+		if failed.State == landfall.DeliveryDead {
+			freed[failed.Event.Key] = true
+		}
 		due := `NULL`
 		args := []any{
 			name, failed.Event.ID, failed.Event.Key.Supplier, failed.Event.Key.External, string(failed.State), int64(failed.Attempts),
@@ -206,14 +214,20 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 			return err
 		}
 	}
-	if !freed {
-		return nil
+	// Only the accounts that something became of are looked at, and the next
+	// event of each: however much waits behind it, this costs the same.
+	for key := range freed {
+		if _, err := t.exec(ctx, nextInLine, name, key.Supplier, key.External); err != nil {
+			return err
+		}
 	}
-	_, err := t.exec(ctx, `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND state = 'waiting'
-		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = webhook_delivery.webhook AND b.supplier = webhook_delivery.supplier
-			AND b.external = webhook_delivery.external AND b.state = 'waiting' AND b.event_id < webhook_delivery.event_id)`, name)
-	return err
+	return nil
 }
+
+// nextInLine makes the first event that waits of an account due.
+const nextInLine = `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND event_id =
+	(SELECT b.event_id FROM webhook_delivery b WHERE b.webhook = $1 AND b.supplier = $2 AND b.external = $3 AND b.state = 'waiting'
+		ORDER BY b.webhook, b.supplier, b.external, b.event_id LIMIT 1)`
 
 // mostRounds is how many rounds of a webhook are remembered.
 const mostRounds = 200
