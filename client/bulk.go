@@ -173,7 +173,8 @@ func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 		}
 		switch {
 		case line.Summary != nil && line.Summary.Complete:
-			return nil
+			_, err := io.Copy(io.Discard, in) // to its very end, so that the connection can be used again
+			return err
 		case line.Summary != nil:
 			return &StoppedError{line.Summary.NextLine}
 		case !yield(line.Answer, nil):

@@ -25,9 +25,10 @@ func fromEnvironment(environment []string) (all []given, ignored []string) {
 	return all, ignored
 }
 
-// foreign are variables with our prefix that are not settings of the program.
+// foreign are variables with our prefix that are not settings of the program:
+// two are for the commands that talk to a server.
 func foreign(variable string) bool {
-	return variable == prefix+"CONFIG" || variable == prefix+"API_KEY" || strings.HasPrefix(variable, prefix+"TEST_")
+	return variable == prefix+"CONFIG" || variable == prefix+"API_KEY" || variable == prefix+"SERVER" || strings.HasPrefix(variable, prefix+"TEST_")
 }
 
 // services are the variables that Kubernetes puts into every container for a

@@ -130,7 +130,7 @@ func (r *Reader) take(of *book.Book, number int, file book.File, read reading) e
 	mistake := Mistake{File: file, Line: read.line, External: read.key.External, Failure: read.failure, Warnings: read.warnings}
 	if mistake.Wrong() {
 		count.Wrong++
-		r.wrong.Add(placeless(read.failure))
+		r.wrong.Add(Placeless(read.failure))
 	}
 	if len(read.warnings) > 0 {
 		count.Warned++
@@ -143,9 +143,9 @@ func (r *Reader) take(of *book.Book, number int, file book.File, read reading) e
 	return nil
 }
 
-// placeless leaves out where broken JSON broke: it is the same mistake wherever
+// Placeless leaves out where broken JSON broke: it is the same mistake wherever
 // the line was cut.
-func placeless(failure landfall.Failure) landfall.Failure {
+func Placeless(failure landfall.Failure) landfall.Failure {
 	if len(failure.Violations) == 1 && failure.Violations[0].Code == rules.CodeMalformedJSON {
 		failure.Violations = nil
 	}

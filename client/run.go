@@ -1,0 +1,102 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// RunPlan asks the server to create staged accounts by itself.
+type RunPlan struct {
+	Supplier  string     `json:"import_supplier_code"`
+	Team      string     `json:"operations_team_name"`
+	DryRun    bool       `json:"dry_run,omitempty"`
+	Select    string     `json:"select,omitempty"` // pending, failed or untried; pending when empty
+	Sample    int        `json:"sample,omitempty"` // every Nth
+	Limit     int        `json:"limit,omitempty"`
+	AtOnce    int        `json:"at_once,omitempty"`
+	NotBefore *time.Time `json:"not_before,omitempty"`
+	NotAfter  *time.Time `json:"not_after,omitempty"`
+}
+
+// Run is a run and how far it is.
+type Run struct {
+	RunPlan
+	ID                string     `json:"id"`
+	State             string     `json:"state"` // WAITING, RUNNING, PAUSED, FINISHED or CANCELLED
+	Selected          int        `json:"selected"`
+	Succeeded         int        `json:"succeeded"`
+	Failed            int        `json:"failed"`
+	Refused           int        `json:"refused"` // taken by others, skipped meanwhile
+	Remaining         int        `json:"remaining"`
+	AccountsPerSecond float64    `json:"accounts_per_second"`
+	ExpectedEnd       *time.Time `json:"expected_end"`
+	CreatedAt         time.Time  `json:"created_at"`
+	StartedAt         *time.Time `json:"started_at"`
+	EndedAt           *time.Time `json:"ended_at"`
+}
+
+// Ended reports whether nothing more will come of the run.
+func (r Run) Ended() bool { return r.State == "FINISHED" || r.State == "CANCELLED" }
+
+// StartRun starts a run. A supplier has one live run at most: when there is one
+// already the error is a run_already_active, and [ActiveRun] names it.
+func (c *Client) StartRun(ctx context.Context, plan RunPlan) (Run, error) {
+	var run Run
+	_, err := c.post(ctx, []string{"runs"}, nil, plan, false, &run)
+	return run, err
+}
+
+// ActiveRun gives the id of the run that is in the way of a new one.
+func ActiveRun(err error) (id string, is bool) {
+	refusal, ok := errors.AsType[*Error](err)
+	if !ok || refusal.Code != "run_already_active" {
+		return "", false
+	}
+	var body struct {
+		ID string `json:"id"`
+	}
+	return body.ID, json.Unmarshal(refusal.Body, &body) == nil && body.ID != ""
+}
+
+// Run tells how far a run is.
+func (c *Client) Run(ctx context.Context, id string) (Run, error) {
+	var run Run
+	err := c.get(ctx, apiPath("runs", id), nil, &run)
+	return run, err
+}
+
+// Runs lists the runs of a supplier, newest first.
+func (c *Client) Runs(ctx context.Context, supplier string) iter.Seq2[Run, error] {
+	return pages[Run](ctx, c, apiPath("runs"), url.Values{"import_supplier_code": {supplier}})
+}
+
+// PauseRun lets a run finish what it has begun, and then wait.
+func (c *Client) PauseRun(ctx context.Context, id string) (Run, error) {
+	return c.tell(ctx, id, "pause")
+}
+
+// ResumeRun lets a paused run go on.
+func (c *Client) ResumeRun(ctx context.Context, id string) (Run, error) {
+	return c.tell(ctx, id, "resume")
+}
+
+// CancelRun lets a run finish what it has begun, and ends it.
+func (c *Client) CancelRun(ctx context.Context, id string) (Run, error) {
+	return c.tell(ctx, id, "cancel")
+}
+
+func (c *Client) tell(ctx context.Context, id, verb string) (Run, error) {
+	var run Run
+	_, err := c.do(ctx, call{method: http.MethodPost, path: apiPath("runs", id, verb)}, &run)
+	return run, err
+}
+
+// RunFailures lists the accounts that failed in a run.
+func (c *Client) RunFailures(ctx context.Context, id string) iter.Seq2[Failure, error] {
+	return pages[Failure](ctx, c, apiPath("runs", id, "failures"), nil)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"landfall/client"
+	"landfall/internal/book"
+	"landfall/internal/mover"
+)
+
+// importCommand moves a book. It talks to a server alone, as any integrator.
+func importCommand() *cobra.Command {
+	order := mover.Order{}
+	only := ""
+	command := onServer(&cobra.Command{
+		Use: "import PATH...", Short: "Move a book of accounts onto a server", Args: usage(cobra.MinimumNArgs(1)),
+		Long: "Move a book (a folder with accounts.ndjson, notes.ndjson and so on) onto a server:\n" +
+			"stage its accounts, let the server create them and watch, add notes, transactions,\n" +
+			"statements and payment instructions, set the control totals, report.\n\n" +
+			"A journal beside the book keeps how far it is: an import that was interrupted, by\n" +
+			"Ctrl-C, a crash or a server that stayed away, goes on where it was when the same\n" +
+			"command is given again. What failed is left in a folder with the report; mend the\n" +
+			"files in its failed/ and import that folder. The exit code is 1 when some failed.",
+		Example: "  landfall import book --team 'Migration Team'\n" +
+			"  landfall import book --team 'Migration Team' --dry-run --sample 100\n" +
+			"  landfall import book/import-20260701-093000.000/failed --team 'Migration Team'",
+	}, func(command *cobra.Command, server *client.Client, paths []string) error {
+		if only != "" && only != "failed" {
+			return usageError{fmt.Errorf("--only %s is not known; it can be failed", only)}
+		}
+		if order.Team == "" && !order.StageOnly {
+			return usageError{errors.New("--team is needed: the operations team that looks after the accounts")}
+		}
+		found, err := book.Open(paths...)
+		if err != nil {
+			return usageError{err}
+		}
+		if len(found.Of(book.Accounts)) == 0 && order.Supplier == "" && !order.StageOnly {
+			warn(command, "there are no accounts in this book; what it adds must be for accounts that exist")
+		}
+		for _, other := range found.Others {
+			warn(command, other+" is no file of a book and was left out")
+		}
+		order.Book, order.OnlyFailed, order.Folder = found, only == "failed", folderOf(paths[0])
+		return importBook(command, server, order)
+	})
+	flags := command.Flags()
+	flags.StringVar(&order.Team, "team", "", "operations team that looks after the created accounts")
+	flags.StringVar(&order.Supplier, "supplier", "", "create only this supplier's accounts (default those the book names)")
+	flags.BoolVar(&order.DryRun, "dry-run", false, "create nothing: rehearse every account")
+	flags.IntVar(&order.Sample, "sample", 0, "create only every Nth account")
+	flags.StringVar(&only, "only", "", "failed: create only accounts whose last attempt failed")
+	flags.BoolVar(&order.StageOnly, "stage-only", false, "stage the accounts and leave the rest for later")
+	flags.BoolVar(&order.Restart, "restart", false, "begin anew, whatever an earlier import of this book left")
+	completes(command, "only", fixed("failed"))
+	for _, plain := range []string{"team", "supplier", "sample"} {
+		completes(command, plain, nothing)
+	}
+	return command
+}
+
+// folderOf is where the journal is kept: the book's own folder.
+func folderOf(path string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path
+	}
+	return filepath.Dir(path)
+}
+
+// importBook moves the book and says what came of it.
+func importBook(command *cobra.Command, server *client.Client, order mover.Order) error {
+	watcher := newWatcher(command)
+	moving, err := mover.New(server, order, watcher)
+	changed := &mover.ChangedError{}
+	if errors.Is(err, mover.ErrBusy) || errors.As(err, &changed) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = moving.Close() }() // the lock ends with the process at the latest
+	result, err := moving.Move(command.Context())
+	watcher.done()
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; give the same command again to go on")
+	}
+	if err != nil {
+		return fmt.Errorf("%w; give the same command again to go on", serverTrouble(err))
+	}
+	if err := showImport(command, result); err != nil {
+		return err
+	}
+	if result.Failed() {
+		return errSomeFailed
+	}
+	return nil
+}
+
+// showImport prints the totals, what to mend, and where the report is.
+func showImport(command *cobra.Command, result mover.Result) error {
+	data := map[string]any{"tallies": result.Tallies, "failed": result.Failures.Accounts, "report": result.Folder}
+	return show(command, data, func(out io.Writer) {
+		rows := [][]string{}
+		for _, phase := range mover.Phases() {
+			tally, known := result.Tallies[phase]
+			if !known {
+				continue
+			}
+			rows = append(rows, []string{
+				string(phase), strconv.Itoa(tally.Lines), strconv.Itoa(tally.Done), strconv.Itoa(tally.There),
+				strconv.Itoa(tally.Failed), strconv.Itoa(tally.NotReached),
+			})
+		}
+		table(out, []string{"WHAT", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
+		showGroups(out, "MISTAKE", result.Failures.Groups)
+		printRepairs(out, result.Failures.Repairs)
+		fmt.Fprintf(out, "\nThe report: %s\n", clean(filepath.Join(result.Folder, "report.html")))
+		if result.Failed() {
+			fmt.Fprintf(out, "Mend the files in %s and import that folder.\n", clean(filepath.Join(result.Folder, "failed")))
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"landfall/client"
+)
+
+// onServer completes a command that talks to a server, as integrators do.
+func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, []string) error) *cobra.Command {
+	flags := command.Flags()
+	flags.String("server", "", "base URL of the server (or LANDFALL_SERVER; default http://127.0.0.1:8080)")
+	flags.String("api-key", "", "the API key; better in LANDFALL_API_KEY, where no list of processes shows it")
+	flags.String("api-key-file", "", "file with the API key")
+	completes(command, "server", nothing)
+	completes(command, "api-key", nothing)
+	command.RunE = func(command *cobra.Command, arguments []string) error {
+		server, err := serverOf(command)
+		if err != nil {
+			return err
+		}
+		return work(command, server, arguments)
+	}
+	return command
+}
+
+func serverOf(command *cobra.Command) (*client.Client, error) {
+	address, _ := command.Flags().GetString("server")
+	if address == "" {
+		address = os.Getenv("LANDFALL_SERVER")
+	}
+	if address == "" {
+		address = "http://127.0.0.1:8080"
+	}
+	key, _ := command.Flags().GetString("api-key")
+	if key == "" {
+		key = os.Getenv("LANDFALL_API_KEY")
+	}
+	if path, _ := command.Flags().GetString("api-key-file"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		key = string(text)
+	}
+	if key == "" {
+		return nil, usageError{errors.New("an API key is needed: set LANDFALL_API_KEY, or give --api-key-file or --api-key")}
+	}
+	server, err := client.New(address, client.WithKey(key), client.WithAgent("landfall/"+version))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return server, nil
+}
+
+// serverTrouble marks a server that is not there, for the exit code.
+func serverTrouble(err error) error {
+	if _, refused := errors.AsType[*client.Error](err); refused {
+		return err
+	}
+	if _, network := errors.AsType[*url.Error](err); network {
+		return unreachable{err}
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"landfall/internal/mover"
+)
+
+// watcher shows how long work gets on: bars on a terminal, a plain line now and
+// then elsewhere, and an object a line for machines. Standard output stays free
+// for what comes of it.
+type watcher struct {
+	out      io.Writer
+	terminal bool
+	machine  bool
+	bar      *progressbar.ProgressBar
+	phase    mover.Phase
+	whole    int
+	told     time.Time
+	began    time.Time
+}
+
+func newWatcher(command *cobra.Command) *watcher {
+	out := command.ErrOrStderr()
+	return &watcher{out: out, machine: asJSON(command), terminal: isTerminal(out) && !asJSON(command)}
+}
+
+// isTerminal reports whether somebody looks at the output as it comes.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// between is how often a plain line is written where nobody watches.
+const between = 5 * time.Second
+
+// Begin opens the bar of a phase, or tells it how long it will be.
+func (w *watcher) Begin(phase mover.Phase, whole int) {
+	if phase == w.phase && whole == w.whole {
+		return
+	}
+	if phase != w.phase {
+		w.began, w.told = time.Now(), time.Now()
+		w.say("begin", map[string]any{"phase": phase}, "%s …", phase)
+	}
+	if w.terminal && phase == w.phase && w.bar != nil {
+		w.bar.ChangeMax(whole)
+	} else if w.terminal {
+		w.bar = w.newBar(phase, whole)
+	}
+	w.phase, w.whole = phase, whole
+}
+
+func (w *watcher) newBar(phase mover.Phase, whole int) *progressbar.ProgressBar {
+	if whole == 0 {
+		whole = -1 // not known: a count instead of a bar
+	}
+	return progressbar.NewOptions(whole,
+		progressbar.OptionSetWriter(w.out), progressbar.OptionSetDescription(fmt.Sprintf("%-22s", phase)),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetWidth(24),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true), progressbar.OptionUseANSICodes(true))
+}
+
+// Progress moves the bar.
+func (w *watcher) Progress(phase mover.Phase, done, failed int) {
+	if w.bar != nil {
+		_ = w.bar.Set(done) // a terminal that went away is no reason to stop
+		return
+	}
+	if time.Since(w.told) < between {
+		return
+	}
+	w.told = time.Now()
+	rate := float64(done) / time.Since(w.began).Seconds()
+	w.say("progress", map[string]any{"phase": phase, "done": done, "failed": failed, "whole": w.whole},
+		"%s: %d done, %d failed, %.0f a second", phase, done, failed, rate)
+}
+
+// Failure tells of a kind of failure the first time, and then at every tenfold.
+func (w *watcher) Failure(code, attr string, count int) {
+	tenfold := count
+	for tenfold%10 == 0 {
+		tenfold /= 10
+	}
+	if tenfold != 1 {
+		return
+	}
+	w.interject()
+	w.say("failure", map[string]any{"code": code, "attr": attr, "count": count}, "failed %d×: %s %s", count, code, attr)
+}
+
+// End closes the bar of a phase.
+func (w *watcher) End(phase mover.Phase) {
+	if w.bar != nil {
+		_ = w.bar.Exit()
+		fmt.Fprintln(w.out)
+		w.bar = nil
+	}
+	w.say("end", map[string]any{"phase": phase}, "%s: over after %v", phase, time.Since(w.began).Round(time.Second/10))
+	w.phase = ""
+}
+
+// Notice interrupts the bar for a sentence.
+func (w *watcher) Notice(sentence string) {
+	w.interject()
+	w.say("notice", map[string]any{"detail": sentence}, "%s", sentence)
+}
+
+// interject clears the line of the bar; the next progress draws it again.
+func (w *watcher) interject() {
+	if w.bar != nil {
+		_ = w.bar.Clear()
+	}
+}
+
+func (w *watcher) say(kind string, data map[string]any, sentence string, args ...any) {
+	if w.machine {
+		data["event"] = kind
+		line, err := json.Marshal(data)
+		if err == nil {
+			fmt.Fprintln(w.out, harmlessJSON(string(line)))
+		}
+		return
+	}
+	if w.terminal && (kind == "begin" || kind == "end") {
+		return // the bar says it
+	}
+	fmt.Fprintln(w.out, clean(fmt.Sprintf(sentence, args...)))
+}
+
+// done leaves the terminal as it was.
+func (w *watcher) done() {
+	if w.bar != nil {
+		_ = w.bar.Exit()
+		fmt.Fprintln(w.out)
+	}
+}

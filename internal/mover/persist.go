@@ -1,0 +1,85 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"landfall"
+	"landfall/client"
+	"landfall/internal/book"
+	"landfall/internal/proofread"
+)
+
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 30 * time.Second
+	// patience is how long a server may be away while nothing gets on. A tired
+	// team restarts it within that.
+	patience = 10 * time.Minute
+)
+
+// persist tries until it works. What may pass by itself is waited for, with
+// growing pauses, as long as it gets on now and then.
+func (m *Mover) persist(ctx context.Context, try func(context.Context) (further bool, err error)) error {
+	moved := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		further, err := try(ctx)
+		if err == nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		wait, temporary := client.Temporary(err)
+		if _, ours := errors.AsType[unreadable](err); ours || !temporary {
+			return err
+		}
+		if further {
+			moved, pause = time.Now(), firstPause
+		}
+		if time.Since(moved) > patience {
+			return fmt.Errorf("nothing got on for %v: %w", patience, err)
+		}
+		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // nobody gains by guessing it
+		m.watcher.Notice(fmt.Sprintf("%v; trying again in %v", err, wait.Round(time.Second/10)))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// keep writes a failure down and counts it.
+func (m *Mover) keep(one failure) error {
+	if err := m.journal.failures.add(one); err != nil {
+		return fmt.Errorf("the journal cannot be kept: %w", err)
+	}
+	m.count(one)
+	return nil
+}
+
+// mostKinds bounds what is counted for the watcher; the report counts all.
+const mostKinds = 1000
+
+// count adds a failure to those of its kind, and remembers an account that will
+// not be there.
+func (m *Mover) count(one failure) {
+	if one.Kind == book.Accounts.Stem {
+		m.lost.add(one.Supplier, one.External)
+	}
+	places := map[[2]string]bool{}
+	for _, violation := range proofread.Placeless(one.Failure).Violations {
+		places[[2]string{violation.Code, landfall.AttrPattern(violation.Attr)}] = true
+	}
+	if len(places) == 0 {
+		places[[2]string{one.Failure.Code, ""}] = true
+	}
+	for place := range places {
+		if _, known := m.kinds[place]; !known && len(m.kinds) >= mostKinds {
+			continue
+		}
+		m.kinds[place]++
+		m.watcher.Failure(place[0], place[1], m.kinds[place])
+	}
+}
