@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -30,16 +29,6 @@ type watcher struct {
 func newWatcher(command *cobra.Command) *watcher {
 	out := command.ErrOrStderr()
 	return &watcher{out: out, machine: asJSON(command), terminal: isTerminal(out) && !asJSON(command)}
-}
-
-// isTerminal reports whether somebody looks at the output as it comes.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
 // between is how often a plain line is written where nobody watches.
