@@ -107,31 +107,33 @@ func TestQueueForBytesIsBounded(t *testing.T) {
 // Bodies that are announced and not sent fill the memory that was set aside for
 // bodies and no more; the next caller is told when to come back.
 func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
-	h.api.budget.patience = 50 * time.Millisecond
-	for _, who := range []string{"importer", "other", "importer"} {
-		conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
+		h.api.budget.patience = 50 * time.Millisecond
+		for _, who := range []string{"importer", "other", "importer"} {
+			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nContent-Length: %d\r\n\r\n{",
+				validatePath, h.tokens[who], 1<<20)
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nContent-Length: %d\r\n\r\n{",
-			validatePath, h.tokens[who], 1<<20)
-	}
-	deadline := time.Now().Add(5 * time.Second)
-	for h.api.budget.spent() < 2<<20 && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	large := strings.Repeat(" ", 900<<10)
-	if got := h.callJSON("importer", validatePath, large); got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
-		t.Errorf("got %d %s %v", got.status, got.body, got.header)
-	}
-	if got := h.callJSON("importer", validatePath, account("OURS", "1")); got.status != 200 {
-		t.Errorf("a small body: %d %s", got.status, got.body)
-	}
-	if strings.Contains(h.log.String(), `"level":"ERROR"`) {
-		t.Error("telling a crowd to come back is logged as a fault")
-	}
+		deadline := time.Now().Add(5 * time.Second)
+		for h.api.budget.spent() < 2<<20 && time.Now().Before(deadline) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		large := strings.Repeat(" ", 900<<10)
+		if got := h.callJSON("importer", validatePath, large); got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
+			t.Errorf("got %d %s %v", got.status, got.body, got.header)
+		}
+		if got := h.callJSON("importer", validatePath, account("OURS", "1")); got.status != 200 {
+			t.Errorf("a small body: %d %s", got.status, got.body)
+		}
+		if strings.Contains(h.log.String(), `"level":"ERROR"`) {
+			t.Error("telling a crowd to come back is logged as a fault")
+		}
+	})
 }
 
 func (b *budget) spent() int64 {
@@ -143,33 +145,35 @@ func (b *budget) spent() int64 {
 // A body that did not say how long it is was charged for the longest there may
 // be: a handful of small ones kept everybody's large ones away.
 func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
-	h.api.budget.patience = 50 * time.Millisecond
-	chunk := fmt.Sprintf("%x\r\n%s\r\n", 200<<10, strings.Repeat(" ", 200<<10))
-	for i := range 8 {
-		conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
+		h.api.budget.patience = 50 * time.Millisecond
+		chunk := fmt.Sprintf("%x\r\n%s\r\n", 200<<10, strings.Repeat(" ", 200<<10))
+		for i := range 8 {
+			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nTransfer-Encoding: chunked\r\n\r\n",
+				validatePath, h.tokens["importer"])
+			if i == 0 {
+				fmt.Fprint(conn, chunk)
+			}
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\nTransfer-Encoding: chunked\r\n\r\n",
-			validatePath, h.tokens["importer"])
-		if i == 0 {
-			fmt.Fprint(conn, chunk)
+		deadline := time.Now().Add(5 * time.Second)
+		for h.api.budget.spent() == 0 && time.Now().Before(deadline) {
+			time.Sleep(5 * time.Millisecond)
 		}
-	}
-	deadline := time.Now().Add(5 * time.Second)
-	for h.api.budget.spent() == 0 && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if spent := h.api.budget.spent(); spent < 128<<10 || spent > 512<<10 {
-		t.Errorf("%d bytes are paid for 200 KiB that came", spent)
-	}
-	for _, who := range []string{"importer", "other"} {
-		if got := h.callJSON(who, validatePath, strings.Repeat(" ", 900<<10)); got.status != 400 {
-			t.Errorf("a large body beside them: %d %s", got.status, got.body)
+		if spent := h.api.budget.spent(); spent < 128<<10 || spent > 512<<10 {
+			t.Errorf("%d bytes are paid for 200 KiB that came", spent)
 		}
-	}
+		for _, who := range []string{"importer", "other"} {
+			if got := h.callJSON(who, validatePath, strings.Repeat(" ", 900<<10)); got.status != 400 {
+				t.Errorf("a large body beside them: %d %s", got.status, got.body)
+			}
+		}
+	})
 }
 
 // Bodies that grow do not wait for each other until all are refused: the one

@@ -14,37 +14,39 @@ import (
 // Who was refused before all of a large body had come saw a broken connection
 // and not the answer that told him when to come back.
 func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyMemory = 1 << 20 })
-	h.api.budget.patience = 50 * time.Millisecond
-	taken, err := h.api.budget.take(t.Context(), "somebody", h.api.BodyLimit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.end()
-	for _, framing := range []string{fmt.Sprintf("Content-Length: %d", h.api.BodyLimit), "Transfer-Encoding: chunked"} {
-		conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(o *Options) { o.BodyMemory = 1 << 20 })
+		h.api.budget.patience = 50 * time.Millisecond
+		taken, err := h.api.budget.take(t.Context(), "somebody", h.api.BodyLimit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\n%s\r\n\r\n",
-			validatePath, h.tokens["importer"], framing)
-		body := strings.Repeat(" ", int(h.api.BodyLimit))
-		if strings.HasPrefix(framing, "Transfer") {
-			body = fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+		defer taken.end()
+		for _, framing := range []string{fmt.Sprintf("Content-Length: %d", h.api.BodyLimit), "Transfer-Encoding: chunked"} {
+			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token %s\r\n%s\r\n\r\n",
+				validatePath, h.tokens["importer"], framing)
+			body := strings.Repeat(" ", int(h.api.BodyLimit))
+			if strings.HasPrefix(framing, "Transfer") {
+				body = fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+			}
+			if _, err := io.WriteString(conn, body); err != nil {
+				t.Errorf("%s: sending: %v", framing, err)
+			}
+			time.Sleep(time.Second) // longer than the server itself waits before it closes
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Errorf("%s: %v", framing, err)
+				continue
+			}
+			if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: %d %v", framing, answer.StatusCode, answer.Header)
+			}
+			_ = answer.Body.Close()
 		}
-		if _, err := io.WriteString(conn, body); err != nil {
-			t.Errorf("%s: sending: %v", framing, err)
-		}
-		time.Sleep(time.Second) // longer than the server itself waits before it closes
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Errorf("%s: %v", framing, err)
-			continue
-		}
-		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d %v", framing, answer.StatusCode, answer.Header)
-		}
-		_ = answer.Body.Close()
-	}
+	})
 }

@@ -19,11 +19,12 @@ import (
 	"landfall/internal/auth"
 	"landfall/internal/intake"
 	"landfall/internal/payvendor"
+	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
 	"landfall/internal/tokenql"
 )
 
-// house is the whole edge over a real SQLite store, with two organisations
+// house is the whole edge over a real store, with two organisations
 // that must not see each other: ours is granted OURS, the other THEIRS.
 type house struct {
 	t      testing.TB
@@ -41,8 +42,27 @@ type house struct {
 
 func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "house.db"),
-		sqlstore.Options{ApplySchema: true})
+	return houseOn(t, "sqlite:"+filepath.Join(t.TempDir(), "house.db"), adjust...)
+}
+
+// opening opens a house over one of the databases.
+type opening func(adjust ...func(*Options)) *house
+
+// onBoth tries something on both databases: what callers do to each other must
+// not depend on what is behind us.
+func onBoth(t *testing.T, test func(t *testing.T, open opening)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, func(adjust ...func(*Options)) *house { return openHouse(t, adjust...) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		test(t, func(adjust ...func(*Options)) *house { return houseOn(t, pgtest.URL(t), adjust...) })
+	})
+}
+
+func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,26 +77,28 @@ func (p *peeking) Write(data []byte) (int, error) {
 // A long body kept its turn while its answer was written: a few slow readers
 // would have kept everybody's long bodies out.
 func TestSlowReadersHoldNoTurn(t *testing.T) {
-	h := openHouse(t)
-	body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +
-		strings.Repeat("long ", 3000) + `"},{"body":"` + strings.Repeat("word ", 3999) + `"}]}`
-	if len(body) <= longBody {
-		t.Fatalf("%d bytes are not long", len(body))
-	}
-	request := httptest.NewRequest(http.MethodPost, "/v1/data-import/validate-account/", strings.NewReader(body))
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Token "+h.tokens["importer"])
-	written := false
-	answer := &peeking{httptest.NewRecorder(), func() {
-		written = true
-		for name, gate := range map[string]*turnstile.Turnstile{"long": h.api.long, "all": h.api.turns} {
-			if held, _ := gate.InWork(); held != 0 {
-				t.Errorf("%s: %d turns are held while the answer is written", name, held)
-			}
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open()
+		body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +
+			strings.Repeat("long ", 3000) + `"},{"body":"` + strings.Repeat("word ", 3999) + `"}]}`
+		if len(body) <= longBody {
+			t.Fatalf("%d bytes are not long", len(body))
 		}
-	}}
-	h.api.ServeHTTP(answer, request)
-	if answer.Code != http.StatusOK || !written {
-		t.Errorf("answered %d: %s", answer.Code, answer.Body)
-	}
+		request := httptest.NewRequest(http.MethodPost, "/v1/data-import/validate-account/", strings.NewReader(body))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Token "+h.tokens["importer"])
+		written := false
+		answer := &peeking{httptest.NewRecorder(), func() {
+			written = true
+			for name, gate := range map[string]*turnstile.Turnstile{"long": h.api.long, "all": h.api.turns} {
+				if held, _ := gate.InWork(); held != 0 {
+					t.Errorf("%s: %d turns are held while the answer is written", name, held)
+				}
+			}
+		}}
+		h.api.ServeHTTP(answer, request)
+		if answer.Code != http.StatusOK || !written {
+			t.Errorf("answered %d: %s", answer.Code, answer.Body)
+		}
+	})
 }

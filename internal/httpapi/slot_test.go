@@ -53,57 +53,61 @@ func TestListsAreBoundedForEachAndInAll(t *testing.T) {
 // A list whose reader does not read ends, and a list whose reader's key was
 // revoked does too.
 func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.PieceTime = 200 * time.Millisecond })
-	left := make(chan error, 1)
-	h.withRoute("/endless/", func(a *API, ctx context.Context, x *exchange) error {
-		dropped := false
-		err := a.streamed(x, rows(1<<40, nil, &dropped))
-		left <- err
-		return err
-	})
-	dialled, err := net.Dial("tcp", h.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dialled.Close()
-	if err := dialled.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprint(dialled, "GET /endless/ HTTP/1.1\r\nHost: x\r\n\r\n")
-	select {
-	case err := <-left:
-		if err == nil {
-			t.Error("it ended well")
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(o *Options) { o.PieceTime = 200 * time.Millisecond })
+		left := make(chan error, 1)
+		h.withRoute("/endless/", func(a *API, ctx context.Context, x *exchange) error {
+			dropped := false
+			err := a.streamed(x, rows(1<<40, nil, &dropped))
+			left <- err
+			return err
+		})
+		dialled, err := net.Dial("tcp", h.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Error("a reader who does not read is waited for")
-	}
-	// What lay in the buffers between them used to go on for as long as he liked.
-	time.Sleep(100 * time.Millisecond)
-	if got, err := io.Copy(io.Discard, dialled); !errors.Is(err, syscall.ECONNRESET) || got > 1<<20 {
-		t.Errorf("after the end %d bytes came, and %v", got, err)
-	}
+		defer dialled.Close()
+		if err := dialled.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(dialled, "GET /endless/ HTTP/1.1\r\nHost: x\r\n\r\n")
+		select {
+		case err := <-left:
+			if err == nil {
+				t.Error("it ended well")
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("a reader who does not read is waited for")
+		}
+		// What lay in the buffers between them used to go on for as long as he liked.
+		time.Sleep(100 * time.Millisecond)
+		if got, err := io.Copy(io.Discard, dialled); !errors.Is(err, syscall.ECONNRESET) || got > 1<<20 {
+			t.Errorf("after the end %d bytes came, and %v", got, err)
+		}
+	})
 }
 
 func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
-	h := openHouse(t)
-	id := h.addKey("leaver", "ours", landfall.Importer)
-	request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)
-	request.Header.Set("Authorization", "Token "+h.tokens["leaver"])
-	x := &exchange{request: request, route: h.api.tree.find(stagePath).routes[0]}
-	if err := h.api.admit(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
-	ctx := t.Context()
-	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, id) }); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(60 * time.Millisecond)
-	x.admitted = x.admitted.Add(-trust)
-	if err := h.api.stillAdmitted(ctx, x); err == nil {
-		t.Error("a revoked key goes on")
-	}
-	if trust+pieceTime >= 10*time.Second {
-		t.Error("a list goes on for longer than ten seconds after the revocation")
-	}
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open()
+		id := h.addKey("leaver", "ours", landfall.Importer)
+		request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)
+		request.Header.Set("Authorization", "Token "+h.tokens["leaver"])
+		x := &exchange{request: request, route: h.api.tree.find(stagePath).routes[0]}
+		if err := h.api.admit(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, id) }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(60 * time.Millisecond)
+		x.admitted = x.admitted.Add(-trust)
+		if err := h.api.stillAdmitted(ctx, x); err == nil {
+			t.Error("a revoked key goes on")
+		}
+		if trust+pieceTime >= 10*time.Second {
+			t.Error("a list goes on for longer than ten seconds after the revocation")
+		}
+	})
 }
