@@ -30,6 +30,7 @@ const (
 	CodeOutsideOpenPeriod     = "transaction_outside_open_statement_period"
 	CodeStatementExists       = "historical_statement_already_exists"
 	CodeAccountNotFound       = "account_not_found"
+	CodeNoControlTotals       = "control_totals_not_set"
 	CodeWindowOver            = "window_over"
 	CodeHasPostings           = "has_postings"
 	CodeCustomersTold         = "customers_were_told"

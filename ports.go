@@ -143,6 +143,11 @@ type Lister interface {
 	// FailureSummary groups what Failed streams by code and place. A failure
 	// without violations counts by its own code.
 	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
+
+	// Behind streams the accounts behind a figure of a reconciliation: those
+	// that are pending or skipped in the order of first staging, the others by
+	// external number. An account that has no part in the measure is left out.
+	Behind(ctx context.Context, query BehindQuery) iter.Seq2[Behind, error]
 }
 
 // Inspector looks for what does not hold.
@@ -187,6 +192,7 @@ type View interface {
 	WebhookReader
 	RunReader
 	TallyReader
+	ReconciliationReader
 }
 
 // Tx is what can be read and written in one transaction.
@@ -199,6 +205,7 @@ type Tx interface {
 	RecordWriter
 	VendorWriter
 	WebhookWriter
+	ReconciliationWriter
 	MailWriter
 	RunWriter
 }
@@ -371,6 +378,30 @@ type TallyReader interface {
 	// the more there are: created accounts come from the ledger and from what
 	// they consist of. In one view it is what Tallies gives.
 	Recount(ctx context.Context, supplier string) (Tallies, error)
+}
+
+// ReconciliationReader reads what was claimed and what was signed.
+type ReconciliationReader interface {
+	// ControlTotals gives the newest of a supplier, or ErrNotFound.
+	ControlTotals(ctx context.Context, supplier string) (ControlTotals, error)
+	// FormerControlTotals gives all there ever were, the newest first.
+	FormerControlTotals(ctx context.Context, supplier string) ([]ControlTotals, error)
+	// SignOffs gives what was signed of a supplier, or of all with "", the
+	// newest first, without the documents.
+	SignOffs(ctx context.Context, supplier string) ([]SignOff, error)
+	// SignOff gives one with its documents, or ErrNotFound. Documents that are
+	// not the ones that were sealed are an error.
+	SignOff(ctx context.Context, id int64) (SignOff, error)
+}
+
+// ReconciliationWriter writes down what is claimed and signed. Nothing of it is
+// ever changed afterwards.
+type ReconciliationWriter interface {
+	// SetControlTotals keeps new totals, which count from now on; or
+	// ErrNotFound when there is no such supplier. SetAt is set here.
+	SetControlTotals(ctx context.Context, supplier string, totals ControlTotals) (ControlTotals, error)
+	// KeepSignOff seals a signed reconciliation and gives its number.
+	KeepSignOff(ctx context.Context, signed SignOff) (int64, error)
 }
 
 // VendorReader reads the payment vendors the operator configured.

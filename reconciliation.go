@@ -1,114 +1,210 @@
 package landfall
 
 import (
-	"cmp"
-	"fmt"
+	"context"
+	"errors"
 	"maps"
 	"slices"
-	"strconv"
+	"time"
 
 	"landfall/internal/money"
 )
 
-// Standing is how an account stands when a supplier's figures are added up.
-// Every account that is known has exactly one.
-type Standing string
+// ControlTotals is what a supplier's source says it has. What is nil it does
+// not say.
+type ControlTotals struct {
+	SetAt  time.Time // set by the store
+	By     Author
+	Claims map[Measure]Value
+}
 
-// The standings. The figures of a staged document count under the first three,
-// those of the account's own rows under Created.
+// Reason says why a part of what was claimed has not arrived.
+type Reason string
+
+// The reasons, in the order they are shown.
 const (
-	StandsPending  Standing = "pending"   // staged, and no failure on record
-	StandsFailed   Standing = "failed"    // staged, and its last attempt failed
-	StandsSkipped  Standing = "skipped"   // staged, and marked to be skipped
-	StandsUnstaged Standing = "unstaged"  // marked to be skipped, and never staged
-	StandsCreated  Standing = "created"   // an account exists
-	StandsDeviates Standing = "deviating" // what was sent for existing accounts and is not on them
+	BecausePending Reason = "pending"       // staged, waiting to be created
+	BecauseFailed  Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
+	BecauseSkipped Reason = "skipped"       // the operator marked it
+	BecauseOther   Reason = "other_figures" // created otherwise than it was sent
 )
 
-// Sums is figures added up over any number of accounts.
-type Sums [FigureCount]money.Total
+// Reasons are all there are.
+var Reasons = []Reason{BecausePending, BecauseFailed, BecauseSkipped, BecauseOther}
 
-// Add adds figures.
-func (s *Sums) Add(figures Figures) {
-	for i, number := range figures.Numbers() {
-		s[i] = s[i].Plus(money.TotalOf(*number))
-	}
+// ReconciliationRow compares one measure.
+//
+// Staged is everything that was sent: the staged data of every account, and
+// what was posted onto those that exist. Created is what their ledgers and
+// other rows really hold. What the difference between the claim and that rests
+// on is explained by accounts one can name; whatever is left was claimed and
+// never sent, or sent and never claimed.
+type ReconciliationRow struct {
+	Measure   Measure
+	Claimed   Value
+	Staged    Value
+	Created   Value
+	Explained map[Reason]Value
 }
 
-// Figures gives the sums of a currency as figures: one part, and more only
-// where a sum is larger than a number of theirs may be.
-func (s Sums) Figures(currency string) (parts []Figures) {
-	for s != (Sums{}) {
-		part := Figures{Currency: currency}
-		for i, number := range part.Numbers() {
-			*number = s[i].Clamp()
-			s[i] = s[i].Minus(money.TotalOf(*number))
+// Difference is what was claimed and does not exist.
+func (r ReconciliationRow) Difference() Value { return r.Claimed.Minus(r.Created) }
+
+// Unexplained is the part of the difference that no account explains.
+func (r ReconciliationRow) Unexplained() Value {
+	left := r.Difference()
+	for _, reason := range Reasons {
+		explained := r.Explained[reason]
+		if explained.Count == nil {
+			explained.Count = &money.Total{}
 		}
-		parts = append(parts, part)
-	}
-	return parts
-}
-
-// Tallies is what a supplier's accounts come to, by standing and currency.
-type Tallies struct {
-	Sums map[Standing]map[string]*Sums
-	// Refused is how many accounts are known by a refused staging alone.
-	Refused int64
-}
-
-// Of gives the sums of a standing and currency, to be read or added to.
-func (t *Tallies) Of(standing Standing, currency string) *Sums {
-	if t.Sums == nil {
-		t.Sums = map[Standing]map[string]*Sums{}
-	}
-	if t.Sums[standing] == nil {
-		t.Sums[standing] = map[string]*Sums{}
-	}
-	sums := t.Sums[standing][currency]
-	if sums == nil {
-		sums = &Sums{}
-		t.Sums[standing][currency] = sums
-	}
-	return sums
-}
-
-// numberNames says what the numbers of figures are called, each in its place.
-var numberNames = func() (names [FigureCount]string) {
-	copy(names[:], []string{"accounts", "customers", "supply points", "notes", "statements", "payment instructions", "balances"})
-	for i, kind := range TransactionTypes {
-		names[AtTransactions+2*i] = string(kind) + " transactions"
-		names[AtTransactions+2*i+1] = string(kind) + " amounts"
-	}
-	return names
-}()
-
-// Differences says, a sentence for each, in what tallies are not what counting
-// everything anew has found.
-func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
-	for _, standing := range []Standing{StandsPending, StandsFailed, StandsSkipped, StandsUnstaged, StandsCreated, StandsDeviates} {
-		currencies := map[string]bool{}
-		for _, some := range []*Tallies{t, counted} {
-			for currency := range some.Sums[standing] {
-				currencies[currency] = true
-			}
+		if explained.Amount == nil {
+			explained.Amount = &money.Total{}
 		}
-		for _, currency := range slices.Sorted(maps.Keys(currencies)) {
-			mine, others := t.Of(standing, currency), counted.Of(standing, currency)
-			for i, name := range numberNames {
-				if mine[i] != others[i] {
-					sentences = append(sentences, fmt.Sprintf("%s of %s accounts in %s are kept as %s and are %s",
-						name, standing, cmp.Or(currency, "no currency"), mine.text(i), others.text(i)))
-				}
+		left = left.Minus(explained)
+	}
+	return left
+}
+
+// Reconciliation compares everything of one supplier, as of one moment.
+type Reconciliation struct {
+	Supplier string
+	At       time.Time
+	Totals   *ControlTotals // nil: nothing was claimed
+	Rows     []ReconciliationRow
+}
+
+// Row gives the row of a measure.
+func (r *Reconciliation) Row(measure Measure) (ReconciliationRow, bool) {
+	at := slices.IndexFunc(r.Rows, func(row ReconciliationRow) bool { return row.Measure == measure })
+	if at < 0 {
+		return ReconciliationRow{}, false
+	}
+	return r.Rows[at], true
+}
+
+// Reconcile compares what is claimed with what is there.
+func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconciliation {
+	all := Reconciliation{Supplier: supplier, At: tallies.At, Totals: totals}
+	var claims map[Measure]Value
+	if totals != nil {
+		claims = totals.Claims
+	}
+	for _, kind := range countedKinds {
+		all.Rows = append(all.Rows, compare(Measure{Kind: kind}, tallies, claims))
+	}
+	for _, currency := range currencies(tallies, claims) {
+		all.Rows = append(all.Rows, compare(Measure{Kind: MeasuresBalances, Currency: currency}, tallies, claims))
+		for _, kind := range TransactionTypes {
+			row := compare(Measure{MeasuresTransactions, currency, kind}, tallies, claims)
+			if row.Claimed.Said() || !row.Staged.Zero() || !row.Created.Zero() {
+				all.Rows = append(all.Rows, row)
 			}
 		}
 	}
-	return sentences
+	return all
 }
 
-// text writes one number as a count or as money.
-func (s *Sums) text(at int) string {
-	if at == AtBalance || at > AtTransactions && (at-AtTransactions)%2 == 1 {
-		return s[at].String()
+// ReconcileIn compares what one view shows.
+func ReconcileIn(ctx context.Context, view View, supplier string) (Reconciliation, error) {
+	tallies, err := view.Tallies(ctx, supplier)
+	if err != nil {
+		return Reconciliation{}, err
 	}
-	return strconv.FormatInt(s[at].Count(), 10)
+	totals, err := view.ControlTotals(ctx, supplier)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Reconcile(supplier, &tallies, nil), nil
+	case err != nil:
+		return Reconciliation{}, err
+	}
+	return Reconcile(supplier, &tallies, &totals), nil
+}
+
+// currencies gives those that anything is in or claimed of, sorted.
+func currencies(tallies *Tallies, claims map[Measure]Value) []string {
+	found := map[string]bool{}
+	for _, sums := range tallies.Sums {
+		for currency, sum := range sums {
+			found[currency] = found[currency] || *sum != Sums{}
+		}
+	}
+	for measure := range claims {
+		found[measure.Currency] = true
+	}
+	maps.DeleteFunc(found, func(currency string, used bool) bool { return currency == "" || !used })
+	return slices.Sorted(maps.Keys(found))
+}
+
+// compare fills one row.
+func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) ReconciliationRow {
+	of := func(standing Standing) Value { return measure.Of(tallies.total(standing, measure.Currency)) }
+	row := ReconciliationRow{
+		Measure: measure, Claimed: claims[measure], Created: of(StandsCreated),
+		Explained: map[Reason]Value{
+			BecausePending: of(StandsPending), BecauseFailed: of(StandsFailed),
+			BecauseSkipped: of(StandsSkipped), BecauseOther: of(StandsDeviates),
+		},
+	}
+	row.Staged = row.Created
+	for _, reason := range Reasons {
+		row.Staged = row.Staged.Plus(row.Explained[reason])
+	}
+	switch measure.Kind {
+	case MeasuresAccounts:
+		// Of these nothing else is known than that they exist.
+		refused := money.TotalOf(tallies.Refused)
+		row.Explained[BecauseFailed] = row.Explained[BecauseFailed].Plus(Value{Count: &refused})
+		row.Explained[BecauseSkipped] = row.Explained[BecauseSkipped].Plus(of(StandsUnstaged))
+	case MeasuresBalances:
+		// An account that was created otherwise is there all the same.
+		row.Explained[BecauseOther] = Value{Amount: row.Explained[BecauseOther].Amount}
+	}
+	return row
+}
+
+// total gives what a standing comes to in a currency, or in all with "".
+func (t *Tallies) total(standing Standing, currency string) Sums {
+	if currency != "" {
+		if sums := t.Sums[standing][currency]; sums != nil {
+			return *sums
+		}
+		return Sums{}
+	}
+	var total Sums
+	for _, sums := range t.Sums[standing] {
+		for i := range total {
+			total[i] = total[i].Plus(sums[i])
+		}
+	}
+	return total
+}
+
+// BehindQuery asks for the accounts behind a figure that explains something.
+type BehindQuery struct {
+	Supplier string
+	Measure  Measure
+	Reason   Reason
+	After    *ProcessCursor // start behind this account; nil starts at the beginning
+	Limit    int            // 0 means all
+}
+
+// Behind is one account behind a figure, with its part in it.
+type Behind struct {
+	External      string
+	AccountNumber string    // "" when there is no account
+	FirstStagedAt time.Time // zero where the order is that of numbers alone
+	Part          Value
+}
+
+// SignOff is a reconciliation that the operator signed. It never changes.
+type SignOff struct {
+	ID         int64 // set by the store, as is the time
+	Supplier   string
+	SignedAt   time.Time
+	Actor      string
+	Report     []byte // JSON
+	Page       []byte // HTML, the same for people
+	ReportHash [32]byte
+	PageHash   [32]byte
 }

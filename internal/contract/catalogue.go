@@ -66,6 +66,7 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeValidationFailed, "The request breaks a rule; errors says which and where.", 400),
 	answers(landfall.CodeAccountFailedValidation, "The account object breaks a rule; errors says which and where.", 400),
 	answers(landfall.CodeSupplierUnknown, "There is no such import supplier, or it was not granted to the caller. In an account object it points at import_supplier.", 400, 404),
+	answers(landfall.CodeNoControlTotals, "Nobody has set control totals of this import supplier.", 404),
 	answers(landfall.CodeSupplierNotOngoing, "The operator has paused this supplier's migration, and nothing is written; or completed it, and no account is staged or created.", 400),
 	answers(landfall.CodeProcessUnknown, "Nothing was staged for this account.", 400),
 	answers(landfall.CodeAlreadyImported, "An account exists already; both numbers are in the answer.", 400),

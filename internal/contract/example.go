@@ -27,6 +27,9 @@ const (
 
 	ExampleInstruction = `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
 		`"vendor":"SANDBOX","reference":"pm_1001","type":"CARD"}`
+
+	ExampleControlTotals = `{"accounts":2,"customers":2,"notes":1,"currencies":[{"currency":"GBP","balances":52.5,` +
+		`"transactions":[{"type":"PAYMENT","count":1,"amount":52.5}]}]}`
 )
 
 const exampleTransaction = `{"transaction_id":"T-1001","transaction_date":"2025-11-03","amount":52.5,` +

@@ -83,6 +83,27 @@ func (q *Query) Cursor(name string) *landfall.ProcessCursor {
 	return &cursor
 }
 
+// Measure reads the name of something a reconciliation compares.
+func (q *Query) Measure(name string) (measure landfall.Measure, given bool) {
+	text, given := q.take(name)
+	if given {
+		var known bool
+		if measure, known = landfall.ParseMeasure(text); !known {
+			q.refuse(name, rules.CodeInvalidChoice, "Must be the name of a measure as the reconciliation gives it, such as accounts or balances.GBP.")
+		}
+	}
+	return measure, given
+}
+
+// Reason reads why something has not arrived.
+func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
+	text, given := q.take(name)
+	if reason = landfall.Reason(text); given && !slices.Contains(landfall.Reasons, reason) {
+		q.refuse(name, rules.CodeInvalidChoice, "Must be one of: pending, failed, skipped, other_figures.")
+	}
+	return reason, given
+}
+
 // Err gives the refusal of everything that is wrong, parameters nobody asked
 // for included, or nil.
 func (q *Query) Err() error {

@@ -7,9 +7,10 @@ import (
 	"landfall/internal/rules"
 )
 
-// requestTables are the bodies of the POST endpoints.
+// requestTables are the bodies of the endpoints that take one.
 var requestTables = []*rules.Table{
 	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable, runTable,
+	controlTotalsTable,
 }
 
 // Answer is a declared body that goes out.
@@ -25,6 +26,8 @@ var answerBodies = []Answer{
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
 	FeedBody, EventBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
+	ControlTotalsBody, currencyTotalsBody, transactionTotalsBody,
+	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
 }
 
 // Schemas describes every body that comes in or goes out, and every object

@@ -40,6 +40,9 @@ var (
 	exampleBadLimit   = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
 		Code: "out_of_range", Attr: "limit", Detail: "Must be a whole number from 1 to 10000.",
 	})
+	exampleNegativeTotal = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+		Code: "out_of_range", Attr: "accounts", Detail: "Must be from 0 to 1000000000000.",
+	})
 	exampleBadParameter = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
 		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "This parameter is not known here.",
 	})

@@ -64,6 +64,7 @@ func document() object {
 			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
 			{{"name", tagEvents}, {"description", "What happened, to be read in order or waited for."}},
 			{{"name", tagRuns}, {"description", "The service creates a supplier's accounts by itself, in the background."}},
+			{{"name", tagProof}, {"description", "Proving that everything arrived: what the source claims against what exists."}},
 			{{"name", tagReference}, {"description", "What the service says about itself."}},
 			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
 		}},

@@ -47,6 +47,7 @@ const (
 	tagStatus    = "Migration status"
 	tagBulk      = "Bulk"
 	tagToken     = "Authentication"
+	tagProof     = "Reconciliation"
 	tagReference = "Reference"
 	tagOperation = "Operation"
 )

@@ -39,11 +39,14 @@ var tenancy = map[string]struct {
 	"startRun": {runs, `{"import_supplier_code":"{S}","operations_team_name":"Migration Team"}`, 201, true},
 	"runs":     {runs + "?import_supplier_code={S}", "", 200, true},
 	// {R} is a run that was cancelled.
-	"run":         {runs + "{R}/", "", 200, true},
-	"pauseRun":    {runs + "{R}/pause/", "", 400, true},
-	"resumeRun":   {runs + "{R}/resume/", "", 400, true},
-	"cancelRun":   {runs + "{R}/cancel/", "", 200, true},
-	"runFailures": {runs + "{R}/failures/", "", 200, true},
+	"run":              {runs + "{R}/", "", 200, true},
+	"pauseRun":         {runs + "{R}/pause/", "", 400, true},
+	"resumeRun":        {runs + "{R}/resume/", "", 400, true},
+	"cancelRun":        {runs + "{R}/cancel/", "", 200, true},
+	"runFailures":      {runs + "{R}/failures/", "", 200, true},
+	"setControlTotals": {imports + "/control-totals/{S}/", `{"accounts":2}`, 200, true},
+	"controlTotals":    {imports + "/control-totals/{S}/", "", 200, true},
+	"reconciliation":   {imports + "/reconciliation/{S}/", "", 200, true},
 }
 
 // Another organisation's supplier must look exactly like one that does not

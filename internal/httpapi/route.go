@@ -68,6 +68,9 @@ func routes() []*route {
 		get(answer.Failed, ofSupplier, failedDoc),
 		get(answer.Summary, ofSupplier, summaryDoc),
 		get(answer.Events, "", eventsDoc),
+		put(answer.SetTotals, ofSupplier, setTotalsDoc),
+		get(answer.Totals, ofSupplier, totalsDoc),
+		get(answer.Reconciliation, ofSupplier, reconciliationDoc),
 		get(answer.Rules, "", rulesDoc),
 		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
 		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},
@@ -105,6 +108,13 @@ func stream(verb *answer.Verb, single *operation) *route {
 	return r
 }
 
+// put is the route of a verb that reads a body about what its path names.
+func put(verb *answer.Verb, values string, doc *operation) *route {
+	r := get(verb, values, doc)
+	r.method = http.MethodPut
+	return r
+}
+
 // get is the route of a verb that is told everything by the path.
 func get(verb *answer.Verb, values string, doc *operation) *route {
 	r := &route{method: http.MethodGet, path: imports + "/" + verb.Tail + "/" + values, access: read, verb: verb, doc: doc}
@@ -115,7 +125,7 @@ func get(verb *answer.Verb, values string, doc *operation) *route {
 }
 
 // reads says whether the route takes a JSON body.
-func (r *route) reads() bool { return r.verb != nil && r.method == http.MethodPost && !r.bulk }
+func (r *route) reads() bool { return r.verb != nil && r.method != http.MethodGet && !r.bulk }
 
 // bodiless says that a request brings no body and need not.
 func (x *exchange) bodiless() bool { return x.route.verb.Bare && x.request.ContentLength == 0 }

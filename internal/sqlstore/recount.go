@@ -62,12 +62,12 @@ const recountBatch = 20_000
 // Recount counts everything of a supplier anew.
 func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, error) {
 	var last int64
-	supplier, _, err := v.supplierNow(ctx, code)
+	supplier, now, err := v.supplierNow(ctx, code)
 	if err != nil {
 		return landfall.Tallies{}, err
 	}
 	err = v.one(ctx, `SELECT coalesce(max(id), 0) FROM process`, nil, []any{&last})
-	found := recount{supplier: &landfall.Tallies{}}
+	found := recount{supplier: &landfall.Tallies{At: moment(now)}}
 	for after := int64(0); err == nil && after < last; after += recountBatch {
 		if err = ofSupplier.created(ctx, v, found, after, after+recountBatch, supplier); err == nil {
 			err = ofSupplier.stillWaiting(ctx, v, found, after, after+recountBatch, supplier)

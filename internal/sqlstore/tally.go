@@ -100,10 +100,11 @@ func waiting(failed bool) landfall.Standing {
 // Tallies adds up what a supplier's accounts come to.
 func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, error) {
 	var found landfall.Tallies
-	supplier, _, err := v.supplierNow(ctx, code)
+	supplier, now, err := v.supplierNow(ctx, code)
 	if err != nil {
 		return found, err
 	}
+	found.At = moment(now)
 	rows, err := collect(ctx, v.session, readTally, `SELECT standing, figures FROM tally WHERE supplier_id = $1`, supplier)
 	if err != nil {
 		return found, err

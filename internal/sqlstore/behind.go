@@ -1,0 +1,146 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"landfall"
+)
+
+// Behind streams the accounts behind a figure.
+func (s *Store) Behind(ctx context.Context, query landfall.BehindQuery) iter.Seq2[landfall.Behind, error] {
+	from := landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(math.MinInt64)}
+	if query.After != nil {
+		from = *query.After
+	}
+	read := behind[query.Reason]
+	rows := inBatches(0, func(limit int) (batch []partOf, err error) {
+		err = s.stream(ctx, func(v *view) error {
+			supplier, _, err := v.supplierNow(ctx, query.Supplier)
+			if err != nil {
+				return absentIsNone(err)
+			}
+			batch, err = read(v, ctx, supplier, from, limit)
+			return err
+		})
+		if len(batch) > 0 {
+			last := &batch[len(batch)-1]
+			from = landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+		}
+		return batch, err
+	})
+	return partsOf(rows, query)
+}
+
+// partOf is an account with the figures it brings.
+type partOf struct {
+	landfall.Behind
+	figures []landfall.Figures
+}
+
+// partsOf picks those that have a part in a measure.
+func partsOf(rows iter.Seq2[partOf, error], query landfall.BehindQuery) iter.Seq2[landfall.Behind, error] {
+	return func(yield func(landfall.Behind, error) bool) {
+		count := 0
+		for row, err := range rows {
+			if err != nil {
+				yield(landfall.Behind{}, err)
+				return
+			}
+			var sums landfall.Sums
+			for _, figures := range row.figures {
+				if query.Measure.Currency == "" || query.Measure.Currency == figures.Currency {
+					sums.Add(figures)
+				}
+			}
+			row.Part = query.Measure.Of(sums)
+			if query.Measure.Kind == landfall.MeasuresBalances {
+				row.Part.Count = nil // an account is one account
+			}
+			if row.Part.Zero() {
+				continue
+			}
+			if !yield(row.Behind, nil) {
+				return
+			}
+			if count++; count == query.Limit {
+				return
+			}
+		}
+	}
+}
+
+// behind reads a batch of the accounts behind each reason.
+var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
+	landfall.BecausePending: waitingBehind(pending + ` AND p.failed_at IS NULL`),
+	landfall.BecauseSkipped: waitingBehind(skipped),
+	landfall.BecauseFailed:  (*view).failedBehind,
+	landfall.BecauseOther:   (*view).deviatingBehind,
+}
+
+// waitingBehind reads processes in the order of first staging.
+func waitingBehind(condition string) func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error) {
+	text := `SELECT p.external, p.first_staged_at, p.figures FROM process p
+		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND ` + condition + `
+		ORDER BY p.first_staged_at, p.external LIMIT $4`
+	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
+		return collect(ctx, v.session, func(scan scanner, one *partOf) error {
+			figures := landfall.Figures{Accounts: 1} // of a mark without data
+			err := scan(&one.External, instantInto{&one.FirstStagedAt}, figuresInto{&figures})
+			one.figures = []landfall.Figures{figures}
+			return err
+		}, text, supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit))
+	}
+}
+
+// failedBehind reads those whose attempt failed and those that were refused and
+// never staged, by number.
+func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
+	read := func(scan scanner, one *partOf) error {
+		figures := landfall.Figures{Accounts: 1}
+		err := scan(&one.External, figuresInto{&figures})
+		one.figures = []landfall.Figures{figures}
+		return err
+	}
+	failed, err := collect(ctx, v.session, read, `SELECT p.external, p.figures FROM process p
+		WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
+		ORDER BY p.external LIMIT $3`, supplier, from.External, int64(limit))
+	if err != nil {
+		return nil, err
+	}
+	refused, err := collect(ctx, v.session, read, `SELECT r.external, NULL FROM refusal r
+		WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS
+			(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external)
+		ORDER BY r.external LIMIT $3`, supplier, from.External, int64(limit))
+	all := slices.Concat(failed, refused)
+	slices.SortFunc(all, func(a, b partOf) int { return cmp.Compare(a.External, b.External) })
+	return all[:min(len(all), limit)], err
+}
+
+// deviatingBehind reads accounts that are not what was sent for them, by
+// number, with everything that was written down about each.
+func (v *view) deviatingBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
+	notes, err := collect(ctx, v.session, func(scan scanner, one *partOf) error {
+		var figures landfall.Figures
+		err := scan(&one.External, textInto{&one.AccountNumber}, figuresInto{&figures})
+		one.figures = []landfall.Figures{figures}
+		return err
+	}, `SELECT d.external, p.account_number, d.figures FROM
+			(SELECT DISTINCT external FROM deviation WHERE supplier_id = $1 AND external > $2 ORDER BY external LIMIT $3) AS batch
+		JOIN deviation d ON d.supplier_id = $1 AND d.external = batch.external
+		JOIN process p ON p.supplier_id = $1 AND p.external = d.external ORDER BY d.external, d.id`,
+		supplier, from.External, int64(limit))
+	var accounts []partOf
+	for _, one := range notes {
+		if last := len(accounts) - 1; last >= 0 && accounts[last].External == one.External {
+			accounts[last].figures = append(accounts[last].figures, one.figures...)
+		} else {
+			accounts = append(accounts, one)
+		}
+	}
+	return accounts, err
+}

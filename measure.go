@@ -1,0 +1,127 @@
+package landfall
+
+import (
+	"slices"
+	"strings"
+
+	"landfall/internal/money"
+)
+
+// MeasureKind is what a reconciliation compares.
+type MeasureKind string
+
+// The kinds. Those with money are measured for each currency, and transactions
+// for each type as well.
+const (
+	MeasuresAccounts     MeasureKind = "accounts"
+	MeasuresCustomers    MeasureKind = "customers"
+	MeasuresSupplyPoints MeasureKind = "supply_points"
+	MeasuresNotes        MeasureKind = "notes"
+	MeasuresStatements   MeasureKind = "statements"
+	MeasuresInstructions MeasureKind = "payment_instructions"
+	MeasuresBalances     MeasureKind = "balances"
+	MeasuresTransactions MeasureKind = "transactions"
+)
+
+// countedKinds are the kinds without money, in the order of their figures.
+var countedKinds = []MeasureKind{
+	MeasuresAccounts, MeasuresCustomers, MeasuresSupplyPoints, MeasuresNotes, MeasuresStatements, MeasuresInstructions,
+}
+
+// Measure is one thing that is compared.
+type Measure struct {
+	Kind     MeasureKind
+	Currency string          // of balances and transactions
+	Type     TransactionType // of transactions
+}
+
+// String names a measure: accounts, balances.GBP, transactions.GBP.PAYMENT.
+func (m Measure) String() string {
+	parts := []string{string(m.Kind)}
+	if m.Currency != "" {
+		parts = append(parts, m.Currency)
+	}
+	if m.Type != "" {
+		parts = append(parts, string(m.Type))
+	}
+	return strings.Join(parts, ".")
+}
+
+// ParseMeasure reads what String writes.
+func ParseMeasure(text string) (Measure, bool) {
+	parts := strings.Split(text, ".")
+	m := Measure{Kind: MeasureKind(parts[0])}
+	switch {
+	case len(parts) == 1:
+		return m, slices.Contains(countedKinds, m.Kind)
+	case len(parts) == 2 && m.Kind == MeasuresBalances:
+		m.Currency = parts[1]
+		return m, m.Currency != ""
+	case len(parts) == 3 && m.Kind == MeasuresTransactions:
+		m.Currency, m.Type = parts[1], TransactionType(parts[2])
+		return m, m.Currency != "" && slices.Contains(TransactionTypes[:], m.Type)
+	}
+	return Measure{}, false
+}
+
+// Value is how much of a measure there is: a count, an amount of money or both.
+// What is nil is not measured, or was not said.
+type Value struct {
+	Count  *money.Total
+	Amount *money.Total
+}
+
+// Plus gives the sum of what both have.
+func (v Value) Plus(other Value) Value {
+	return Value{both(v.Count, other.Count, money.Total.Plus), both(v.Amount, other.Amount, money.Total.Plus)}
+}
+
+// Minus gives the difference of what both have.
+func (v Value) Minus(other Value) Value {
+	return Value{both(v.Count, other.Count, money.Total.Minus), both(v.Amount, other.Amount, money.Total.Minus)}
+}
+
+// Zero reports whether nothing is left: what is not measured is no difference.
+func (v Value) Zero() bool {
+	return (v.Count == nil || v.Count.Zero()) && (v.Amount == nil || v.Amount.Zero())
+}
+
+// Equal reports whether both say the same.
+func (v Value) Equal(other Value) bool {
+	same := func(a, b *money.Total) bool { return a == b || a != nil && b != nil && *a == *b }
+	return same(v.Count, other.Count) && same(v.Amount, other.Amount)
+}
+
+// Said reports whether anything is known.
+func (v Value) Said() bool { return v.Count != nil || v.Amount != nil }
+
+func both(a, b *money.Total, of func(money.Total, money.Total) money.Total) *money.Total {
+	if a == nil || b == nil {
+		return nil
+	}
+	total := of(*a, *b)
+	return &total
+}
+
+// Of gives how much of a measure some sums have. They must be of its currency,
+// where it has one.
+func (m Measure) Of(sums Sums) Value {
+	switch m.Kind {
+	case MeasuresBalances:
+		return Value{Count: &sums[AtAccounts], Amount: &sums[AtBalance]}
+	case MeasuresTransactions:
+		at := AtTransactions + 2*slices.Index(TransactionTypes[:], m.Type)
+		return Value{Count: &sums[at], Amount: &sums[at+1]}
+	}
+	return Value{Count: &sums[slices.Index(countedKinds, m.Kind)]}
+}
+
+// In gives how much of a measure some figures have; figures of another currency
+// have none.
+func (m Measure) In(figures Figures) Value {
+	var sums Sums
+	if m.Currency == "" || m.Currency == figures.Currency {
+		sums.Add(figures)
+	}
+	return m.Of(sums)
+}

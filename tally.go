@@ -1,0 +1,116 @@
+package landfall
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"landfall/internal/money"
+)
+
+// Standing is how an account stands when a supplier's figures are added up.
+// Every account that is known has exactly one.
+type Standing string
+
+// The standings. The figures of a staged document count under the first three,
+// those of the account's own rows under Created.
+const (
+	StandsPending  Standing = "pending"   // staged, and no failure on record
+	StandsFailed   Standing = "failed"    // staged, and its last attempt failed
+	StandsSkipped  Standing = "skipped"   // staged, and marked to be skipped
+	StandsUnstaged Standing = "unstaged"  // marked to be skipped, and never staged
+	StandsCreated  Standing = "created"   // an account exists
+	StandsDeviates Standing = "deviating" // what was sent for existing accounts and is not on them
+)
+
+// Sums is figures added up over any number of accounts.
+type Sums [FigureCount]money.Total
+
+// Add adds figures.
+func (s *Sums) Add(figures Figures) {
+	for i, number := range figures.Numbers() {
+		s[i] = s[i].Plus(money.TotalOf(*number))
+	}
+}
+
+// Figures gives the sums of a currency as figures: one part, and more only
+// where a sum is larger than a number of theirs may be.
+func (s Sums) Figures(currency string) (parts []Figures) {
+	for s != (Sums{}) {
+		part := Figures{Currency: currency}
+		for i, number := range part.Numbers() {
+			*number = s[i].Clamp()
+			s[i] = s[i].Minus(money.TotalOf(*number))
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// Tallies is what a supplier's accounts come to, by standing and currency.
+type Tallies struct {
+	At   time.Time // by the database's clock
+	Sums map[Standing]map[string]*Sums
+	// Refused is how many accounts are known by a refused staging alone.
+	Refused int64
+}
+
+// Of gives the sums of a standing and currency, to be read or added to.
+func (t *Tallies) Of(standing Standing, currency string) *Sums {
+	if t.Sums == nil {
+		t.Sums = map[Standing]map[string]*Sums{}
+	}
+	if t.Sums[standing] == nil {
+		t.Sums[standing] = map[string]*Sums{}
+	}
+	sums := t.Sums[standing][currency]
+	if sums == nil {
+		sums = &Sums{}
+		t.Sums[standing][currency] = sums
+	}
+	return sums
+}
+
+// numberNames says what the numbers of figures are called, each in its place.
+var numberNames = func() (names [FigureCount]string) {
+	copy(names[:], []string{"accounts", "customers", "supply points", "notes", "statements", "payment instructions", "balances"})
+	for i, kind := range TransactionTypes {
+		names[AtTransactions+2*i] = string(kind) + " transactions"
+		names[AtTransactions+2*i+1] = string(kind) + " amounts"
+	}
+	return names
+}()
+
+// Differences says, a sentence for each, in what tallies are not what counting
+// everything anew has found.
+func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
+	for _, standing := range []Standing{StandsPending, StandsFailed, StandsSkipped, StandsUnstaged, StandsCreated, StandsDeviates} {
+		currencies := map[string]bool{}
+		for _, some := range []*Tallies{t, counted} {
+			for currency := range some.Sums[standing] {
+				currencies[currency] = true
+			}
+		}
+		for _, currency := range slices.Sorted(maps.Keys(currencies)) {
+			mine, others := t.Of(standing, currency), counted.Of(standing, currency)
+			for i, name := range numberNames {
+				if mine[i] != others[i] {
+					sentences = append(sentences, fmt.Sprintf("%s of %s accounts in %s are kept as %s and are %s",
+						name, standing, cmp.Or(currency, "no currency"), mine.text(i), others.text(i)))
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+// text writes one number as a count or as money.
+func (s *Sums) text(at int) string {
+	if at == AtBalance || at > AtTransactions && (at-AtTransactions)%2 == 1 {
+		return s[at].String()
+	}
+	return strconv.FormatInt(s[at].Count(), 10)
+}
