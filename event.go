@@ -19,7 +19,6 @@ const (
 	EventStatementsCreated     EventType = "post_import.statements_created"
 	EventInstructionCreated    EventType = "post_import.payment_instruction_created"
 	EventSupplierStatusChanged EventType = "import_supplier.status_changed"
-	EventSignedOff             EventType = "reconciliation.signed_off"
 	EventRunStarted            EventType = "run.started"
 	EventRunPaused             EventType = "run.paused"
 	EventRunFinished           EventType = "run.finished"

@@ -66,6 +66,12 @@ func (r ReconciliationRow) Unexplained() Value {
 	return left
 }
 
+// Equal reports whether two rows say the same.
+func (r ReconciliationRow) Equal(other ReconciliationRow) bool {
+	return r.Measure == other.Measure && r.Claimed.Equal(other.Claimed) && r.Staged.Equal(other.Staged) &&
+		r.Created.Equal(other.Created) && maps.EqualFunc(r.Explained, other.Explained, Value.Equal)
+}
+
 // Reconciliation compares everything of one supplier, as of one moment.
 type Reconciliation struct {
 	Supplier string

@@ -112,7 +112,7 @@ func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), d
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		store, err := openStore(ctx, settings)
+		store, err := openStore(ctx, settings, 0)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/user"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,10 @@ func ruleCodes() (codes []string) {
 	return codes
 }
 
+// countsAll marks commands that look at everything in the database at once,
+// which takes its time.
+const countsAll = "counts all"
+
 // onStore completes a command that reads the database directly.
 func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error, further ...string) *cobra.Command {
 	addSettings(command, slices.Concat(databaseSettings, further)...)
@@ -55,7 +60,11 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
-		store, err := openStore(command.Context(), settings)
+		patience := time.Duration(0)
+		if command.Annotations[countsAll] != "" {
+			patience = 6 * time.Hour
+		}
+		store, err := openStore(command.Context(), settings, patience)
 		if err != nil {
 			return err
 		}
@@ -101,9 +110,9 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 
 // openStore opens the database as a guest: two connections are enough for one
 // command, and the schema is left as it is.
-func openStore(ctx context.Context, settings app.Settings) (*sqlstore.Store, error) {
+func openStore(ctx context.Context, settings app.Settings, patience time.Duration) (*sqlstore.Store, error) {
 	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures,
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, Patience: patience,
 	})
 	if err != nil {
 		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}

@@ -61,6 +61,7 @@ func newRoot(arguments []string) *cobra.Command {
 	root.SetVersionTemplate(versionLine() + "\n")
 	// Hardly anything we take is a file; the flags that are say so themselves.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.AddCommand(reconcileCommand())
 	root.PersistentFlags().Bool(jsonFlag, false, "print JSON for machines, errors too")
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return flagError(command, arguments, err)

@@ -19,7 +19,8 @@ func verifyCommand() *cobra.Command {
 		Finding  string `json:"finding"`
 	}
 	return onDatabase(&cobra.Command{
-		Use: "verify", Short: "Check everything in the database that can be checked", Args: usage(cobra.NoArgs),
+		Annotations: map[string]string{countsAll: "yes"},
+		Use:         "verify", Short: "Check everything in the database that can be checked", Args: usage(cobra.NoArgs),
 		Long: "Check everything in the database that can be checked: staged documents\n" +
 			"against their hashes, revisions, ledgers against balances and lengths, counters\n" +
 			"and states. It changes nothing and may run beside a server. What does not hold is\n" +

@@ -71,14 +71,11 @@ func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequ
 	if request.Limit == 0 {
 		return Stream(call, rows, contract.BehindBody), nil
 	}
-	answer, err := pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Behind) landfall.ProcessCursor {
+	return pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Behind) string {
 		if last.FirstStagedAt.IsZero() {
 			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the place
 		}
-		return landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
+		return "measure=" + request.Measure.String() + "&reason=" + string(request.Reason) + "&" +
+			behind(request.Limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
 	})
-	if answer.Next != "" {
-		answer.Next = "measure=" + request.Measure.String() + "&reason=" + string(request.Reason) + "&" + answer.Next
-	}
-	return answer, err
 }

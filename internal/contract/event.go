@@ -90,6 +90,7 @@ var eventKinds = []EventKind{
 	{landfall.EventRunFinished, "A run has done all it selected.", false, never, ofRun},
 	{landfall.EventRunCancelled, "A run was cancelled.", false, never, ofRun},
 	{landfall.EventSignedOff, "The operator signed a reconciliation off.", false, never, []eventMember{
+		textDetail("report", "The number of the sealed report.", "3").optional(),
 		textDetail("sha256", "Of the sealed report, in hexadecimal.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08").optional(),
 	}},
 	{landfall.EventWebhookTest, "The operator tries a webhook out. It stands for nothing and is in no feed.", false, never, nil},

@@ -74,6 +74,9 @@ func (t Total) String() string {
 	return sign + text[:point] + "." + text[point:]
 }
 
+// Digits writes a total of counts.
+func (t Total) Digits() string { return t.number().String() }
+
 func (t Total) number() *big.Int {
 	number := new(big.Int).Lsh(big.NewInt(t.high), 64)
 	return number.Add(number, new(big.Int).SetUint64(t.low))

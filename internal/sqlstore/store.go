@@ -31,7 +31,10 @@ type Options struct {
 	// LockTimeout ends a wait for another transaction, or on SQLite for
 	// another process.
 	LockTimeout time.Duration
-	Logger      *slog.Logger
+	// Patience is how long one transaction may take, for whoever counts all
+	// there is; zero is as usual.
+	Patience time.Duration
+	Logger   *slog.Logger
 	// Random is where account numbers come from; nil means the system's own
 	// source. Many goroutines read it at once.
 	Random io.Reader
@@ -44,7 +47,7 @@ type Options struct {
 func (o Options) engine() engine.Options {
 	return engine.Options{
 		Steps: schemaSteps(), Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
-		Connections: o.Connections, Limits: engine.Limits{Lock: o.LockTimeout}, Logger: o.Logger,
+		Connections: o.Connections, Limits: engine.Limits{Lock: o.LockTimeout, Transaction: o.Patience}, Logger: o.Logger,
 	}
 }
 

@@ -41,7 +41,11 @@ func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, erro
 					return
 				}
 			}
-			if count == 0 || !yield(landfall.Inspection{Processes: done}, nil) {
+			if count == 0 {
+				s.inspectSums(ctx, done, yield)
+				return
+			}
+			if !yield(landfall.Inspection{Processes: done}, nil) {
 				return
 			}
 		}

@@ -220,7 +220,8 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 		working.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(caller))) //nolint:gosec // the same each time
 			for range steps {
-				if err := anything(t.Context(), store, random); err != nil {
+				// That there is too much to do is no error: nothing was done then.
+				if err := anything(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 					return
 				}

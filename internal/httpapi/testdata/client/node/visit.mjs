@@ -18,7 +18,10 @@ await page.goto(`${server}/docs/`);
 await page.locator("rapi-doc #auth input").first().fill(token);
 await page.locator("rapi-doc #auth button", { hasText: "SET" }).first().click();
 
-const sections = await page.locator("rapi-doc [id^='post-/'], rapi-doc [id^='get-/']").evaluateAll((found) => found.map((each) => each.id));
+const sections = await page.locator("rapi-doc [id^='put-/'], rapi-doc [id^='post-/'], rapi-doc [id^='get-/']")
+  .evaluateAll((found) => found.map((each) => each.id));
+// What is put comes first: the page shows below it how it is read.
+sections.sort((a, b) => b.startsWith("put-") - a.startsWith("put-"));
 const calls = {};
 for (const id of sections) {
   const section = page.locator(`rapi-doc [id="${id}"]`);

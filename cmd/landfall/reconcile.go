@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+)
+
+// reconcileCommand proves that a book arrived. Alone it prints the comparison;
+// the commands below it sign and show what was signed.
+func reconcileCommand() *cobra.Command {
+	var measure, reason string
+	command := onDatabase(&cobra.Command{
+		Use: "reconcile SUPPLIER", Short: "Compare what a supplier's source claims with what was sent and what exists",
+		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
+		Long: "Compare what a supplier's source claims with what was sent and what exists, all\n" +
+			"of it as of one moment. The difference is claimed less created; the columns\n" +
+			"behind it say on which accounts it rests, and --measure with --reason names them.",
+		Example: "  landfall reconcile NORTH\n" +
+			"  landfall reconcile NORTH --measure balances.GBP --reason failed\n" +
+			"  landfall reconcile sign-off NORTH --reason accounts=\"two closed before the migration\"",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		if measure != "" || reason != "" {
+			return printBehind(command, operator, arguments[0], measure, reason)
+		}
+		found, err := operator.Reconcile(command.Context(), arguments[0])
+		if err != nil {
+			return err
+		}
+		return show(command, json.RawMessage(contract.ReconciliationBody.Append(nil, found)), func(out io.Writer) {
+			printReconciliation(out, found)
+		})
+	})
+	command.Flags().StringVar(&measure, "measure", "", "name the accounts behind a figure of this measure; --reason belongs to it")
+	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped or other_figures")
+	completes(command, "reason", fixed("pending", "failed", "skipped", "other_figures"))
+	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow())
+	return command
+}
+
+// printReconciliation prints the comparison; what is unexplained is said below
+// it once more, for whoever does not read tables.
+func printReconciliation(out io.Writer, found landfall.Reconciliation) {
+	lines := operate.ReportLines(found, nil)
+	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED", "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "OTHER FIGURES", "UNEXPLAINED"}
+	rows, open := [][]string{}, []string{}
+	for _, line := range lines {
+		rows = append(rows, append(append([]string{line.Measure, line.Unit, line.Claimed, line.Staged, line.Created, line.Difference},
+			line.Explained...), line.Unexplained))
+		if line.Open {
+			open = append(open, line.Measure+" "+line.Unexplained)
+		}
+	}
+	numbers(out, heading, rows, 2)
+	fmt.Fprintln(out)
+	switch {
+	case found.Totals == nil:
+		fmt.Fprintln(out, "Nothing is claimed: the source has set no control totals.")
+	case len(open) > 0:
+		fmt.Fprintf(out, "Unexplained: %s.\n", strings.Join(open, ", "))
+	default:
+		fmt.Fprintln(out, "Everything that was claimed is there or explained.")
+	}
+}
+
+// numbers prints a table whose columns from some on stand at the right, as
+// numbers are read.
+func numbers(out io.Writer, heading []string, rows [][]string, from int) {
+	widths := make([]int, len(heading))
+	all := append([][]string{heading}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			if row[i] = clean(cell); row[i] == "" {
+				row[i] = "-"
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range all {
+		for i, cell := range row {
+			width := widths[i]
+			if i < from {
+				width = -width // at the left
+			}
+			row[i] = fmt.Sprintf("%*s", width, cell)
+		}
+		fmt.Fprintln(out, strings.TrimRight(strings.Join(row, "  "), " "))
+	}
+}
+
+// printBehind prints while it reads: there may be a million of them.
+func printBehind(command *cobra.Command, operator *operate.Operator, supplier, measure, reason string) error {
+	if measure == "" || reason == "" {
+		return usageError{fmt.Errorf("--measure and --reason belong together: they name the figure whose accounts are wanted")}
+	}
+	rows, err := operator.Behind(command.Context(), supplier, measure, reason)
+	if err != nil {
+		return err
+	}
+	out := command.OutOrStdout()
+	for one, err := range rows {
+		if err != nil {
+			return err
+		}
+		line := harmlessJSON(string(contract.BehindBody.Append(nil, one)))
+		if !asJSON(command) {
+			line = clean(one.External)
+			if one.AccountNumber != "" {
+				line += "  " + one.AccountNumber
+			}
+			if one.Part.Count != nil {
+				line += "  " + one.Part.Count.Digits()
+			}
+			if one.Part.Amount != nil {
+				line += "  " + one.Part.Amount.String()
+			}
+		}
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signOffEntry is a signed reconciliation for machines.
+type signOffEntry struct {
+	ID         int64  `json:"id"`
+	Supplier   string `json:"import_supplier"`
+	SignedAt   string `json:"signed_at"`
+	Actor      string `json:"signed_by"`
+	ReportHash string `json:"report_sha256"`
+	PageHash   string `json:"page_sha256"`
+}
+
+func entryOf(signed landfall.SignOff) signOffEntry {
+	return signOffEntry{
+		signed.ID, signed.Supplier, instant(signed.SignedAt), signed.Actor,
+		hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:]),
+	}
+}
+
+func reconcileSign() *cobra.Command {
+	var reasons []string
+	command := onDatabase(&cobra.Command{
+		Annotations: map[string]string{countsAll: "yes"},
+		Use:         "sign-off SUPPLIER", Short: "Seal the comparison when everything is explained",
+		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
+		Long: "Count everything anew from the ledgers and the other rows, compare it with what\n" +
+			"is claimed, and seal the result: it is kept as JSON and as a page to print, its\n" +
+			"SHA-256 goes into the audit, and it never changes again. Whatever is unexplained\n" +
+			"needs a reason in writing.",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		given := map[string]string{}
+		for _, text := range reasons {
+			measure, reason, cut := strings.Cut(text, "=")
+			if !cut || given[measure] != "" {
+				return usageError{fmt.Errorf("--reason %q is none: write MEASURE=TEXT, each measure once", clean(text))}
+			}
+			given[measure] = reason
+		}
+		signed, err := operator.SignOff(command.Context(), arguments[0], given)
+		if err != nil {
+			return err
+		}
+		entry := entryOf(signed)
+		return say(command, entry, "Signed off as report %d, SHA-256 %s. Print it with: landfall reconcile show %d --html",
+			entry.ID, entry.ReportHash, entry.ID)
+	})
+	command.Flags().StringArrayVar(&reasons, "reason", nil, "MEASURE=TEXT: why something is unexplained; kept for good, no personal data")
+	return command
+}
+
+func reconcileReports() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "reports [SUPPLIER]", Short: "List what was signed off, the newest first",
+		Args: usage(cobra.MaximumNArgs(1)), ValidArgsFunction: words(suppliers),
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		signed, err := operator.SignOffs(command.Context(), strings.Join(arguments, ""))
+		if err != nil {
+			return err
+		}
+		entries, rows := []signOffEntry{}, [][]string{}
+		for _, one := range signed {
+			entry := entryOf(one)
+			entries = append(entries, entry)
+			rows = append(rows, []string{strconv.FormatInt(entry.ID, 10), entry.Supplier, entry.SignedAt, entry.Actor, entry.ReportHash})
+		}
+		return show(command, entries, func(out io.Writer) {
+			table(out, []string{"REPORT", "SUPPLIER", "SIGNED", "BY", "SHA-256"}, rows)
+		})
+	})
+}
+
+func reconcileShow() *cobra.Command {
+	var page bool
+	command := onDatabase(&cobra.Command{
+		Use: "show REPORT", Short: "Print a sealed report, byte for byte as it was sealed",
+		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(nothing),
+		Example: "  landfall reconcile show 3 > report.json\n  landfall reconcile show 3 --html > report.html",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		id, err := strconv.ParseInt(arguments[0], 10, 64)
+		if err != nil {
+			return usageError{fmt.Errorf("%q is not the number of a report: 'landfall reconcile reports' lists them", clean(arguments[0]))}
+		}
+		signed, err := operator.ShowSignOff(command.Context(), id)
+		if err != nil {
+			return err
+		}
+		// Not a byte more: whoever checks the hash must find it.
+		document := signed.Report
+		if page {
+			document = signed.Page
+		}
+		_, err = command.OutOrStdout().Write(document)
+		return err
+	})
+	command.Flags().BoolVar(&page, "html", false, "print the page for people instead of the JSON")
+	return command
+}

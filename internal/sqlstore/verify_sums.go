@@ -1,0 +1,61 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"landfall"
+)
+
+// inspectSums compares what is kept of every supplier with what its rows come
+// to, and looks whether what was signed is still what was sealed. Each supplier
+// is looked at in one view, so that what happens meanwhile confuses nothing.
+func (s *Store) inspectSums(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) {
+	var suppliers []landfall.Supplier
+	err := s.View(ctx, func(view landfall.View) (err error) {
+		suppliers, err = view.Suppliers(ctx)
+		return err
+	})
+	for i := 0; err == nil && i < len(suppliers); i++ {
+		var found []landfall.Finding
+		err = s.View(ctx, func(view landfall.View) (err error) {
+			found, err = inspectSupplier(ctx, view, suppliers[i].Code)
+			return err
+		})
+		for j := range found {
+			if !yield(landfall.Inspection{Processes: done, Finding: &found[j]}, nil) {
+				return
+			}
+		}
+	}
+	if err != nil {
+		yield(landfall.Inspection{Processes: done}, err)
+	}
+}
+
+func inspectSupplier(ctx context.Context, view landfall.View, code string) (found []landfall.Finding, err error) {
+	note := func(what string) {
+		found = append(found, landfall.Finding{Key: landfall.Key{Supplier: code}, What: what})
+	}
+	kept, err := view.Tallies(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := view.Recount(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	for _, difference := range kept.Differences(&counted) {
+		note("its " + difference)
+	}
+	signed, err := view.SignOffs(ctx, code)
+	for _, one := range signed {
+		if _, err := view.SignOff(ctx, one.ID); errors.Is(err, errBroken) {
+			note(fmt.Sprintf("its signed reconciliation %d is not the one that was sealed", one.ID))
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return found, err
+}
