@@ -25,6 +25,9 @@ func (a *App) introduce() {
 		a.warnOfPlainText("ops-listen", a.ops.address(), "metrics and profiles are open to everybody who reaches it")
 		fields = append(fields, slog.String("ops_address", a.ops.address().String()))
 	}
+	if a.mail != nil {
+		fields = append(fields, slog.String("mail_server", a.settings.Mail.Server))
+	}
 	a.warnOfPlainText("listen", a.main.address(), "tokens and personal data travel readable unless a proxy in front of it ends TLS")
 	a.log.Info("listening", append(fields, slog.String("address", a.main.address().String()))...)
 }

@@ -57,16 +57,17 @@ func ParseAddress(text string) (mail.Address, error) {
 func deliverable(address string) (string, error) {
 	at := strings.LastIndexByte(address, '@')
 	if at <= 0 {
-		return "", errNoAddress
+		return "", ErrNoAddress
 	}
 	domain, err := idna.Lookup.ToASCII(address[at+1:])
 	if err != nil || strings.Contains("."+domain+".", "..") || strings.ContainsAny(address, "<>\r\n\t \x00\"\\") {
-		return "", errNoAddress
+		return "", ErrNoAddress
 	}
 	return address[:at+1] + domain, nil
 }
 
-var errNoAddress = errors.New("no mail server would know this address")
+// ErrNoAddress means that a mail can never be sent.
+var ErrNoAddress = errors.New("no mail server would know this address")
 
 // Letter is ready to be sent.
 type Letter struct {

@@ -32,8 +32,13 @@ const (
 // strangers off for some minutes (greylisting), full mailboxes for days.
 var schedule = outbox.Schedule{First: time.Minute, Longest: 4 * time.Hour, GiveUp: 72 * time.Hour}
 
-// mostAttempts take about three days.
-const mostAttempts = 28
+const (
+	// mostAttempts take about three days.
+	mostAttempts = 28
+	// mostUnanswered is how often a customer may get the same mail from a server
+	// that takes it and never says so.
+	mostUnanswered = 3
+)
 
 // mostCounted is where counting those that wait ends.
 const mostCounted = 10_000

@@ -231,6 +231,28 @@ func TestEveryMoodOfAServer(t *testing.T) {
 	})
 }
 
+// A server that takes a mail and never says so gets it a few times, not for
+// three days, and the operator sees that it may have been read.
+func TestACustomerIsNotFlooded(t *testing.T) {
+	mailroom.Hurry(t)
+	onEach(t, func(t *testing.T, g *ground) {
+		g.create("1", "deaf@a.co", "ada")
+		_, stop := g.room(nil)
+		g.until("it is given up", func() bool { return g.settled("") })
+		stop()
+		got, mails := g.states()["deaf@a.co"], g.server.Mails()
+		if got.State != landfall.MailRefused || !got.Told() || !strings.HasPrefix(got.Reply, "given up after 3 attempts: ending the message") {
+			t.Errorf("got %+v", got)
+		}
+		if len(mails) != 3 || mails[0].MessageID != mails[2].MessageID {
+			t.Errorf("%d arrived: %+v", len(mails), mails)
+		}
+		if never := g.states()["ada"]; never.State != landfall.MailRefused || never.Reply != letter.ErrNoAddress.Error() || never.Told() {
+			t.Errorf("got %+v", never)
+		}
+	})
+}
+
 func TestTroubleOfTheServerIsNoMailsFault(t *testing.T) {
 	onEach(t, func(t *testing.T, g *ground) {
 		for i := range 5 {

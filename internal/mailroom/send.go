@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/letter"
 	"landfall/internal/relay"
 )
 
@@ -30,9 +31,12 @@ func (r *Room) try(ctx context.Context, mail landfall.OutgoingMail) landfall.Mai
 		return refused("the account is gone")
 	}
 	written, err := r.Writer.Write(mail)
+	if errors.Is(err, letter.ErrNoAddress) {
+		return refused(err.Error())
+	}
 	if err != nil {
-		// Templates were tried at the start, so this is rare; the address was
-		// checked when it was staged. Nothing here repeats what a customer sent.
+		// Templates were tried at the start, so this is rare, and the operator
+		// can mend it. Nothing here repeats what a customer sent.
 		r.Log.Error("a mail cannot be written", "mail", mail.ID, "supplier", mail.Key.Supplier, "error", err)
 		return r.putOff(mail, "the letter cannot be written: "+err.Error(), false)
 	}
@@ -70,8 +74,12 @@ func refused(reply string) landfall.MailResult {
 // putOff says when a mail is tried again, or gives it up.
 func (r *Room) putOff(mail landfall.OutgoingMail, reply string, uncertain bool) landfall.MailResult {
 	result := landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: uncertain, Reply: reply}
-	if mail.Attempts+1 >= mostAttempts {
-		result.State, result.Reply = landfall.MailRefused, fmt.Sprintf("given up after %d attempts: %s", mostAttempts, reply)
+	most := mostAttempts
+	if uncertain && mail.Uncertain {
+		most = mostUnanswered
+	}
+	if attempts := mail.Attempts + 1; attempts >= most {
+		result.State, result.Reply = landfall.MailRefused, fmt.Sprintf("given up after %d attempts: %s", attempts, reply)
 		return result
 	}
 	result.Pause, _ = schedule.After(mail.Attempts+1, 0, 0)

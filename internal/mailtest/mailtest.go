@@ -3,7 +3,7 @@
 // is written to decides its mood: no…@ is refused, grey…@ put off the first
 // time, full…@ always, bye…@ ends the line once, hang…@ is not answered once,
 // cut…@ breaks the line within the message once, mute…@ takes the message once
-// and breaks the line without an answer, spam…@ is refused for what it says.
+// and breaks the line without an answer, deaf…@ always does, spam…@ is refused for what it says.
 package mailtest
 
 import (

@@ -67,7 +67,7 @@ class Handler:
         }, out)
         out.write("\n")
         out.flush()
-        if to.startswith("mute") and first(to):
+        if to.startswith("deaf") or to.startswith("mute") and first(to):
             server.transport.abort()
         return "250 2.0.0 taken"
 
