@@ -20,7 +20,7 @@ import (
 // none is kept in memory.
 func accountFailed() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "failed SUPPLIER", Short: "List the accounts whose last attempt failed, and why", Args: usage(cobra.ExactArgs(1)),
+		Use: "failed SUPPLIER", Short: "List the accounts that do not get on, and why", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		out := bufio.NewWriter(command.OutOrStdout())
@@ -43,7 +43,7 @@ func accountFailed() *cobra.Command {
 		case asked:
 			fmt.Fprintln(out, "\n]")
 		case count == 0:
-			fmt.Fprintf(out, "No account of %s has failed in its last attempt.\n", clean(arguments[0]))
+			fmt.Fprintf(out, "No account of %s has failed in its last attempt or was refused.\n", clean(arguments[0]))
 		}
 		return out.Flush()
 	})
@@ -53,11 +53,14 @@ func accountFailed() *cobra.Command {
 // line, what is wrong with it on the next ones.
 func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
 	failure := failed.Failure
-	dryRun := ""
-	if failure.DryRun {
-		dryRun = " (dry run)"
+	at := ""
+	switch {
+	case failure.AtStaging:
+		at = " (staging)"
+	case failure.DryRun:
+		at = " (dry run)"
 	}
-	_, err := fmt.Fprintf(out, "%s  %s  %s%s\n", clean(failed.External), instant(failure.At), clean(failure.Code), dryRun)
+	_, err := fmt.Fprintf(out, "%s  %s  %s%s\n", clean(failed.External), instant(failure.At), clean(failure.Code), at)
 	// Codes and places without values: what is wrong may be personal.
 	for _, violation := range failure.Violations {
 		_, err = fmt.Fprintf(out, "    %s: %s\n", clean(violation.Attr), clean(violation.Code))
@@ -92,7 +95,7 @@ func accountErrors() *cobra.Command {
 		Use: "errors SUPPLIER", Short: "Group the failures by code and place, the most frequent first", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(suppliers),
 		Long: "Group the failures by code and place, the most frequent first.\n\n" +
-			"ACCOUNTS have this mistake in their last attempt; ALONE are those with no\n" +
+			"ACCOUNTS have this mistake in their last attempt or refused staging; ALONE have no\n" +
 			"other known one. Payment vendors and documents are asked once the data is\n" +
 			"right, so mending it may bring others to light. The last lines name the\n" +
 			"shortest lists of mistakes to mend for 50, 80 and 95 percent of the accounts.",

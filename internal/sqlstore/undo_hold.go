@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// importedHeld finds the accounts of a batch by their processes and holds those.
+var importedHeld = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
+	WHERE held.account_number IS NOT NULL ORDER BY held.id {hold}`)
+
+// holdImported takes the accounts that exist out of open. One with another
+// number than was asked for is not the one that was meant.
+func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
+	size, args := open.args(2, func(args []any, one *undoCall) []any {
+		return append(args, one.key.Supplier, one.key.External)
+	})
+	rows, err := t.query(ctx, importedHeld[size], args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key landfall.Key
+		var window int64
+		var u undoing
+		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window); err != nil {
+			return nil, t.note(err)
+		}
+		one := open.byKey[key]
+		if wanted := one.wanted.Number; wanted != "" && wanted != u.number {
+			continue
+		}
+		u.Undoing, u.inTime = one.wanted.Undoing, u.now-u.created <= window
+		*one.wanted = u
+		open.settle(one, landfall.UndoOutcome{})
+		found = append(found, one)
+	}
+	return found, t.note(rows.Err())
+}
+
+// undoneBefore answers those that found no account: the one that was meant may
+// have been taken back already, by an undo that was interrupted.
+func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
+	for _, one := range open.batch {
+		if open.byKey[one.key] != one {
+			continue
+		}
+		outcome := landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
+		if number := one.wanted.Number; number != "" {
+			before, err := collect(ctx, t.session, func(scan scanner, at *int64) error { return scan(at) },
+				`SELECT u.undone_at FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id
+				WHERE u.number = $1 AND s.code = $2 AND p.external = $3`, number, one.key.Supplier, one.key.External)
+			if err != nil {
+				return err
+			}
+			if len(before) > 0 {
+				outcome = landfall.UndoOutcome{Verdict: landfall.UndoneBefore, Number: number, At: moment(before[0])}
+			}
+		}
+		open.settle(one, outcome)
+	}
+	return nil
+}
+
+// accountsHeld holds accounts, in the order of everybody who adds to them.
+var accountsHeld = forSizes(batchSizes, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
+	FROM account held WHERE held.id IN (`, `$1`, `) ORDER BY held.id {hold}`)
+
+// holdUndone holds the accounts and reads what was added to them, and in which
+// run they were made.
+func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
+	if len(found) == 0 {
+		return nil
+	}
+	byID := make(map[int64]*undoing, len(found))
+	for _, one := range found {
+		byID[one.wanted.id] = one.wanted
+	}
+	size, args := idArgs(found)
+	rows, err := t.query(ctx, accountsHeld[size], args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var u undoing
+		if err := rows.Scan(&id, &u.posted, &u.madeIn); err != nil {
+			return t.note(err)
+		}
+		byID[id].posted, byID[id].madeIn = u.posted, u.madeIn
+	}
+	return t.note(rows.Err())
+}
+
+// accountsMailed finds accounts that have mails, in whatever state. While an
+// account is held none comes in addition.
+var accountsMailed = forSizes(batchSizes, `SELECT DISTINCT m.account_id FROM mail m WHERE m.account_id IN (`, `$1`, `)`)
+
+// mailed says which accounts have mails: most suppliers send none.
+func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, error) {
+	mailed := map[int64]bool{}
+	if len(found) == 0 {
+		return mailed, nil
+	}
+	size, args := idArgs(found)
+	ids, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) }, accountsMailed[size], args...)
+	for _, id := range ids {
+		mailed[id] = true
+	}
+	return mailed, err
+}
+
+func idArgs(found []*undoCall) (size int, args []any) {
+	size = sizeFor(len(found))
+	args = make([]any, 0, size)
+	for _, one := range found {
+		args = append(args, one.wanted.id)
+	}
+	return size, pad(args, size)
+}

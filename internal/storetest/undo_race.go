@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"landfall"
+)
+
+func undoAgainstSender(t *testing.T, store landfall.Store) {
+	supply(t, store)
+	writing(t, store, code)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	won := map[bool]int{}
+	for number := range 30 {
+		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
+		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
+		told(t, store, own, "a@mail.co.uk")
+		var took landfall.UndoOutcome
+		var sent landfall.MailSupply
+		together(2, func(side int) {
+			var err error
+			if side == number%2 {
+				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+			} else {
+				sent, err = store.TakeMails(t.Context(), demand)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		won[took.Verdict == landfall.Undone]++
+		if (took.Verdict == landfall.Undone) == (len(sent.Mails) == 1) || took.Verdict == landfall.UndoKept && took.Kept != landfall.KeptCustomersTold {
+			t.Errorf("undo %+v, mails %+v", took, sent.Mails)
+		}
+	}
+	t.Logf("undone %d, sent %d", won[true], won[false])
+}
+
+func undoAgainstPosting(t *testing.T, store landfall.Store) {
+	const rounds = 40
+	supply(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	won := map[bool]int{}
+	for number := range rounds {
+		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
+		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
+		made := create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		var took landfall.UndoOutcome
+		var posted landfall.PostOutcome
+		together(2, func(side int) {
+			var err error
+			if side == number%2 {
+				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+			} else {
+				posted, err = store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					return landfall.Additions{Entries: enter(books, payment("late", 1))}, nil
+				}})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		won[took.Verdict == landfall.Undone]++
+		switch {
+		case took.Verdict == landfall.Undone && posted.Verdict == landfall.PostNoAccount:
+			gone(t, store, own, made.Number)
+		case took.Kept == landfall.KeptHasPostings && posted.Verdict == landfall.Posted:
+			same(t, len(account(t, store, own).Ledger), len(house().Ledger)+1)
+		default:
+			t.Errorf("undo %+v, posting %+v", took, posted)
+		}
+	}
+	t.Logf("undone %d, posted onto %d", won[true], won[false])
+}
+
+func undoAgainstCreation(t *testing.T, store landfall.Store) {
+	staged(t, store, key.External)
+	var made, took atomic.Int32
+	together(8, func(side int) {
+		for range 12 {
+			if side%2 == 0 {
+				outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+				if err != nil {
+					t.Error(err)
+				}
+				if outcome.Verdict == landfall.Undone {
+					took.Add(1)
+				}
+				continue
+			}
+			claimed, err := store.Claim(t.Context(), wish(key))
+			if err != nil {
+				t.Error(err)
+			}
+			if claimed.Verdict != landfall.ClaimGranted {
+				continue
+			}
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimed.Claim, Account: house()})
+			if err != nil || outcome.Verdict != landfall.Created {
+				t.Errorf("Create = %+v, %v", outcome, err)
+			}
+			made.Add(1)
+		}
+	})
+	left := made.Load() - took.Load()
+	found := process(t, store, key)
+	if left != 0 && left != 1 || (left == 1) != (found.State == landfall.Imported) {
+		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
+	}
+	if left == 1 {
+		balanced(t, account(t, store, key))
+	}
+	lines, numbers := undone(t, store, key), map[string]bool{found.AccountNumber: true}
+	for _, line := range lines {
+		if numbers[line.Number] {
+			t.Errorf("the number %s was given twice", line.Number)
+		}
+		numbers[line.Number] = true
+	}
+	same(t, len(lines), int(took.Load()))
+	t.Logf("%d made, %d taken back", made.Load(), took.Load())
+}
