@@ -318,3 +318,56 @@ func TestQuotasOfStreams(t *testing.T) {
 		t.Errorf("%d answers and %s", len(answers), summary)
 	}
 }
+
+// However often the database breaks off, going on at next_line brings every
+// line home, once.
+func TestStreamsSurviveTheDatabase(t *testing.T) {
+	w := newWorld(t, databases["postgres"](t), nil)
+	const lines = 6000
+	var book []string
+	for i := range lines {
+		book = append(book, fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, i))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var breaking sync.WaitGroup
+	breaking.Go(func() {
+		for range 4 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(300 * time.Millisecond):
+			}
+			w.execute(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		}
+	})
+	defer breaking.Wait()
+	defer stop()
+	for next := 1; ; {
+		answers, summary := w.sendLines(t, "account-import-process/create-or-update", "", book[next-1:])
+		for i, answer := range answers {
+			if !strings.HasPrefix(answer, fmt.Sprintf(`{"line":%d,"status":20`, i+1)) {
+				t.Fatalf("line %d: %s", next+i, answer)
+			}
+		}
+		next += len(answers)
+		if strings.Contains(summary, `"complete":true`) {
+			if next != lines+1 {
+				t.Errorf("complete at line %d", next)
+			}
+			break
+		}
+		if !strings.Contains(summary, `"code":"service_unavailable"`) {
+			t.Fatalf("got %s", summary)
+		}
+	}
+	staged := 0
+	for _, err := range w.application.Store().List(t.Context(), landfall.ProcessQuery{Supplier: "NORTH", Filter: landfall.PendingProcesses}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		staged++
+	}
+	if staged != lines {
+		t.Errorf("%d accounts are staged", staged)
+	}
+}

@@ -62,8 +62,8 @@ var errLeft = &landfall.Error{
 }
 
 const (
-	// awayPatience is how long a line waits for a database that is away. Too
-	// much work is no reason to end: it passes.
+	// awayPatience is how long a request waits for the database when none of its
+	// lines gets on. Too much work is no reason to end: it passes.
 	awayPatience = 15 * time.Second
 	// fullPatience is how long it waits for a place among the accounts that are
 	// created at once.
@@ -88,10 +88,14 @@ func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 		b.since, b.next = time.Now(), firstPause
 	}
 	patience := fullPatience
-	if given.Status == http.StatusServiceUnavailable && !errors.Is(given.Cause, landfall.ErrOverloaded) {
+	if given.Status == http.StatusServiceUnavailable {
 		patience = awayPatience
 	}
-	if time.Since(b.since) > patience {
+	since := b.since
+	if last := time.UnixMicro(t.lastDone.Load()); last.After(since) {
+		since = last // others get on, so this one will
+	}
+	if time.Since(since) > patience {
 		return told(given)
 	}
 	time.Sleep(b.next/2 + rand.N(b.next)) //nolint:gosec // only to come at another time than the others

@@ -43,24 +43,32 @@ func (t *stream) read(ctx context.Context) {
 			break
 		}
 	}
-	if t.stopping() != nil {
+	if !t.all() {
 		t.linger()
 	}
 }
 
 // arrived notes why nothing more arrives after a number of lines, of which the
-// last ones may have been blank.
+// last ones may have been blank. What has arrived is done, also when the rest
+// never will.
 func (t *stream) arrived(number int64, err error) {
-	whole := errors.Is(err, io.EOF)
 	t.mu.Lock()
-	if t.stopped == nil {
-		t.next, t.whole = number+1, whole
-		t.changed.Broadcast()
+	defer t.mu.Unlock()
+	if t.stopped != nil {
+		return
 	}
-	t.mu.Unlock()
-	if !whole {
-		t.stop(unread(err))
+	t.next = number + 1
+	if t.whole = errors.Is(err, io.EOF); !t.whole {
+		t.short = unread(err)
 	}
+	t.changed.Broadcast()
+}
+
+// all says whether everything has arrived.
+func (t *stream) all() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.whole
 }
 
 // unread says why the rest of a body was not read.

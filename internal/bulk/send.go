@@ -48,7 +48,7 @@ func (t *stream) gather() (piece []byte, entries []*entry) {
 		for e := t.first; e != nil && e.state == done && len(piece) < pieceSize; e = e.next {
 			piece, entries = append(piece, e.out...), append(entries, e)
 		}
-		over := t.first == nil && t.whole || t.stopped != nil && (t.first == nil || t.first.state != doing)
+		over := t.first == nil && (t.whole || t.short != nil) || t.stopped != nil && (t.first == nil || t.first.state != doing)
 		if len(entries) > 0 || over {
 			return piece, entries
 		}
@@ -117,7 +117,7 @@ func (t *stream) summary() []byte {
 	dst = append(dst, `},"complete":false,"next_line":`...)
 	dst = strconv.AppendInt(dst, t.answered+1, 10)
 	dst = append(dst, `,"error":`...)
-	dst = contract.ErrorBody.Append(dst, t.stopped)
+	dst = contract.ErrorBody.Append(dst, t.reason())
 	return append(dst, "}}\n"...)
 }
 

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -37,6 +38,8 @@ type stream struct {
 	ready   chan *entry
 	moved   atomic.Int64 // grows whenever the caller sends or takes something
 	reading atomic.Bool  // we wait for the caller
+	// lastDone is when a line was done, in microseconds.
+	lastDone atomic.Int64
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -49,6 +52,7 @@ type stream struct {
 	latest   map[landfall.Key]*entry // of each account
 	next     int64                   // the number of the first line that was not taken
 	whole    bool                    // everything has arrived
+	short    *landfall.Error         // why the rest will not arrive
 	stopped  *landfall.Error         // why no more is taken
 	gone     bool                    // there is nobody to answer
 	tally    map[int]int64
@@ -206,10 +210,13 @@ func (t *stream) author(e *entry) landfall.Principal {
 func (t *stream) result() Result {
 	result := Result{Lines: t.answered, Statuses: t.tally, Supplier: t.about, Cut: t.gone}
 	if !t.complete() {
-		result.Stopped = t.stopped
+		result.Stopped = t.reason()
 	}
 	return result
 }
+
+// reason says why not every line was answered.
+func (t *stream) reason() *landfall.Error { return cmp.Or(t.stopped, t.short) }
 
 // complete says whether every line was answered.
 func (t *stream) complete() bool { return t.whole && t.answered == t.next-1 }

@@ -199,6 +199,7 @@ func within(body, sent []byte) bool { return len(body) > 0 && len(sent) > 0 && &
 
 // note writes the line of an answer.
 func (t *stream) note(ctx context.Context, e *entry, given answer.Answer) {
+	t.lastDone.Store(time.Now().UnixMicro())
 	e.status, e.about = given.Status, given.Supplier
 	e.out = appendAnswer(make([]byte, 0, len(given.Body)+48), e.number, given)
 	if given.Status == http.StatusInternalServerError {
