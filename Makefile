@@ -53,9 +53,10 @@ verify: ## fail when a generated file is not what the code says
 bench: go ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
 	@go run ./bench $(if $(PAGE),-write $(PAGE))
 
-soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database, and PostgreSQL 100 times
+soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, and PostgreSQL 100 times
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
+	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/crashtest
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database

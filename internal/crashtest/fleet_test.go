@@ -120,6 +120,8 @@ func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 func (f *fleet) command(arguments ...string) *exec.Cmd {
 	command := exec.Command(f.program, append(arguments, "--database", f.database)...)
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "LANDFALL_") })
+	// Receivers of webhooks are on this machine.
+	command.Env = append(command.Env, "LANDFALL_WEBHOOK_KEY=0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS=127.0.0.0/8")
 	return command
 }
 
