@@ -24,7 +24,7 @@ func (w *writer) write(value uint64, count uint8) {
 
 func (w *writer) end() []byte {
 	for ; w.count > 0; w.count -= min(w.count, 8) {
-		w.dst = append(w.dst, byte(w.bits))
+		w.dst = append(w.dst, byte(w.bits)) //nolint:gosec // the lowest
 		w.bits >>= 8
 	}
 	return w.dst
@@ -98,7 +98,7 @@ func newScale(bases []int, last uint8) *scale {
 	for i, base := range bases[:len(bases)-1] {
 		s.extra = append(s.extra, uint8(bits.Len(uint(bases[i+1]-base-1)))) //nolint:gosec // at most 64
 		for length := base; length < bases[i+1]; length++ {
-			s.class[length] = uint8(i) //nolint:gosec // at most 16
+			s.class[length] = uint8(i)
 		}
 	}
 	s.extra = append(s.extra, last)
@@ -136,7 +136,7 @@ func newCodes(widths []byte) *codes {
 			value := reversed(next, width)
 			c.value[symbol], c.width[symbol] = value, width
 			for rest := int(value); rest < len(c.found); rest += 1 << width {
-				c.found[rest].symbol, c.found[rest].width = uint8(symbol), width //nolint:gosec // a byte
+				c.found[rest].symbol, c.found[rest].width = uint8(symbol), width
 			}
 			next++
 		}

@@ -76,7 +76,7 @@ func TestKeptBeforeStaysReadable(t *testing.T) {
 // press, so that both ways and the border between them are gone.
 func TestEveryLengthComesBack(t *testing.T) {
 	long := bytes.Repeat(sample(t), 5)
-	for length := range len(long) {
+	for length := range long {
 		kept, err := pack.Pack(long[:length])
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func newPattern(made []byte) *pattern {
 	p := &pattern{tokens: newCodes(part()), letters: newCodes(part()), favourites: newCodes(part())}
 	for i := range p.named {
 		p.named[i] = binary.LittleEndian.Uint16(made[2*i:])
-		p.favourite[p.named[i]] = uint16(i) + 1 //nolint:gosec // one of 256
+		p.favourite[p.named[i]] = uint16(i) + 1
 	}
 	text := made[2*symbols:]
 	p.desks.New = func() any {
@@ -48,7 +48,7 @@ func newPattern(made []byte) *pattern {
 	}
 	// Of two places that look alike the later one is nearer to every document.
 	for at := range len(text) - 8 {
-		p.places[hash(binary.LittleEndian.Uint64(text[at:]), patternBits)] = uint16(at) //nolint:gosec // a place takes 16 bits
+		p.places[hash(binary.LittleEndian.Uint64(text[at:]), patternBits)] = uint16(at)
 	}
 	return p
 }

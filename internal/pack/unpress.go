@@ -11,7 +11,7 @@ func (p *pattern) unpress(pressed []byte) ([]byte, error) {
 	d := p.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
 	defer p.desks.Put(d)
 	in := reader{from: pressed[width:]}
-	at, end := patternLength, patternLength+int(length) //nolint:gosec // it was looked at
+	at, end := patternLength, patternLength+int(length)
 	for at < end && !in.short {
 		token := in.symbol(p.tokens)
 		letters := in.length(letterCounts, token>>letterShift)

@@ -60,7 +60,7 @@ func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
 		`{"name":"x","any":{"a":[1,-2.5E+3,null,true,false,{}]}}`: false,
 		`{"name":3}`:              false, // a wrong shape has a place of its own
 		`{"name":"x"} x`:          false,
-		`{"name":"x","nmae":1}`:   true,
+		`{"name":"x","nam":1}`:    true,
 		`{"name":"x",}`:           true,
 		`{"name":"x" "count":3}`:  true,
 		`{"name" "x"}`:            true,
