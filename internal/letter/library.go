@@ -159,7 +159,7 @@ func readText(tree fs.FS, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	content, err := io.ReadAll(io.LimitReader(file, longestTemplate+1))
 	return string(content), err
 }

@@ -1,6 +1,7 @@
 package letter_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,9 +37,7 @@ func set(where, subject string) map[string]string {
 func sets(wheres ...string) map[string]string {
 	all := map[string]string{}
 	for _, where := range wheres {
-		for name, content := range set(where, where) {
-			all[name] = content
-		}
+		maps.Copy(all, set(where, where))
 	}
 	return all
 }
@@ -88,7 +87,7 @@ func TestTheOrderOfTemplates(t *testing.T) {
 
 func TestMistakesAreToldAtOnceWithTheirPlace(t *testing.T) {
 	files := sets("_default/en", "NORTH/cy", "SOUTH/de", "EAST/fr")
-	files["NORTH/cy/body.txt"] = "Dear {{.Nmae}}"
+	files["NORTH/cy/body.txt"] = "Dear {{.Nummer}}"
 	files["SOUTH/de/subject.html"] = "?"
 	delete(files, "EAST/fr/body.html")
 	files["bad code/en/subject.txt"] = "x"
@@ -98,7 +97,7 @@ func TestMistakesAreToldAtOnceWithTheirPlace(t *testing.T) {
 		t.Fatal("all is well")
 	}
 	for _, part := range []string{
-		"NORTH/cy: body.txt", ".Nmae", ".AccountNumber", "SOUTH/de: subject.html is none of", "EAST/fr: body.html is missing",
+		"NORTH/cy: body.txt", ".Nummer", ".AccountNumber", "SOUTH/de: subject.html is none of", "EAST/fr: body.html is missing",
 		"bad code is neither", "WEST/englisch sprache is not named after a language",
 	} {
 		if !strings.Contains(err.Error(), part) {

@@ -16,7 +16,7 @@ func (r *Room) send(ctx context.Context, mail landfall.OutgoingMail) {
 	defer r.done(mail)
 	// The end of the program does not cut a message short at once: half a
 	// message helps nobody, and one without an answer may come twice.
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Options.attempt())
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.attempt())
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(parting, cancel) })
 	defer stop()

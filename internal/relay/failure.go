@@ -42,7 +42,7 @@ const (
 )
 
 // Failure is why a message was not taken.
-type Failure struct {
+type Failure struct { //nolint:errname // callers speak of failures and their verdicts
 	Stage Stage
 	Code  int    // of the server's answer; 0 when it gave none
 	Text  string // of it, which may name the address

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"landfall/internal/relay"
 )
@@ -88,7 +89,7 @@ func TestWordsOfServersAreMadeHarmless(t *testing.T) {
 	})
 	_, err := connect(t, relay.Options{Server: address, Mode: relay.StartTLS, Timeout: time.Second, Final: time.Second})
 	var failure *relay.Failure
-	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\xff\r\n") {
+	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\r\n") || !utf8.ValidString(failure.Text) {
 		t.Errorf("got %+v", failure)
 	}
 }

@@ -123,7 +123,7 @@ func (r *Relay) Connect(ctx context.Context) (*Session, error) {
 	if r.options.Mode == Plain {
 		// A name that means this machine today may mean another tomorrow.
 		if remote, ok := connection.RemoteAddr().(*net.TCPAddr); !ok || !remote.IP.IsLoopback() {
-			connection.Close()
+			_ = connection.Close() // nothing was said over it
 			return nil, &Failure{Stage: Connecting, Cause: errors.New("the mail server is not on this machine, and TLS is off")}
 		}
 	}

@@ -32,7 +32,10 @@ const leave = time.Second
 // Close takes leave of the server, who need not answer.
 func (s *Session) Close() {
 	if !s.broken {
-		_, _ = s.line.ask(context.Background(), leave, "QUIT")
+		_ = s.line.SetDeadline(time.Now().Add(leave))
+		if _, err := s.line.Write([]byte("QUIT\r\n")); err == nil {
+			_, _ = s.line.read() // whatever it says
+		}
 	}
 	s.end()
 }
@@ -40,7 +43,7 @@ func (s *Session) Close() {
 func (s *Session) end() {
 	s.broken = true
 	if s.line != nil {
-		s.line.Close()
+		_ = s.line.Close() // nothing more is wanted of it
 	}
 }
 
