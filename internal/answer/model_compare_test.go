@@ -27,6 +27,7 @@ func (m *model) compare(r judge) {
 	m.compareLists(r)
 	m.compareFailures(r)
 	m.compareTallies(r)
+	m.compareReconciliation(r)
 }
 
 // read decodes what a verb answers about the supplier.

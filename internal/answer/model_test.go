@@ -177,10 +177,12 @@ func (s *service) begin(r judge, code string) *model {
 	if err != nil {
 		r.Fatal(err)
 	}
-	return &model{
+	m := &model{
 		service: s, code: code, status: landfall.Ongoing, undoable: true,
 		processes: map[string]*modelled{}, refusals: map[string]modelledFailure{}, retired: map[string]bool{},
 	}
+	m.claim(r)
+	return m
 }
 
 var externals = []string{"1", "2", "a/b", "é"}
