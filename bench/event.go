@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+	"landfall/internal/sqlstore"
+)
+
+// deliveries is how many events one arm delivers.
+const deliveries = 20_000
+
+// measureWebhook tells how many events a second reach a receiver on this
+// machine, over HTTP and signed, from a log that has them all.
+func measureWebhook(place func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, _ plan, m *machinery) (result, error) {
+		database, err := place(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		for name, value := range map[string]string{
+			"LANDFALL_WEBHOOK_KEY": "0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS": "127.0.0.0/8",
+		} {
+			if err := os.Setenv(name, value); err != nil {
+				return result{}, err
+			}
+			defer func() { _ = os.Unsetenv(name) }()
+		}
+		s, err := m.start(ctx, database)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		if err := tellMany(ctx, database); err != nil {
+			return result{}, err
+		}
+		var arrived atomic.Int64
+		all := make(chan struct{})
+		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if arrived.Add(1) == deliveries {
+				close(all)
+			}
+		}))
+		defer receiver.Close()
+		began := time.Now()
+		if _, err := m.tell(ctx, "webhook", "add", "bench", "Bench", receiver.URL, "--from-start", "--database", database); err != nil {
+			return result{}, err
+		}
+		select {
+		case <-all:
+		case <-time.After(2 * time.Minute):
+			return result{}, fmt.Errorf("only %d of %d events arrived", arrived.Load(), deliveries)
+		case <-ctx.Done():
+			return result{}, ctx.Err()
+		}
+		rate := deliveries / time.Since(began).Seconds()
+		return result{ratio: rate, ours: fmt.Sprintf("%.0f events/s", rate), raw: "a receiver that reads and answers"}, nil
+	}
+}
+
+// tellMany fills the log beside the server.
+func tellMany(ctx context.Context, database string) error {
+	store, err := sqlstore.Open(ctx, database, sqlstore.Options{})
+	if err != nil {
+		return err
+	}
+	for from := 0; from < deliveries && err == nil; from += 1000 {
+		err = store.Update(ctx, func(tx landfall.Tx) error {
+			for i := from; i < from+1000; i++ {
+				event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: supplier, External: fmt.Sprintf("W-%d", i%500)}}
+				if err := tx.AppendEvent(ctx, event); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if closing := store.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// measureEventCost compares creating accounts with creating them in a database
+// that throws every event away before it is written.
+func measureEventCost(ctx context.Context, p plan, m *machinery) (result, error) {
+	database, err := m.freshPostgres(ctx, "events")
+	if err != nil {
+		return result{}, err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	if err := m.psql(ctx, database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+		`CREATE TRIGGER unheard BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION unheard()`,
+		`ALTER TABLE event DISABLE TRIGGER unheard`); err != nil {
+		return result{}, err
+	}
+	numbers := &counter{}
+	arm := func(trigger string) func() (sample, error) {
+		return func() (sample, error) {
+			if err := m.psql(ctx, database, `ALTER TABLE event `+trigger+` TRIGGER unheard`); err != nil {
+				return sample{}, err
+			}
+			return s.create(ctx, numbers, creations)
+		}
+	}
+	ratio, ours, raw, err := alternate(p.rounds, arm("DISABLE"), arm("ENABLE"))
+	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts without a word")}, err
+}

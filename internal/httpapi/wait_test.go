@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+const eventsPath = imports + "/events/"
+
+// waitFor asks for events in the background.
+func (h *house) waitFor(who, query string) <-chan reply {
+	answered := make(chan reply, 1)
+	go func() { answered <- h.call(who, http.MethodGet, eventsPath+query, "") }()
+	return answered
+}
+
+func within(t *testing.T, answered <-chan reply, limit time.Duration) reply {
+	t.Helper()
+	select {
+	case got := <-answered:
+		return got
+	case <-time.After(limit):
+		t.Fatalf("no answer within %s", limit)
+		return reply{}
+	}
+}
+
+func TestWhoWaitsIsToldAtOnce(t *testing.T) {
+	h := openHouse(t)
+	answered := h.waitFor("viewer", "?wait=30")
+	time.Sleep(300 * time.Millisecond)
+	select {
+	case got := <-answered:
+		t.Fatalf("it did not wait: %d %s", got.status, got.body)
+	default:
+	}
+	h.create("other", "THEIRS", "not ours")
+	h.create("importer", "OURS", "ours")
+	got := within(t, answered, 5*time.Second)
+	if got.status != 200 || !strings.Contains(got.body, `"subject":"OURS/ours"`) || strings.Contains(got.body, "not ours") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+// A revoked key reads nothing more, however long it has waited.
+func TestRevokedWhileWaiting(t *testing.T) {
+	h := openHouse(t)
+	key := h.addKey("waiting", "ours", landfall.Viewer)
+	answered := h.waitFor("waiting", "?wait=60")
+	time.Sleep(200 * time.Millisecond)
+	ctx := t.Context()
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, key) }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	h.create("importer", "OURS", "secret")
+	got := within(t, answered, 2*readmitEvery)
+	if got.status != 401 || strings.Contains(got.body, "secret") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestGrantTakenAwayWhileWaiting(t *testing.T) {
+	h := openHouse(t)
+	answered := h.waitFor("viewer", "?wait=2")
+	time.Sleep(200 * time.Millisecond)
+	ctx := t.Context()
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.Ungrant(ctx, "OURS", "ours"); err != nil {
+			return err
+		}
+		return tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: "OURS", External: "secret"}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := within(t, answered, 10*time.Second); got.status != 200 || strings.Contains(got.body, "secret") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+// When the service ends, whoever waits is answered with what there is.
+func TestTheEndEndsWaits(t *testing.T) {
+	h := openHouse(t)
+	ending := make(chan struct{})
+	h.api.Ending = ending
+	answered := h.waitFor("viewer", "?wait=60")
+	time.Sleep(200 * time.Millisecond)
+	close(ending)
+	got := within(t, answered, 2*time.Second)
+	if got.status != 200 || !strings.HasPrefix(got.body, `{"events":[],"next":"`) {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+// Nobody takes all the places to wait in, and whoever waits takes nobody's turn.
+func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
+	h := openHouse(t)
+	ending := make(chan struct{})
+	h.api.Ending = ending
+	var waiting []<-chan reply
+	for range waitsEach {
+		waiting = append(waiting, h.waitFor("viewer", "?wait=60"))
+	}
+	time.Sleep(500 * time.Millisecond)
+	if got := h.call("importer", http.MethodGet, eventsPath, ""); got.status != 429 || got.header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %d %s", got.status, got.body)
+	}
+	if got := h.call("other", http.MethodGet, eventsPath, ""); got.status != 200 {
+		t.Errorf("another organisation: %d %s", got.status, got.body)
+	}
+	if got := h.call("importer", http.MethodGet, imports+"/rules/", ""); got.status != 200 {
+		t.Errorf("another call: %d %s", got.status, got.body)
+	}
+	close(ending)
+	for _, answered := range waiting {
+		within(t, answered, 10*time.Second)
+	}
+}
