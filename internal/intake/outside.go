@@ -74,7 +74,7 @@ func (a *attempt) verifyAll(ctx context.Context, instructions []landfall.Instruc
 const atOnce = 8
 
 // together runs n questions, a few at a time. The first error ends the others
-// and is the result.
+// and is the result. A panic is an error too: nobody else could catch it here.
 func together(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func together(ctx context.Context, n int, ask func(ctx context.Context, i int) e
 				if i >= n || ctx.Err() != nil {
 					return
 				}
-				if err := ask(ctx, i); err != nil {
+				if err := guarded(func() error { return ask(ctx, i) }); err != nil {
 					once.Do(func() { first = err; cancel() })
 					return
 				}

@@ -1,0 +1,452 @@
+package conductor_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/conductor"
+	"landfall/internal/contract"
+	"landfall/internal/intake"
+	"landfall/internal/pgtest"
+	"landfall/internal/sqlstore"
+)
+
+// stage is a service with two suppliers of two organisations, a vendor that
+// answers as the test likes, and one or more conductors.
+type stage struct {
+	t          *testing.T
+	store      landfall.Store
+	desk       *intake.Desk
+	vendor     *vendor
+	conductors []*conductor.Conductor
+}
+
+// vendor answers about payment instructions.
+type vendor struct {
+	mu     sync.Mutex
+	answer func(ctx context.Context, reference string) error
+	asked  int
+}
+
+func (v *vendor) Verify(
+	ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction,
+) (landfall.InstructionDetails, error) {
+	v.mu.Lock()
+	v.asked++
+	answer := v.answer
+	v.mu.Unlock()
+	if answer == nil {
+		return landfall.InstructionDetails{Status: "active"}, nil
+	}
+	return landfall.InstructionDetails{Status: "active"}, answer(ctx, instruction.Reference)
+}
+
+func (v *vendor) says(answer func(context.Context, string) error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.answer = answer
+}
+
+var away = &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+
+const team = "Team"
+
+// onBoth runs a test on both kinds of database.
+func onBoth(t *testing.T, test func(t *testing.T, s *stage), adjust ...func(*intake.Options)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, newStage(t, "sqlite:"+filepath.Join(t.TempDir(), "runs.db"), adjust...))
+	})
+	t.Run("postgres", func(t *testing.T) { test(t, newStage(t, pgtest.URL(t), adjust...)) })
+}
+
+func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *stage {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{Server: true, ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s := &stage{t: t, store: store, vendor: &vendor{}}
+	options := intake.Options{Lease: time.Second, Verifier: s.vendor, Wake: func() {
+		for _, c := range s.conductors {
+			c.Wake()
+		}
+	}}
+	for _, change := range adjust {
+		change(&options)
+	}
+	s.desk = intake.New(store, options)
+	ctx := t.Context()
+	s.update(func(tx landfall.Tx) error { return tx.CreateTeam(ctx, team) })
+	s.update(func(tx landfall.Tx) error { return tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}) })
+	for _, name := range []string{"A", "B"} {
+		s.update(func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, name) })
+		s.update(func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier(name)) })
+		s.update(func(tx landfall.Tx) error { return tx.Grant(ctx, name, name) })
+		for _, key := range []string{"1", "2"} {
+			s.update(func(tx landfall.Tx) error {
+				return tx.CreateKey(ctx, landfall.APIKey{ID: name + key, Organisation: name, Role: landfall.Importer})
+			})
+		}
+	}
+	return s
+}
+
+// play starts conductors that share the stage, as replicas would.
+func (s *stage) play(replicas int) {
+	s.t.Helper()
+	var playing sync.WaitGroup
+	ctx, stop := context.WithCancel(s.t.Context())
+	for range replicas {
+		c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3})
+		s.conductors = append(s.conductors, c)
+		playing.Go(func() { c.Run(ctx) })
+	}
+	s.t.Cleanup(func() {
+		stop()
+		playing.Wait()
+	})
+}
+
+func (s *stage) update(fn func(landfall.Tx) error) {
+	s.t.Helper()
+	if err := s.store.Update(s.t.Context(), fn); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func who(key string) landfall.Principal {
+	return landfall.Principal{Organisation: key[:1], KeyID: key, Role: landfall.Importer, RequestID: "request-of-" + key}
+}
+
+// book stages accounts of a supplier; more is what each has besides.
+func (s *stage) book(supplier string, count int, more string) {
+	s.t.Helper()
+	for i := range count {
+		body := fmt.Sprintf(`{"import_supplier":"%s","external_account_number":"%04d","customers":[{"family_name":"N"}]%s}`, supplier, i, more)
+		if _, err := s.desk.Stage(s.t.Context(), who(supplier+"1"), []byte(body)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+const instructed = `,"payment_instructions":[{"vendor":"V","reference":"r","type":"CARD"}]`
+
+func (s *stage) start(key string, plan landfall.RunPlan) landfall.Run {
+	s.t.Helper()
+	plan.Supplier, plan.Team = key[:1], team
+	if plan.Select == "" {
+		plan.Select = landfall.SelectPending
+	}
+	run, err := s.desk.StartRun(s.t.Context(), who(key), plan)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return run
+}
+
+// until waits for a run to be as it should.
+func (s *stage) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var run landfall.Run
+		err := s.store.View(s.t.Context(), func(view landfall.View) (err error) {
+			run, err = view.Run(s.t.Context(), id)
+			return err
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if holds(run) {
+			return run
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("the run is never %s: %+v", what, run)
+		}
+	}
+}
+
+func (s *stage) finished(id string, want landfall.RunTally) landfall.Run {
+	s.t.Helper()
+	run := s.until(id, "finished", func(run landfall.Run) bool { return run.State == landfall.RunFinished })
+	if run.Tally != want {
+		s.t.Errorf("the run ends with %+v, want %+v", run.Tally, want)
+	}
+	return run
+}
+
+func (s *stage) paused(id string, reason landfall.PauseReason) landfall.Run {
+	s.t.Helper()
+	return s.until(id, "paused for "+string(reason), func(run landfall.Run) bool {
+		return run.State == landfall.RunPaused && run.Reason == reason
+	})
+}
+
+func (s *stage) setSupplier(code string, change func(*landfall.Supplier)) {
+	s.t.Helper()
+	s.update(func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(s.t.Context(), code)
+		if err != nil {
+			return err
+		}
+		change(&supplier)
+		return tx.SaveSupplier(s.t.Context(), supplier)
+	})
+}
+
+// told lists what happened about a supplier, or one account of his.
+func (s *stage) told(supplier, external string) (kinds []string) {
+	s.t.Helper()
+	err := s.store.View(s.t.Context(), func(view landfall.View) error {
+		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: supplier, External: external})
+		for _, event := range events {
+			kinds = append(kinds, string(event.Type))
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return kinds
+}
+
+func TestSupplierTakesItsRunAlong(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 200, instructed)
+		gate := make(chan struct{})
+		s.vendor.says(func(ctx context.Context, _ string) error {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		s.play(2)
+		run := s.start("A1", landfall.RunPlan{AtOnce: 10})
+		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		close(gate)
+		stopped := s.paused(run.ID, landfall.PauseSupplierPaused)
+		if stopped.Tally.Remaining() == 0 {
+			t.Error("nothing was left to be paused")
+		}
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
+		time.Sleep(100 * time.Millisecond)
+		if later := s.paused(run.ID, landfall.PauseSupplierPaused); later.Tally != stopped.Tally {
+			t.Errorf("a paused run goes on: %+v, then %+v", stopped.Tally, later.Tally)
+		}
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
+		want := []string{"run.started", "run.paused", "run.finished"}
+		if told := s.told("A", ""); !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A caller's own pause does not end with the supplier's.
+func TestPauseAskedForStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 5, "")
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		run := s.start("A1", landfall.RunPlan{NotBefore: time.Now().Add(time.Hour)})
+		s.play(1)
+		if _, err := s.desk.PauseRun(t.Context(), who("A2"), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err == nil || !strings.Contains(err.Error(), landfall.CodeSupplierNotOngoing) {
+			t.Errorf("resumed although the supplier is paused: %v", err)
+		}
+		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		time.Sleep(700 * time.Millisecond)
+		s.paused(run.ID, landfall.PauseAsked)
+	})
+}
+
+func TestVendorAwayIsTriedAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 20, instructed)
+		s.vendor.says(func(context.Context, string) error { return away })
+		s.play(1)
+		run := s.start("A1", landfall.RunPlan{})
+		s.until(run.ID, "tried", func(landfall.Run) bool { return s.conductors[0].Figures().Retried >= 40 })
+		s.vendor.says(nil)
+		s.finished(run.ID, landfall.RunTally{Selected: 20, Succeeded: 20})
+		// The first failure is on record, as a single call leaves it; the tries
+		// that followed say nothing new.
+		want := []string{"account_import.failed", "account_import.completed"}
+		if told := s.told("A", "0003"); !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+func TestRevokedKeyPausesItsRun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 10, "")
+		run := s.start("A1", landfall.RunPlan{})
+		s.update(func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "A1") })
+		time.Sleep(1100 * time.Millisecond) // longer than a key is believed in
+		s.play(2)
+		stopped := s.paused(run.ID, landfall.PauseKeyNotValid)
+		if stopped.Tally.Done() != 0 {
+			t.Errorf("%+v", stopped.Tally)
+		}
+		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		ended := s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
+		if ended.CreatedBy.KeyID != "A1" || ended.ActsFor.KeyID != "A2" {
+			t.Errorf("created by %+v, acts for %+v", ended.CreatedBy, ended.ActsFor)
+		}
+		err := s.store.View(t.Context(), func(view landfall.View) error {
+			events, err := view.Events(t.Context(), landfall.Key{Supplier: "A", External: "0000"})
+			if len(events) != 1 || events[0].By.KeyID != "A2" || events[0].By.RequestID != "request-of-A2" {
+				t.Errorf("the account is written by %+v", events)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestGrantTakenAwayPausesRun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 10, "")
+		run := s.start("A1", landfall.RunPlan{})
+		s.update(func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), "A", "A") })
+		s.play(1)
+		s.paused(run.ID, landfall.PauseNotGranted)
+		s.update(func(tx landfall.Tx) error { return tx.Grant(t.Context(), "A", "A") })
+		s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
+	})
+}
+
+func TestWindow(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 5, "")
+		s.play(1)
+		began := time.Now()
+		run := s.start("A1", landfall.RunPlan{NotBefore: began.Add(600 * time.Millisecond), NotAfter: began.Add(700 * time.Millisecond)})
+		s.book("B", 1, "") // and nothing happens meanwhile
+		stopped := s.until(run.ID, "over", func(run landfall.Run) bool {
+			return run.State == landfall.RunFinished || run.State == landfall.RunPaused && run.Reason == landfall.PauseWindowOver
+		})
+		if stopped.State == landfall.RunPaused {
+			if _, err := s.desk.ResumeRun(t.Context(), who("A1"), run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended := s.finished(run.ID, landfall.RunTally{Selected: 5, Succeeded: 5})
+		if ended.StartedAt.Before(began.Add(600 * time.Millisecond)) {
+			t.Errorf("it started after %s", ended.StartedAt.Sub(began))
+		}
+	})
+}
+
+func TestOthersTakeAccountsOfARun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 12, "")
+		run := s.start("A1", landfall.RunPlan{})
+		for done := false; !done; {
+			var err error
+			if done, err = s.store.ChooseRun(t.Context(), run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, number := range []string{"0001", "0002"} {
+			if _, err := s.desk.Process(t.Context(), who("A2"), contract.ProcessRequest{
+				Key: landfall.Key{Supplier: "A", External: number}, Team: team,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.update(func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "A", External: "0003"}, "no")
+			return err
+		})
+		// Somebody died while he created this one: it is free when his lease ends.
+		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
+			Key: landfall.Key{Supplier: "A", External: "0004"}, Team: team, Lease: time.Second,
+		})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatal(held, err)
+		}
+		s.play(2)
+		s.finished(run.ID, landfall.RunTally{Selected: 12, Succeeded: 9, Refused: 3})
+	})
+}
+
+// Where limits are full a run waits for a place like everybody else.
+func TestFullLimitHoldsARunUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 8, "")
+		s.book("B", 1, "")
+		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
+			Key: landfall.Key{Supplier: "B", External: "0000"}, Team: team, Lease: 1500 * time.Millisecond, ServiceLimit: 1,
+		})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatal(held, err)
+		}
+		s.play(2)
+		began := time.Now()
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 8, Succeeded: 8})
+		if took := time.Since(began); took < time.Second {
+			t.Errorf("it took %s although the only place was taken", took)
+		}
+	}, func(options *intake.Options) { options.ServiceLimit = 1 })
+}
+
+// A run whose vendor hangs does not keep another organisation's from ending.
+func TestRunsShareTheWorkers(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", moreThanASlice, instructed)
+		s.book("B", 100, "")
+		gate := make(chan struct{})
+		s.vendor.says(func(ctx context.Context, _ string) error {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		s.play(1)
+		slow := s.start("A1", landfall.RunPlan{})
+		s.until(slow.ID, "at work", func(landfall.Run) bool { return s.conductors[0].Figures().Busy > 0 })
+		quick := s.start("B1", landfall.RunPlan{})
+		s.finished(quick.ID, landfall.RunTally{Selected: 100, Succeeded: 100})
+		close(gate)
+		s.finished(slow.ID, landfall.RunTally{Selected: moreThanASlice, Succeeded: moreThanASlice})
+	})
+}
+
+// moreThanASlice is what two workers are needed for.
+const moreThanASlice = landfall.SliceSize + 30
+
+// A failing batch is halved until the one account that cannot be written
+// stands alone; all others are created.
+func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 9, instructed)
+		var once sync.Once
+		s.vendor.says(func(context.Context, string) error {
+			once.Do(func() { panic("a fault of ours") })
+			return nil
+		})
+		s.play(1)
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 9, Succeeded: 9})
+	})
+}
