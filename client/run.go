@@ -27,7 +27,8 @@ type RunPlan struct {
 type Run struct {
 	RunPlan
 	ID                string     `json:"id"`
-	State             string     `json:"state"` // WAITING, RUNNING, PAUSED, FINISHED or CANCELLED
+	State             string     `json:"state"`  // WAITING, RUNNING, PAUSED, FINISHED or CANCELLED
+	Reason            string     `json:"reason"` // why it is paused, or about to be
 	Selected          int        `json:"selected"`
 	Succeeded         int        `json:"succeeded"`
 	Failed            int        `json:"failed"`
@@ -38,6 +39,15 @@ type Run struct {
 	CreatedAt         time.Time  `json:"created_at"`
 	StartedAt         *time.Time `json:"started_at"`
 	EndedAt           *time.Time `json:"ended_at"`
+	CreatedBy         string     `json:"created_by"`
+	Estimate          *Estimate  `json:"estimate"` // of a sample
+}
+
+// Estimate is what a sample says about the whole.
+type Estimate struct {
+	Share float64 `json:"share"` // that passes
+	Low   float64 `json:"low"`   // of the 95 % interval
+	High  float64 `json:"high"`
 }
 
 // Ended reports whether nothing more will come of the run.

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"landfall/client"
+)
+
+// runVerb is what a client can ask of a run.
+type runVerb func(*client.Client, context.Context, string) (client.Run, error)
+
+const (
+	// watchEvery is how often a run is looked at.
+	watchEvery = 500 * time.Millisecond
+	// lineEvery is how often a line is printed where nobody sees a bar.
+	lineEvery = 10 * time.Second
+)
+
+// watch follows a run to its end: with a line that changes on a terminal, with
+// plain lines elsewhere, with nothing but the end for machines. Whoever stops
+// watching does not stop the run.
+func watch(command *cobra.Command, server *client.Client, run client.Run) error {
+	ctx, out := command.Context(), command.OutOrStdout()
+	live := onTerminal(out) && !asJSON(command)
+	var printed time.Time
+	state := ""
+	for {
+		switch changed := run.State+run.Reason != state; {
+		case live:
+			fmt.Fprintf(out, "\r\x1b[K%s", progressLine(run))
+		case !asJSON(command) && (changed || time.Since(printed) >= lineEvery):
+			fmt.Fprintln(out, progressLine(run))
+			printed = time.Now()
+		}
+		state = run.State + run.Reason
+		if run.Ended() {
+			break
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-ctx.Done():
+			if live {
+				fmt.Fprintln(out)
+			}
+			fmt.Fprintf(command.ErrOrStderr(), "landfall: run %s goes on; see it with: landfall run show %s --watch\n", run.ID, run.ID)
+			return nil
+		}
+		next, err := server.Run(ctx, run.ID)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if err == nil {
+			run = next
+		}
+	}
+	if live {
+		fmt.Fprintln(out)
+	}
+	if err := show(command, run, func(out io.Writer) { printRun(out, run) }); err != nil {
+		return err
+	}
+	if run.Failed > 0 {
+		return fmt.Errorf("%w: %d of %d accounts", errSomeFailed, run.Failed, run.Selected)
+	}
+	return nil
+}
+
+// onTerminal reports whether somebody looks at the output as it comes.
+func onTerminal(out io.Writer) bool {
+	file, is := out.(*os.File)
+	if !is {
+		return false
+	}
+	about, err := file.Stat()
+	return err == nil && about.Mode()&os.ModeCharDevice != 0
+}
+
+// barWidth is how many characters the bar has.
+const barWidth = 24
+
+// progressLine says in one line how a run stands.
+func progressLine(run client.Run) string {
+	done := run.Selected - run.Remaining
+	filled := barWidth
+	if run.Selected > 0 {
+		filled = barWidth * done / run.Selected
+	} else if !run.Ended() {
+		filled = 0
+	}
+	line := fmt.Sprintf("%s %s [%s%s] %d/%d", run.ID, run.State, strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), done, run.Selected)
+	if run.Failed > 0 {
+		line += fmt.Sprintf(", %d failed", run.Failed)
+	}
+	if run.Refused > 0 {
+		line += fmt.Sprintf(", %d refused", run.Refused)
+	}
+	if run.AccountsPerSecond > 0 && !run.Ended() {
+		line += fmt.Sprintf(", %.0f/s", run.AccountsPerSecond)
+	}
+	if run.ExpectedEnd != nil {
+		line += ", until " + instant(*run.ExpectedEnd)
+	}
+	if run.Reason != "" {
+		line += " (" + clean(run.Reason) + ")"
+	}
+	return line
+}
+
+// printRun tells everything about a run to a person.
+func printRun(out io.Writer, run client.Run) {
+	rows := [][]string{
+		{"run", run.ID}, {"supplier", run.Supplier}, {"team", run.Team}, {"kind", kindOfRun(run)}, {"state", run.State}, {"reason", run.Reason},
+		{"selected", fmt.Sprint(run.Selected)}, {"succeeded", fmt.Sprint(run.Succeeded)}, {"failed", fmt.Sprint(run.Failed)},
+		{"refused", fmt.Sprint(run.Refused)}, {"remaining", fmt.Sprint(run.Remaining)},
+		{"created", instant(run.CreatedAt)}, {"started", instantOf(run.StartedAt)}, {"ended", instantOf(run.EndedAt)},
+		{"expected end", instantOf(run.ExpectedEnd)},
+	}
+	if run.Estimate != nil {
+		rows = append(rows, []string{"estimate", fmt.Sprintf("%.1f %% pass (95 %%: %.1f to %.1f)",
+			100*run.Estimate.Share, 100*run.Estimate.Low, 100*run.Estimate.High)})
+	}
+	for _, row := range rows {
+		if row[1] != "" {
+			fmt.Fprintf(out, "%-13s %s\n", row[0], clean(row[1]))
+		}
+	}
+}
+
+func instantOf(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return instant(*at)
+}
