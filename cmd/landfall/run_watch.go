@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -21,6 +21,9 @@ const (
 	watchEvery = 500 * time.Millisecond
 	// lineEvery is how often a line is printed where nobody sees a bar.
 	lineEvery = 10 * time.Second
+	// watchPatience is how long a server may be away while a run is watched: it
+	// may be started anew, and the run goes on.
+	watchPatience = 2 * time.Minute
 )
 
 // watch follows a run to its end: with a line that changes on a terminal, with
@@ -28,9 +31,9 @@ const (
 // watching does not stop the run.
 func watch(command *cobra.Command, server *client.Client, run client.Run) error {
 	ctx, out := command.Context(), command.OutOrStdout()
-	live := onTerminal(out) && !asJSON(command)
+	live := isTerminal(out) && !asJSON(command)
 	var printed time.Time
-	state := ""
+	state, seen := "", time.Now()
 	for {
 		switch changed := run.State+run.Reason != state; {
 		case live:
@@ -53,11 +56,11 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 			return nil
 		}
 		next, err := server.Run(ctx, run.ID)
-		if err != nil && ctx.Err() == nil {
+		switch _, refused := errors.AsType[*client.Error](err); {
+		case err == nil:
+			run, seen = next, time.Now()
+		case ctx.Err() == nil && (refused || time.Since(seen) > watchPatience):
 			return err
-		}
-		if err == nil {
-			run = next
 		}
 	}
 	if live {
@@ -70,16 +73,6 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 		return fmt.Errorf("%w: %d of %d accounts", errSomeFailed, run.Failed, run.Selected)
 	}
 	return nil
-}
-
-// onTerminal reports whether somebody looks at the output as it comes.
-func onTerminal(out io.Writer) bool {
-	file, is := out.(*os.File)
-	if !is {
-		return false
-	}
-	about, err := file.Stat()
-	return err == nil && about.Mode()&os.ModeCharDevice != 0
 }
 
 // barWidth is how many characters the bar has.

@@ -42,7 +42,9 @@ func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, erro
 				}
 			}
 			if count == 0 {
-				s.inspectSums(ctx, done, yield)
+				if s.inspectRuns(ctx, done, yield) {
+					s.inspectSums(ctx, done, yield)
+				}
 				return
 			}
 			if !yield(landfall.Inspection{Processes: done}, nil) {

@@ -86,3 +86,37 @@ func addSome(t *testing.T, store landfall.Store) {
 		t.Fatal(err)
 	}
 }
+
+// A run whose sums are not its outcomes is found.
+func TestInspectFindsRunThatDoesNotAddUp(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		for _, text := range []string{
+			`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents,
+				concurrency_limit, severities, created_at) VALUES ('S', 'S', 'Ongoing', 'S', 'GBP', 'GB', 'UTC', FALSE, FALSE, 0, '{}', 0)`,
+			`INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once, state, cancelling, reason, created_at, worked,
+				cursor_at, cursor_external, seen, selected, chosen) SELECT 'R-1', id, 'T', FALSE, 'pending', 0, 0, 0, 'RUNNING', FALSE, '', 0, 0, 0, '',
+				2, 2, TRUE FROM supplier`,
+			`INSERT INTO run_slice (run_id, slice, size, succeeded, failed, refused, width, next_at, tries, done)
+				SELECT id, 0, 2, 1, 0, 0, 0, 0, 0, FALSE FROM run`,
+			`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT id, 0, 1, 'succeeded' FROM run`,
+			`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT id, 1, 2, 'failed' FROM run`,
+		} {
+			if err := store.Force(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var found []string
+		for inspection, err := range store.Inspect(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inspection.Finding != nil {
+				found = append(found, inspection.Finding.What)
+			}
+		}
+		if len(found) != 1 || !strings.Contains(found[0], "part 0 of run R-1") {
+			t.Errorf("found %q", found)
+		}
+	})
+}

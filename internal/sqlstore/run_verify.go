@@ -1,0 +1,63 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+)
+
+// inspectSlices is how many slices are looked at in one transaction.
+const inspectSlices = 64
+
+// sliceSums reads slices behind another, and whether their sums are those of
+// their members.
+const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
+		l.size = (SELECT count(*) ` + ofSlice + `) AND l.succeeded = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'succeeded')
+		AND l.failed = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'failed')
+		AND l.refused = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'refused')
+	FROM run_slice l JOIN run r ON r.id = l.run_id JOIN supplier s ON s.id = r.supplier_id
+	WHERE (l.run_id, l.slice) > ($1, $2) ORDER BY l.run_id, l.slice LIMIT $3`
+
+// A slice has 512 members, as the next line proves to the compiler.
+var _ = [1]struct{}{}[landfall.SliceSize-512]
+
+const ofSlice = `FROM run_member m WHERE m.run_id = l.run_id AND m.ordinal >= l.slice * 512 AND m.ordinal < (l.slice + 1) * 512`
+
+// inspectRuns looks for slices whose sums are not the outcomes of their
+// members. It reports whether the inspection goes on.
+func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
+	type seen struct {
+		supplier, number string
+		run, slice       int64
+		right            bool
+	}
+	for last := (seen{run: -1}); ; {
+		var found []seen
+		err := s.View(ctx, func(reader landfall.View) (err error) {
+			v := reader.(*view) //nolint:forcetypeassert // it is this store's
+			found, err = collect(ctx, v.session, func(scan scanner, one *seen) error {
+				return scan(&one.supplier, &one.number, &one.run, &one.slice, &one.right)
+			}, sliceSums, last.run, last.slice, int64(inspectSlices))
+			return err
+		})
+		if err != nil {
+			yield(landfall.Inspection{Processes: done}, err)
+			return false
+		}
+		for _, one := range found {
+			last = one
+			if one.right {
+				continue
+			}
+			finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
+				"the sums of part %d of run %s are not the outcomes of its accounts", one.slice, one.number)}
+			if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
+				return false
+			}
+		}
+		if len(found) < inspectSlices {
+			return true
+		}
+	}
+}
