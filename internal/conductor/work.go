@@ -148,6 +148,9 @@ func (c *Conductor) play(ctx, unhurried context.Context, slice landfall.RunSlice
 			return 0, err
 		}
 		c.count(progress)
+		for _, fault := range progress.Faults {
+			c.log.Error("an account of a run met a fault of ours", "run", slice.Run.ID, "error", fault)
+		}
 		if progress.Stop {
 			return 0, nil
 		}

@@ -17,6 +17,7 @@ type Progress struct {
 	Later                      int                  // stay open for another try
 	Pause                      time.Duration        // before which that is of no use; 0 when it is not known
 	Stop                       bool                 // nothing more may be begun
+	Faults                     []error              // of ours that nobody can name, for the log
 }
 
 // What keeps a run from going on until somebody helps.
@@ -251,6 +252,9 @@ func (s *stint) settlement() landfall.Settlement {
 // and the account is tried again.
 func (s *stint) fail(out *landfall.Settlement, t *try) {
 	shown := trouble(t.reason)
+	if unnamed(shown) {
+		s.Faults = append(s.Faults, fmt.Errorf("account %d of the run: %w", t.ordinal, t.reason))
+	}
 	switch {
 	case errors.Is(t.reason, landfall.ErrFenced), errors.Is(t.reason, context.Canceled):
 		out.LetGo = append(out.LetGo, t.claim)
