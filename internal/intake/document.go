@@ -24,15 +24,29 @@ var errNoFileStore = &landfall.Error{
 }
 
 // checkPosted asks about the documents of something posted. Who has no account,
-// or a paused supplier, is told so without bothering the file store.
+// or a paused supplier, is told so without bothering the file store; the
+// transaction that writes asks again.
 func (d *Desk) checkPosted(
 	ctx context.Context, supplier landfall.Supplier, key landfall.Key, documents []documentAt, absent error,
 ) error {
 	if !supplier.VerifyDocuments || len(documents) == 0 {
 		return nil
 	}
-	if _, err := d.post(ctx, landfall.Posting{Key: key, Decide: nothing}, absent); err != nil {
+	if supplier.Status == landfall.Paused {
+		return errSupplierNotOngoing
+	}
+	var process landfall.Process
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		process, err = view.Process(ctx, key)
 		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
+		return absent
+	case err != nil:
+		return trouble(err)
+	case process.State != landfall.Imported:
+		return absent
 	}
 	return d.checkDocuments(ctx, supplier, documents)
 }

@@ -82,9 +82,6 @@ func refuseInstruction(prefix string, differences []string) error {
 	return refusal
 }
 
-// nothing looks whether an account can be posted to.
-func nothing(landfall.AccountBooks) (landfall.Additions, error) { return landfall.Additions{}, nil }
-
 // verify asks the vendor of an instruction about it.
 func (d *Desk) verify(ctx context.Context, who landfall.Principal, supplier string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if d.verifier == nil {
