@@ -1,0 +1,54 @@
+package sqlstore_test
+
+import (
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// BenchmarkReconcile asks what a supplier with a million accounts comes to: as
+// folded rows, and with as many unfolded ones as a busy minute leaves.
+func BenchmarkReconcile(b *testing.B) {
+	for name, fresh := range databases {
+		b.Run(name, func(b *testing.B) {
+			store := open(b, fresh(b))
+			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
+				return tx.CreateSupplier(b.Context(), landfall.NewSupplier("BENCH"))
+			}); err != nil {
+				b.Fatal(err)
+			}
+			// Twenty thousand batches of fifty.
+			if err := store.Force(b.Context(), `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO tally (supplier_id, standing, figures)
+				SELECT s.id, 'created', 'GBP 50 60 70 10 0 40 -123456 100 99999 5 500 200 300000 0 0 80 70000' FROM n CROSS JOIN supplier s`); err != nil {
+				b.Fatal(err)
+			}
+			ask := func() {
+				err := store.View(b.Context(), func(view landfall.View) error {
+					found, err := view.Tallies(b.Context(), "BENCH")
+					if got := found.Of(landfall.StandsCreated, "GBP")[landfall.AtAccounts].Count(); got != 1_000_000 {
+						b.Fatalf("%d accounts", got)
+					}
+					return err
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			began := time.Now()
+			ask()
+			unfolded := time.Since(began)
+			for less := 1; less > 0; {
+				var err error
+				if less, err = store.Fold(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				ask()
+			}
+			b.ReportMetric(float64(unfolded.Milliseconds()), "ms/unfolded")
+		})
+	}
+}
