@@ -79,10 +79,17 @@ func (p *pattern) press(dst, document []byte) []byte {
 	out := writer{dst: binary.AppendUvarint(dst, uint64(len(document)))}
 	at, written := patternLength, patternLength
 	for at < end-shortestCopy {
-		from := p.look(d, load(text, at), at)
+		from := p.look(d, at, end)
 		if from < 0 {
 			at += 1 + (at-written)>>5
 			continue
+		}
+		// What begins a letter later may be longer.
+		if at+1 < end-shortestCopy {
+			if other := p.look(d, at+1, end); other >= 0 &&
+				same(text[at+1:end], text[other:]) > same(text[at:end], text[from:])+1 {
+				at, from = at+1, other
+			}
 		}
 		for at > written && from > 0 && text[at-1] == text[from-1] {
 			at--
@@ -103,19 +110,24 @@ func (p *pattern) press(dst, document []byte) []byte {
 }
 
 // look finds a place that reads like the one at hand, -1 when it knows none.
-func (p *pattern) look(d *desk, word uint64, at int) int {
+// Of two the longer counts, unless it is hardly longer: the pattern's is cheaper.
+func (p *pattern) look(d *desk, at, end int) int {
+	word := load(d.text[:], at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot
 	*slot = d.round<<16 | uint32(at)                                                                   //nolint:gosec // a place takes 16 bits
+	found := -1
 	if from := int(p.places[hash(word, patternBits)]); uint32(load(d.text[:], from)) == uint32(word) { //nolint:gosec // four bytes are compared
-		return from
+		found = from
 	}
 	if noted>>16 == d.round {
-		if from := int(noted & 0xffff); uint32(load(d.text[:], from)) == uint32(word) { //nolint:gosec // likewise
-			return from
+		from := int(noted & 0xffff)
+		if uint32(load(d.text[:], from)) == uint32(word) && //nolint:gosec // likewise
+			(found < 0 || same(d.text[at:end], d.text[from:]) > same(d.text[at:end], d.text[found:])+2) {
+			found = from
 		}
 	}
-	return -1
+	return found
 }
 
 func (d *desk) note(word uint64, at int) {
