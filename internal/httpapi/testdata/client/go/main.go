@@ -84,6 +84,6 @@ func move(ctx context.Context, server, key, supplier, external string) error {
 
 func payment(id string, amount Money) Transaction {
 	return Transaction{
-		TransactionId: id, Type: PAYMENT, Amount: amount, TransactionDate: types.Date{Time: time.Now().UTC()},
+		TransactionId: id, Type: "PAYMENT", Amount: amount, TransactionDate: types.Date{Time: time.Now().UTC()},
 	}
 }
