@@ -115,7 +115,7 @@ func (p *pattern) look(d *desk, at, end int) int {
 	word := load(d.text[:], at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot
-	*slot = d.round<<16 | uint32(at)                                                                   //nolint:gosec // a place takes 16 bits
+	*slot = d.round<<16 | uint32(at) //nolint:gosec // a place takes 16 bits
 	found := -1
 	if from := int(p.places[hash(word, patternBits)]); uint32(load(d.text[:], from)) == uint32(word) { //nolint:gosec // four bytes are compared
 		found = from

@@ -17,7 +17,8 @@ const noCurrency = "-"
 
 var errFigures = errors.New("figures that nobody wrote")
 
-// figuresText writes figures.
+// figuresText writes figures. Nothing stands for zero, which most of them are:
+// every account is kept with its figures.
 func figuresText(figures landfall.Figures) string {
 	numbers := figures.Numbers()
 	last := len(numbers)
@@ -30,8 +31,9 @@ func figuresText(figures landfall.Figures) string {
 	}
 	text = append(text, figures.Currency...)
 	for _, number := range numbers[:last] {
-		text = append(text, ' ')
-		text = strconv.AppendInt(text, *number, 10)
+		if text = append(text, ' '); *number != 0 {
+			text = strconv.AppendInt(text, *number, 10)
+		}
 	}
 	return string(text)
 }
@@ -49,7 +51,9 @@ func readFigures(text string) (landfall.Figures, error) {
 		}
 		var word string
 		var err error
-		word, rest, more = strings.Cut(rest, " ")
+		if word, rest, more = strings.Cut(rest, " "); word == "" {
+			continue
+		}
 		if *number, err = strconv.ParseInt(word, 10, 64); err != nil {
 			return figures, errors.Join(errFigures, err)
 		}
