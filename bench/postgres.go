@@ -59,11 +59,16 @@ var tps = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
 // pgbench runs a script from as many clients as our own measurements use. The
 // document travels as a parameter, as it does for everybody.
 func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (sample, error) {
+	return m.pgbenchOf(ctx, database, script, length, connections)
+}
+
+// pgbenchOf does so with another number of clients.
+func (m *machinery) pgbenchOf(ctx context.Context, database, script string, length time.Duration, clients int) (sample, error) {
 	file := filepath.Join(m.folder, "script.sql")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		return sample{}, err
 	}
-	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(connections), "-j", "2",
+	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
 		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
 	output, err := command.CombinedOutput()
 	if err != nil {

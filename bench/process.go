@@ -27,15 +27,7 @@ func measureProcessPostgres(ctx context.Context, p plan, m *machinery) (result, 
 		return result{}, err
 	}
 	defer s.stop()
-	// The rows pgbench imports stand beside ours, under a supplier of their own.
-	if err := m.psql(ctx, database, `CREATE SEQUENCE raw_next`,
-		`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents, concurrency_limit, severities, created_at)
-			SELECT 'RAW', 'RAW', status, document_root, currency, region, time_zone, FALSE, FALSE, 0, severities, 0 FROM supplier WHERE code = '`+supplier+`'`,
-		`CREATE TABLE raw_process (n BIGINT PRIMARY KEY, id BIGINT NOT NULL)`,
-		`WITH made AS (INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
-			SELECT (SELECT id FROM supplier WHERE code = 'RAW'), 'RAW-' || n, 'staged', 1, '\x00', n, n FROM generate_series(1, 400000) n RETURNING id)
-			INSERT INTO raw_process SELECT row_number() OVER (ORDER BY id), id FROM made`,
-		`ANALYZE`); err != nil {
+	if err := m.rawProcesses(ctx, database); err != nil {
 		return result{}, err
 	}
 	numbers := &counter{}
@@ -43,6 +35,19 @@ func measureProcessPostgres(ctx context.Context, p plan, m *machinery) (result, 
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
 		func() (sample, error) { return m.pgbench(ctx, database, rawCreation(), p.length) })
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts by pgbench")}, err
+}
+
+// rawProcesses puts the rows that pgbench imports beside ours, under a supplier
+// of their own.
+func (m *machinery) rawProcesses(ctx context.Context, database string) error {
+	return m.psql(ctx, database, `CREATE SEQUENCE raw_next`,
+		`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents, concurrency_limit, severities, created_at)
+			SELECT 'RAW', 'RAW', status, document_root, currency, region, time_zone, FALSE, FALSE, 0, severities, 0 FROM supplier WHERE code = '`+supplier+`'`,
+		`CREATE TABLE raw_process (n BIGINT PRIMARY KEY, id BIGINT NOT NULL)`,
+		`WITH made AS (INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
+			SELECT (SELECT id FROM supplier WHERE code = 'RAW'), 'RAW-' || n, 'staged', 1, '\x00', n, n FROM generate_series(1, 400000) n RETURNING id)
+			INSERT INTO raw_process SELECT row_number() OVER (ORDER BY id), id FROM made`,
+		`ANALYZE`)
 }
 
 // measureProcessSQLite compares creating accounts with a bare program that
@@ -65,7 +70,7 @@ func measureProcessSQLite(ctx context.Context, p plan, m *machinery) (result, er
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
-		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length) })
+		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length, 1) })
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare program")}, err
 }
 
@@ -132,8 +137,9 @@ func prepareBare(ctx context.Context, db *sql.DB) ([]*sql.Stmt, error) {
 	return statements, nil
 }
 
-// createBare writes accounts one after the other, as one would by hand.
-func createBare(ctx context.Context, db *sql.DB, numbers *counter, length time.Duration) (sample, error) {
+// createBare writes accounts one after the other, as one would by hand, so many
+// to a transaction.
+func createBare(ctx context.Context, db *sql.DB, numbers *counter, length time.Duration, together int) (sample, error) {
 	statements, err := prepareBare(ctx, db)
 	if err != nil {
 		return sample{}, err
@@ -144,16 +150,18 @@ func createBare(ctx context.Context, db *sql.DB, numbers *counter, length time.D
 		if err != nil {
 			return sample{}, err
 		}
-		number := numbers.last.Add(1)
-		for _, statement := range statements {
-			if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, number); err != nil {
-				return sample{}, err
+		for range together {
+			number := numbers.last.Add(1)
+			for _, statement := range statements {
+				if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, number); err != nil {
+					return sample{}, err
+				}
 			}
 		}
 		if err := tx.Commit(); err != nil {
 			return sample{}, err
 		}
-		written++
+		written += together
 	}
 	return sample{rate: float64(written) / time.Since(started).Seconds()}, nil
 }

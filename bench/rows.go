@@ -36,9 +36,19 @@ var rawRows = []rawRow{
 
 // rawCreation folds all rows of an account into one statement for pgbench.
 func rawCreation() string {
+	return rawStatement(`id = (SELECT id FROM raw_process WHERE n = (SELECT nextval('raw_next')))`)
+}
+
+// rawCreations does so for many accounts.
+func rawCreations(count int) string {
+	return rawStatement(fmt.Sprintf(`id IN (SELECT r.id FROM raw_process r, (SELECT nextval('raw_next') AS n OFFSET 0) b
+		WHERE r.n > (b.n - 1) * %d AND r.n <= b.n * %d)`, count, count))
+}
+
+func rawStatement(which string) string {
 	var script strings.Builder
-	script.WriteString(`WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
-	WHERE id = (SELECT id FROM raw_process WHERE n = (SELECT nextval('raw_next'))) RETURNING id)`)
+	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
+	WHERE %s RETURNING id)`, which)
 	for i, row := range rawRows {
 		fmt.Fprintf(&script, ",\nmade%d AS (INSERT INTO %s (%s, %s) SELECT id, %s FROM p)", i, row.table, row.key(), row.columns, row.values)
 	}

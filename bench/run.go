@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const runsPath = "/v1/data-import/runs/"
+
+// inRun is how many accounts one run of a measurement creates, and togetherRaw
+// how many a bare program writes in one transaction.
+const (
+	inRun       = 20_000
+	togetherRaw = 500
+	// longRun is long enough that a pace which falls with the length of a run
+	// would be seen.
+	longRun = 250_000
+)
+
+// move stages accounts in bulk and gives the rate at which a run creates them,
+// from the moment it is asked for to its end. Along the way it hears how far
+// the run is.
+func (s *service) move(ctx context.Context, numbers *counter, count int64, far func(done int64)) (sample, error) {
+	if _, err := s.stream(ctx, numbers, time.Hour, count); err != nil {
+		return sample{}, err
+	}
+	began := time.Now()
+	state, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
+	for err == nil && state.State != "FINISHED" {
+		time.Sleep(20 * time.Millisecond)
+		state, err = s.ask(ctx, http.MethodGet, runsPath+state.ID+"/", "")
+		far(state.Succeeded)
+	}
+	if err == nil && state.Succeeded != count {
+		err = fmt.Errorf("the run created %d of %d accounts", state.Succeeded, count)
+	}
+	return sample{rate: float64(count) / time.Since(began).Seconds()}, err
+}
+
+// moved is how far a run is.
+type moved struct {
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	Succeeded int64  `json:"succeeded"`
+}
+
+func (s *service) ask(ctx context.Context, method, path, body string) (found moved, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
+	if err != nil {
+		return found, err
+	}
+	request.Header.Set("Authorization", "Token "+s.token)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return found, err
+	}
+	if answer.StatusCode/100 != 2 {
+		return found, fmt.Errorf("%s was answered %d: %s", path, answer.StatusCode, text)
+	}
+	return found, json.NewDecoder(bytes.NewReader(text)).Decode(&found)
+}
+
+func nobody(int64) {}
+
+// measureRun compares a run with 64 callers who ask for the same accounts.
+func measureRun(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		name, err := database(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		s, err := m.start(ctx, name)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		numbers := &counter{}
+		ratio, ours, raw, err := alternate(p.rounds,
+			func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+			func() (sample, error) { return s.create(ctx, numbers, creations) })
+		return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
+	}
+}
+
+// measureRunPostgres compares a run with pgbench writing the same rows, five
+// hundred accounts to a statement.
+func measureRunPostgres(ctx context.Context, p plan, m *machinery) (result, error) {
+	database, err := m.freshPostgres(ctx, "run_raw")
+	if err != nil {
+		return result{}, err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	if err := m.rawProcesses(ctx, database); err != nil {
+		return result{}, err
+	}
+	numbers := &counter{}
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) {
+			found, err := m.pgbenchOf(ctx, database, rawCreations(togetherRaw), p.length, 2)
+			found.rate *= togetherRaw
+			return found, err
+		})
+	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by pgbench")}, err
+}
+
+// measureRunSQLite compares a run with a bare program that writes the same
+// rows, five hundred accounts to a transaction.
+func measureRunSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
+	s, err := m.start(ctx, m.sqlite("run-bare"))
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	if err := m.furnish(ctx, m.sqlite("raw-run")); err != nil {
+		return result{}, err
+	}
+	db, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-run.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	numbers, rawNumbers := &counter{}, &counter{}
+	ratio, ours, limit, err := alternate(p.rounds,
+		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length, togetherRaw) })
+	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: limit.of("accounts by a bare program")}, err
+}
+
+// measureLongRun compares the pace at the end of a long run with that at its
+// beginning.
+func measureLongRun(ctx context.Context, _ plan, m *machinery) (result, error) {
+	database, err := m.freshPostgres(ctx, "long_run")
+	if err != nil {
+		return result{}, err
+	}
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return result{}, err
+	}
+	defer s.stop()
+	pace := streamed{lines: longRun}
+	if _, err := s.move(ctx, &counter{}, longRun, func(done int64) { pace.marks = append(pace.marks, mark{done, time.Now()}) }); err != nil {
+		return result{}, err
+	}
+	peak, err := s.memory("VmHWM")
+	first, last := pace.between(0.02, 0.12), pace.between(0.9, 1)
+	return result{
+		ratio: last / first, ours: fmt.Sprintf("%.0f accounts/s in the last tenth of %d, %.0f MiB at most", last, longRun, peak),
+		raw: fmt.Sprintf("%.0f accounts/s in the first", first),
+	}, err
+}
