@@ -118,11 +118,14 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 	undisturbed := newMoving(t, generated...)
 	want := undisturbed.finish(t)
 	for phase, tally := range want {
-		if got := tallies[phase]; got != tally {
+		// What was sent again after a kill was there already.
+		got := tallies[phase]
+		got.Done, got.There = got.Done+got.There, 0
+		if tally.Done += tally.There; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
 			t.Errorf("%s after %d kills: %+v, undisturbed %+v", phase, kills, got, tally)
 		}
-		if tally.Lines != tally.Done+tally.There+tally.Failed+tally.NotReached {
-			t.Errorf("%s does not add up: %+v", phase, tally)
+		if got.Lines != got.Done+got.Failed+got.NotReached || got.Lines != tally.Lines {
+			t.Errorf("%s does not add up: %+v", phase, got)
 		}
 	}
 	if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
