@@ -41,7 +41,7 @@ for (const id of sections) {
   // The page says so too, beside the button.
   await page.waitForFunction(({ id, status }) => {
     const request = document.querySelector("rapi-doc").shadowRoot.getElementById(id).querySelector("api-request");
-    return new RegExp(`Response Status:\\s*\\S*${status}`).test(request.shadowRoot.textContent);
+    return new RegExp(`Response Status:[^0-9]*${status}`).test(request.shadowRoot.textContent);
   }, { id, status: response.status() });
   calls[id] = { filled, answers, status: response.status(), url: response.url() };
 }
