@@ -44,7 +44,7 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 			close(finished)
 		}()
 		kills := 0
-		for over := false; !over || kills < 12; {
+		for over := false; !over || kills < 8; {
 			time.Sleep(time.Duration(100+random.IntN(400)) * time.Millisecond)
 			victim := f.replicas[random.IntN(len(f.replicas))]
 			victim.kill()

@@ -158,7 +158,7 @@ func (f *fleet) killing(random *rand.Rand, most time.Duration) func() {
 // claims to lean on, and is as exact.
 func TestRunThroughKills(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
-		accounts, bad := f.book(1500)
+		accounts, bad := f.book(800)
 		random := rand.New(rand.NewPCG(seed(t), 3))
 		kill := f.killing(random, time.Second)
 		run := f.watch(f.startRun(true), time.Minute+time.Duration(accounts)*10*time.Millisecond, kill)
@@ -194,7 +194,7 @@ func (f *fleet) counted(what string, want int) {
 func TestRunThroughRestartsOfPostgres(t *testing.T) {
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 3)
-	accounts, bad := f.book(1500)
+	accounts, bad := f.book(800)
 	random := rand.New(rand.NewPCG(seed(t), 4))
 	ends := []func() error{cluster.Kill, cluster.Abort}
 	kills, next := 0, time.Now()
