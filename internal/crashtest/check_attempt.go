@@ -71,8 +71,11 @@ func (c *checker) lastAttempt() {
 		return
 	}
 	for _, entry := range c.entries {
-		// A creation forgets the failure, and with an undo nothing else shows of it.
-		effect := entry.ran() || entry.open() || entry.Verb == Stage || entry.Verb == Process && entry.done()
+		// A creation forgets the failure, and with an undo nothing else shows of
+		// it. A dry run holds nothing, so a mark may overtake it, and of what is
+		// marked no failure is written.
+		effect := entry.ran() || entry.open() || entry.Verb == Stage || entry.Verb == Process && entry.done() ||
+			entry.Verb == Skip && last.Verb == DryRun && !entry.over(last)
 		if entry != last && effect && !last.over(entry) {
 			return
 		}

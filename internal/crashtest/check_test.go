@@ -216,6 +216,25 @@ func revisions(names ...string) []landfall.StagedRevision {
 	return list
 }
 
+// A dry run holds nothing, so an account can be marked while it is tried: then
+// its failure has nowhere to stand, though its event is kept.
+func TestMarkMayOvertakeDryRun(t *testing.T) {
+	s, overtaken := honest(), landfall.Key{Supplier: "S", External: "overtaken"}
+	cannot := stagingOf(overtaken, "overtaken")
+	cannot.Doomed = true
+	s.say(cannot, answer(http.StatusCreated, "", ""))
+	attempt := s.history.Begin(crashtest.Intent{Verb: crashtest.DryRun, Key: overtaken})
+	s.say(crashtest.Intent{Verb: crashtest.Skip, Key: overtaken}, answer(http.StatusOK, "", ""))
+	s.history.End(attempt, *answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.state.Found[overtaken] = &crashtest.Found{
+		Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("overtaken"),
+		Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventDryRunFailed}},
+	}
+	for _, fault := range crashtest.Check(&s.history, s.state) {
+		t.Error(fault)
+	}
+}
+
 func TestHonestStoryHasNoFault(t *testing.T) {
 	s := honest()
 	for _, fault := range crashtest.Check(&s.history, s.state) {

@@ -3,6 +3,7 @@ package crashtest_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -56,6 +57,12 @@ var program = sync.OnceValues(func() (string, error) {
 var built string // the folder it is in
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// What runs beside others here waits for leases and limits most of the time,
+	// not for a processor.
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if built != "" {
 		os.RemoveAll(built)

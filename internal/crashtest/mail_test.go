@@ -19,6 +19,7 @@ import (
 // their customers over TLS. Every address gets its mail, and one that gets it
 // again can tell: it is the same message.
 func TestKilledWhileWritingToCustomers(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	server := mailtest.Start(t, "starttls")
 	password := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(password, []byte(mailtest.Password+"\n"), 0o600); err != nil {
