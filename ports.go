@@ -208,6 +208,7 @@ type Tx interface {
 	ReconciliationWriter
 	MailWriter
 	RunWriter
+	PlaceWriter
 }
 
 // SupplierReader reads import suppliers.

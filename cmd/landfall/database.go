@@ -52,6 +52,9 @@ func ruleCodes() (codes []string) {
 // which takes its time.
 const countsAll = "counts all"
 
+// countingTime is how long they may take.
+const countingTime = 6 * time.Hour
+
 // onStore completes a command that reads the database directly.
 func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error, further ...string) *cobra.Command {
 	addSettings(command, slices.Concat(databaseSettings, further)...)
@@ -62,7 +65,7 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		}
 		patience := time.Duration(0)
 		if command.Annotations[countsAll] != "" {
-			patience = 6 * time.Hour
+			patience = countingTime
 		}
 		store, err := openStore(command.Context(), settings, patience)
 		if err != nil {

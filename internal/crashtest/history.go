@@ -185,3 +185,26 @@ func (h *History) Tell(external string) []string {
 	}
 	return lines
 }
+
+// Now gives the instant of the history's clock.
+func (h *History) Now() int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.clock
+}
+
+// AsOf gives the history as it was known at an instant: whatever was answered
+// later may have happened or not, which is how a copy begun then may see it.
+func (h *History) AsOf(instant int) *History {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	then := &History{clock: h.clock}
+	for _, entry := range h.entries {
+		known := *entry
+		if known.ended > instant {
+			known.Answer, known.ended = nil, 0
+		}
+		then.entries = append(then.entries, &known)
+	}
+	return then
+}

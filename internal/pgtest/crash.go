@@ -84,7 +84,19 @@ func (c *Cluster) Restart() error {
 // Standby makes a copy of a cluster that follows it, reaching it at an address
 // of the caller's choice. The cluster needs wal_level=replica and
 // max_wal_senders above 0.
-func (c *Cluster) Standby(through string) (*Cluster, error) {
+func (c *Cluster) Standby(through string) (*Cluster, error) { return c.duplicate(through, true) }
+
+// Restored makes a backup of a cluster, has PostgreSQL verify it, and runs it
+// as a server of its own. The cluster needs what Standby needs.
+func (c *Cluster) Restored() (*Cluster, error) {
+	address, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	return c.duplicate(address.Host, false)
+}
+
+func (c *Cluster) duplicate(through string, follows bool) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -105,25 +117,36 @@ func (c *Cluster) Standby(through string) (*Cluster, error) {
 	own := *primary
 	primary.Host, own.Host = through, "127.0.0.1:"+port
 	arguments := slices.Clone(c.arguments)
-	bin := arguments[3]
-	copying := exec.Command(filepath.Join(bin, "pg_basebackup"), "-D", filepath.Join(dir, "data"), "-d", primary.String(), "-X", "stream", "-c", "fast", "-R", "--no-sync")
-	copying.Dir, copying.SysProcAttr = dir, c.attributes
-	if output, err := copying.CombinedOutput(); err != nil {
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("pg_basebackup: %w: %s", err, output)
+	data := filepath.Join(dir, "data")
+	commands := [][]string{{"pg_basebackup", "-D", data, "-d", primary.String(), "-X", "stream", "-c", "fast", "--no-sync"}}
+	if follows {
+		commands[0] = append(commands[0], "-R")
+	} else {
+		commands = append(commands, []string{"pg_verifybackup", data})
+	}
+	for _, words := range commands {
+		command := exec.Command(filepath.Join(arguments[3], words[0]), words[1:]...)
+		command.Dir, command.SysProcAttr = dir, c.attributes
+		if output, err := command.CombinedOutput(); err != nil {
+			os.RemoveAll(dir)
+			return nil, fmt.Errorf("%s: %w: %s", words[0], err, output)
+		}
 	}
 	arguments[4], arguments[8], arguments[10] = dir, port, dir
-	standby := &Cluster{URL: own.String(), dir: dir, arguments: arguments, attributes: c.attributes}
-	if err := standby.run(); err != nil {
+	copied := &Cluster{URL: own.String(), dir: dir, arguments: arguments, attributes: c.attributes}
+	if err := copied.run(); err != nil {
 		return nil, err
 	}
-	if err := standby.answers(20 * time.Second); err != nil {
+	if err := copied.answers(20 * time.Second); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
-		standby.Stop()
-		return nil, fmt.Errorf("the standby did not start: %w: %s", err, log)
+		copied.Stop()
+		return nil, fmt.Errorf("the copy did not start: %w: %s", err, log)
 	}
-	return standby, nil
+	return copied, nil
 }
+
+// Program gives the path of one of the server's own programs, such as pg_dump.
+func (c *Cluster) Program(name string) string { return filepath.Join(c.arguments[3], name) }
 
 // Database makes a database in this very cluster and gives its address. It
 // goes when the cluster does.

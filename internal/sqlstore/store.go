@@ -106,6 +106,9 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	if !options.Server {
 		return nil
 	}
+	if err := s.settlePlace(ctx); err != nil {
+		return err
+	}
 	if s.db.Embedded() {
 		if err := s.freeClaims(ctx); err != nil {
 			return err

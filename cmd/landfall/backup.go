@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+	"landfall/internal/sqlstore"
+)
+
+// backupCommand copies the database of a running server into a file.
+func backupCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use: "backup FILE", Short: "Copy a SQLite database into a new file, beside the running server", Args: usage(cobra.ExactArgs(1)),
+		Long: "Copy a SQLite database into a new file, beside the running server. Everything\n" +
+			"that was answered before the copy began is in it. The file appears when it is whole\n" +
+			"and was checked as 'landfall verify' does; only its owner can read it, and no file is\n" +
+			"overwritten. PostgreSQL has tools of its own: docs/backup.md tells which.",
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+	}
+	addSettings(command, databaseSettings...)
+	command.RunE = func(command *cobra.Command, arguments []string) error {
+		settings, err := loadSettings(command)
+		if err != nil {
+			return err
+		}
+		accounts := 0
+		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], copyOptions(settings),
+			func(ctx context.Context, store landfall.Store) (err error) {
+				accounts, err = sound(ctx, store)
+				return err
+			})
+		if err != nil {
+			return notCopied(err, "back it up with pg_dump or pg_basebackup; see docs/backup.md")
+		}
+		if unchecked {
+			warn(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
+		}
+		info, err := os.Stat(arguments[0])
+		if err != nil {
+			return err
+		}
+		return say(command, struct {
+			File     string `json:"file"`
+			Bytes    int64  `json:"bytes"`
+			Accounts int    `json:"accounts"`
+			Checked  bool   `json:"checked"`
+		}{arguments[0], info.Size(), accounts, !unchecked},
+			"%s has %d accounts in %d bytes, and everything in it holds.", arguments[0], accounts, info.Size())
+	}
+	return command
+}
+
+// sound checks a copy account by account.
+func sound(ctx context.Context, store landfall.Store) (int, error) {
+	return operate.New(store, operate.Options{Actor: actor()}).Verify(ctx, func(finding landfall.Finding) error {
+		return fmt.Errorf("the copy was not kept: in it, of %s %s %s. Look what else there is with 'landfall verify'",
+			finding.Key.Supplier, finding.Key.External, finding.What)
+	})
+}
+
+// copyOptions opens copies as patiently as verify opens the database.
+func copyOptions(settings app.Settings) sqlstore.Options {
+	return sqlstore.Options{
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, Patience: countingTime,
+	}
+}
+
+// notCopied tells a database that has no file what to do instead.
+func notCopied(err error, instead string) error {
+	if errors.Is(err, sqlstore.ErrNoFile) {
+		return usageError{fmt.Errorf("PostgreSQL's databases are no files: %s", instead)}
+	}
+	return err
+}
+
+// restoreCommand puts a backup back and decides about its keys.
+func restoreCommand() *cobra.Command {
+	var keep, revoke bool
+	var list string
+	command := &cobra.Command{
+		Use: "restore [FILE] --keep-keys | --revoke-keys | --revoked LIST", Args: usage(cobra.MaximumNArgs(1)),
+		Short: "Put a backup back, without the keys that were revoked since",
+		Long: "Put a backup of a SQLite database where --database says, which must be free; or,\n" +
+			"without FILE, let a PostgreSQL database be served that its own tools have put back.\n" +
+			"A backup knows nothing of keys that were revoked since it was made. So every token\n" +
+			"ends, and you say which keys do: none (--keep-keys), all (--revoke-keys), or those of\n" +
+			"a LIST: ids, one a line, or what 'landfall key list --json' has printed since.",
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+	}
+	addSettings(command, databaseSettings...)
+	command.Flags().BoolVar(&keep, "keep-keys", false, "no key was revoked since the backup was made")
+	command.Flags().BoolVar(&revoke, "revoke-keys", false, "end all keys; make new ones afterwards")
+	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or have ended since; - for standard input")
+	_ = command.MarkFlagFilename("revoked") // it is there, or we would not be here
+	command.RunE = func(command *cobra.Command, arguments []string) error {
+		settings, err := loadSettings(command)
+		if err != nil {
+			return err
+		}
+		if decisions := given(keep) + given(revoke) + given(list != ""); decisions != 1 {
+			return usageError{errors.New("say what becomes of the keys in the backup, of which some may have been revoked since: " +
+				"one of --revoked LIST, --revoke-keys and --keep-keys")}
+		}
+		fate := operate.KeyFate{All: revoke}
+		if list != "" {
+			if fate.IDs, err = readRevoked(command.InOrStdin(), list); err != nil {
+				return usageError{err}
+			}
+		}
+		var done operate.Restored
+		admit := func(ctx context.Context, store landfall.Store) (err error) {
+			done, err = operate.New(store, operate.Options{Actor: actor()}).Restore(ctx, fate)
+			return err
+		}
+		if err := putBack(command.Context(), settings, arguments, admit); err != nil {
+			return err
+		}
+		return sayRestored(command, settings.DatabaseName(), done)
+	}
+	return command
+}
+
+// given is 1 for what was given.
+func given(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// putBack brings the file to its place, or takes the database that is there.
+func putBack(ctx context.Context, settings app.Settings, arguments []string, admit func(context.Context, landfall.Store) error) error {
+	options := copyOptions(settings)
+	if len(arguments) == 1 {
+		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
+			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")
+	}
+	options.ApplySchema = true
+	store, err := sqlstore.Open(ctx, settings.Database, options)
+	if err != nil {
+		return unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
+	}
+	return errors.Join(admit(ctx, store), store.Close())
+}
+
+// sayRestored lists the keys that are good, because somebody has to look.
+func sayRestored(command *cobra.Command, database string, done operate.Restored) error {
+	good, rows := []keyEntry{}, [][]string{}
+	for _, key := range done.Good {
+		good = append(good, newKeyEntry(key))
+		rows = append(rows, []string{key.ID, key.Organisation, string(key.Role), instant(key.CreatedAt), instant(key.UsedAt)})
+	}
+	return show(command, struct {
+		Database string     `json:"database"`
+		Tokens   int        `json:"tokens_ended"`
+		Revoked  []string   `json:"keys_revoked"`
+		Good     []keyEntry `json:"keys_good"`
+	}{database, done.Tokens, append([]string{}, done.Revoked...), good}, func(out io.Writer) {
+		fmt.Fprintf(out, "%s can be served. %d tokens ended, %d keys revoked. Keys that are good:\n", clean(database), done.Tokens, len(done.Revoked))
+		table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "LAST USED"}, rows)
+	})
+}

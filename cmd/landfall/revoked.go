@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// keyID is what the public part of a key looks like.
+var keyID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// readRevoked reads which keys have ended: ids, one a line, or what key list
+// --json prints, of which those count that were revoked or are over.
+func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
+	var text []byte
+	if path == "-" {
+		text, err = io.ReadAll(io.LimitReader(stdin, mostRevoked))
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
+		return revokedOf(text)
+	}
+	for number, line := range strings.Split(string(text), "\n") {
+		switch line = strings.TrimSpace(line); {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case !keyID.MatchString(line):
+			return nil, fmt.Errorf("line %d of the list is no key's id", number+1) // it may be a secret
+		default:
+			ids = append(ids, line)
+		}
+	}
+	return ids, nil
+}
+
+// mostRevoked bounds what is read: some hundred thousand keys.
+const mostRevoked = 16 << 20
+
+// revokedOf picks the ended keys out of a list of keys.
+func revokedOf(text []byte) (ids []string, err error) {
+	var keys []keyEntry
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, errors.New("the list is neither ids, one a line, nor what 'landfall key list --json' prints")
+	}
+	for _, key := range keys {
+		over := key.RevokedAt != nil
+		if key.ExpiresAt != nil && !over {
+			ends, err := time.Parse(time.RFC3339, *key.ExpiresAt)
+			if err != nil {
+				return nil, fmt.Errorf("the list says no instant for when key %s ends", key.ID)
+			}
+			over = !time.Now().Before(ends)
+		}
+		if over {
+			ids = append(ids, key.ID)
+		}
+	}
+	return ids, nil
+}

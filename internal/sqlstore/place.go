@@ -1,0 +1,78 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"landfall"
+)
+
+// errCopied refuses to serve a database that was put back from a backup: keys
+// that were revoked since would be good again, and nobody would notice.
+var errCopied = errors.New("this database is a copy that was put back or moved, and keys that were revoked since the copy was made " +
+	"would be good again: run 'landfall restore' first, which says what can be done about them")
+
+// settlePlace is done once when a server starts: it refuses a copy, and remembers
+// where the database is when nobody did before.
+func (s *Store) settlePlace(ctx context.Context) error {
+	here, err := s.fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		var was sql.NullString
+		var copied sql.NullInt64
+		if err := t.one(ctx, `SELECT fingerprint, copied_at FROM place held WHERE id = 1 {hold}`, nil, []any{&was, &copied}); err != nil {
+			return err
+		}
+		switch {
+		case copied.Valid:
+			return fmt.Errorf("%w (it was made on %s)", errCopied, moment(copied.Int64).Format("2006-01-02 at 15:04:05 UTC"))
+		case here != "" && was.Valid && was.String != here:
+			return errCopied
+		case here == "" || was.Valid:
+			return nil
+		}
+		_, err := t.exec(ctx, `UPDATE place SET fingerprint = $1 WHERE id = 1`, here)
+		return err
+	})
+}
+
+// fingerprint tells this database from a copy of it elsewhere: a dump that was
+// read into another one has another number, and another server another
+// identity. A standby has its primary's. A file has none.
+func (s *Store) fingerprint(ctx context.Context) (string, error) {
+	if s.db.Embedded() {
+		return "", nil
+	}
+	here := ""
+	err := s.View(ctx, func(v landfall.View) error {
+		return v.(*view).one(ctx, `SELECT system_identifier::text || '/' || (SELECT oid::text FROM pg_database WHERE datname = current_database())
+			FROM pg_control_system()`, nil, []any{&here})
+	})
+	if errors.Is(err, landfall.ErrUnavailable) {
+		return "", err
+	}
+	return here, nil // a server that keeps its identity to itself is believed
+}
+
+// markCopy says in a backup that it is one.
+func (t *tx) markCopy(ctx context.Context) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = {now} WHERE id = 1`))
+}
+
+// Admit makes a copy a database that may be served where it is now.
+func (t *tx) Admit(ctx context.Context) error {
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
+}
+
+// EndTokens ends every login.
+func (t *tx) EndTokens(ctx context.Context) (int, error) {
+	if _, err := t.exec(ctx, `DELETE FROM token_family`); err != nil {
+		return 0, err
+	}
+	count, err := t.exec(ctx, `DELETE FROM service_token`)
+	return int(count), err
+}

@@ -1,0 +1,31 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+var places = []check{
+	{"a database that is put back starts without tokens", func(t *testing.T, store landfall.Store) {
+		enrol(t, store, token("one", landfall.AccessToken, time.Hour), token("two", landfall.RefreshToken, time.Hour))
+		update(t, store, func(tx landfall.Tx) error {
+			ended, err := tx.EndTokens(t.Context())
+			if ended != 2 {
+				t.Errorf("%d tokens ended", ended)
+			}
+			return errors.Join(err, tx.Admit(t.Context()))
+		})
+		look(t, store, func(view landfall.View) error {
+			_, _, _, err := view.Token(t.Context(), token("one", landfall.AccessToken, time.Hour).Hash)
+			want(t, err, landfall.ErrNotFound)
+			key, err := view.Key(t.Context(), "k1")
+			if !key.RevokedAt.IsZero() {
+				t.Error("the key was revoked with its tokens")
+			}
+			return err
+		})
+	}},
+}
