@@ -95,7 +95,8 @@ func addSettings(command *cobra.Command, names ...string) {
 			completes(command, name, fixed("starttls", "tls", "none"))
 		case "mail-templates":
 			_ = command.MarkFlagDirname(name) // likewise
-		case "config", "database-password-file", "smtp-password-file", "smtp-ca-file":
+		case "config", "database-password-file", "smtp-password-file", "smtp-ca-file",
+			"tls-certificate", "tls-key", "tls-client-ca":
 			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
 		}
 	}

@@ -127,6 +127,8 @@ func (a *App) readings() []httpapi.Reading {
 			Read: a.ofDoor(func(d *door) int64 { return d.turned.Load() })},
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
 			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
+		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate that callers are shown ends; 0 without TLS.",
+			Read: a.certificateEnd},
 	}
 	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings())
 }
@@ -139,6 +141,14 @@ func (a *App) ofDoor(read func(*door) int64) func() float64 {
 		}
 		return float64(read(a.main.door))
 	}
+}
+
+// certificateEnd is when the certificate ends, in seconds since 1970.
+func (a *App) certificateEnd() float64 {
+	if a.main == nil || a.main.tls == nil {
+		return 0
+	}
+	return float64(a.main.tls.expiry().Unix())
 }
 
 // SettingError is a setting that only the start could find wrong.
@@ -192,6 +202,13 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	settings.MaxConnections = fitting(settings.MaxConnections, settings.Connections)
 	if a.main, err = newServer(ctx, settings.Listen, a.api, settings, a.log.Logger); err != nil {
 		return nil, err
+	}
+	if settings.TLS.Certificate != "" {
+		shown, err := newCredentials(settings.TLS, a.log.Logger)
+		if err != nil {
+			return nil, errors.Join(err, a.main.door.Close())
+		}
+		a.main.secure(shown)
 	}
 	if settings.OpsListen == "" {
 		return a.main.address(), nil

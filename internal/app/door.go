@@ -37,6 +37,7 @@ type door struct {
 	each    int     // most from one source; 0 is no limit
 	proxies proxies // stand for many callers, so the limit on one is not theirs
 	log     *slog.Logger
+	secret  bool // callers speak TLS, in which there is nothing to say to who is turned away
 
 	turned  atomic.Int64 // callers turned away
 	failed  atomic.Int64 // callers that could not be accepted
@@ -153,6 +154,11 @@ var farewell = func() []byte {
 // What the caller sends meanwhile is read and dropped, because a connection
 // closed with something unread takes the answer back.
 func (d *door) turnAway(caller *net.TCPConn) {
+	if d.secret {
+		_ = caller.SetLinger(0)
+		_ = caller.Close()
+		return
+	}
 	select {
 	case d.leaving <- struct{}{}:
 	default:

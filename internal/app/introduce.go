@@ -28,7 +28,11 @@ func (a *App) introduce() {
 	if a.mail != nil {
 		fields = append(fields, slog.String("mail_server", a.settings.Mail.Server))
 	}
-	a.warnOfPlainText("listen", a.main.address(), "tokens and personal data travel readable unless a proxy in front of it ends TLS")
+	if a.main.tls != nil {
+		fields = append(fields, slog.Bool("tls", true), slog.Time("certificate_ends", a.main.tls.expiry()))
+	} else {
+		a.warnOfPlainText("listen", a.main.address(), "tokens and personal data travel readable unless a proxy in front of it ends TLS")
+	}
 	a.log.Info("listening", append(fields, slog.String("address", a.main.address().String()))...)
 }
 

@@ -21,6 +21,7 @@ const (
 type server struct {
 	http *http.Server
 	door *door
+	tls  *credentials // nil: plain HTTP
 }
 
 // newServer listens. The most callers it lets in, in all and from one source,
@@ -50,10 +51,19 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 	}, nil
 }
 
+// secure has a server speak TLS alone.
+func (s *server) secure(with *credentials) {
+	s.tls, s.http.TLSConfig, s.door.secret = with, with.server(), true
+}
+
 func (s *server) address() net.Addr { return s.door.Addr() }
 
 func (s *server) serve() error {
-	if err := s.http.Serve(s.door); !errors.Is(err, http.ErrServerClosed) {
+	serve := func() error { return s.http.Serve(s.door) }
+	if s.tls != nil {
+		serve = func() error { return s.http.ServeTLS(s.door, "", "") }
+	}
+	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

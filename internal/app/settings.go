@@ -68,6 +68,7 @@ type Settings struct {
 	Introspection    bool
 
 	Mail MailSettings
+	TLS  TLSSettings
 
 	LogFormat string
 	LogLevel  slog.Level
@@ -82,6 +83,7 @@ func (s *Settings) complete() (mistakes []error) {
 	if err := s.unlock(); err != nil {
 		mistakes = append(mistakes, err)
 	}
+	mistakes = append(mistakes, s.TLS.complete()...)
 	mistakes = append(mistakes, s.Mail.complete()...)
 	if asking := requestTime - spareTime; s.DocumentTimeout+s.VendorTimeout > asking {
 		mistakes = append(mistakes, fmt.Errorf("settings document-timeout and vendor-timeout: one request may need both, and has %s for them",
@@ -99,7 +101,7 @@ type setting struct {
 }
 
 // declared lists every setting in the order the help shows them.
-var declared = slices.Concat(serving, mailing)
+var declared = slices.Concat(serving[:1], securing, serving[1:], mailing)
 
 // serving are the settings of the service itself. The second argument of each
 // value is its default, the others are what it may be.

@@ -135,9 +135,13 @@ func peer(r *http.Request) netip.Addr {
 
 // Header values that never change are shared by all responses.
 var (
-	nosniff    = []string{"nosniff"}
-	noStore    = []string{"no-store"}
-	closed     = []string{"close"}
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+	closed  = []string{"close"}
+	// What we answer is data: a browser that shows it loads and frames nothing.
+	nothingLoaded = []string{"default-src 'none'; frame-ancestors 'none'"}
+	// Over plain HTTP browsers would not believe it, and should not.
+	onlyTLS    = []string{"max-age=31536000"}
 	typeJSON   = []string{"application/json"}
 	tokenAsked = []string{"Token"}
 )
@@ -156,6 +160,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["X-Request-Id"] = []string{x.id}
 	header["X-Content-Type-Options"] = nosniff
 	header["Cache-Control"] = noStore
+	header["Content-Security-Policy"] = nothingLoaded
+	if r.TLS != nil {
+		header["Strict-Transport-Security"] = onlyTLS
+	}
 	// A request framed by chunks may hide another one behind conflicting
 	// lengths; ending the connection with the answer makes that worthless.
 	if len(r.TransferEncoding) > 0 || a.Draining() {

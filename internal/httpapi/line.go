@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 )
 
@@ -18,7 +19,13 @@ func OnLine(ctx context.Context, conn net.Conn) context.Context {
 // megabytes: somebody who is cut off, because his key was revoked or he takes too
 // long, would go on reading them for as long as he likes.
 func revocable(ctx context.Context) (kept func()) {
-	line, reachable := ctx.Value(lineKey{}).(interface{ SetLinger(seconds int) error })
+	conn := ctx.Value(lineKey{})
+	// Over TLS the connection is inside another one; requests of HTTP/2 share theirs
+	// with others, from whom nothing must be taken back.
+	if secret, ok := conn.(*tls.Conn); ok && secret.ConnectionState().NegotiatedProtocol != "h2" {
+		conn = secret.NetConn()
+	}
+	line, reachable := conn.(interface{ SetLinger(seconds int) error })
 	if !reachable || line.SetLinger(0) != nil {
 		return func() {}
 	}

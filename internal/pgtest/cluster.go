@@ -236,3 +236,18 @@ func find() (string, bool) {
 	path, err := exec.LookPath("initdb")
 	return filepath.Dir(path), err == nil
 }
+
+// Own gives files to whom servers run as, who reads a private key only when it
+// is his own.
+func Own(paths ...string) error {
+	attributes, err := unprivileged()
+	if err != nil || attributes.Credential == nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.Chown(path, int(attributes.Credential.Uid), int(attributes.Credential.Gid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
