@@ -20,7 +20,7 @@ import (
 var floors = map[string]int{
 	"cmd/landfall": 7, "bench": 7,
 	"internal/app":     6,
-	"internal/httpapi": 5, "internal/bulk": 5,
+	"internal/httpapi": 5, "internal/bulk": 5, "internal/console": 5,
 	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4,
 	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/report": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
@@ -65,6 +65,7 @@ var landlords = map[string]string{
 	"modernc.org/sqlite":                  "internal/engine",
 	"golang.org/x/time":                   "internal/pace",
 	"golang.org/x/net":                    "internal/letter",
+	"golang.org/x/crypto":                 "internal/auth",
 	"github.com/graph-gophers/graphql-go": "internal/tokenql",
 	"github.com/minio/minio-go/v7":        "internal/document",
 	"github.com/stripe/stripe-go/v85":     "internal/payvendor",

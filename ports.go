@@ -193,6 +193,7 @@ type View interface {
 	RunReader
 	TallyReader
 	ReconciliationReader
+	OperatorReader
 }
 
 // Tx is what can be read and written in one transaction.
@@ -209,6 +210,7 @@ type Tx interface {
 	MailWriter
 	RunWriter
 	PlaceWriter
+	OperatorWriter
 }
 
 // SupplierReader reads import suppliers.

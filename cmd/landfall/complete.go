@@ -95,6 +95,7 @@ var (
 		return s.Code, s.Name + ", " + string(s.Status)
 	})
 	organisations = stored((*operate.Operator).Organisations, func(o landfall.Organisation) (string, string) { return o.Name, "" })
+	operators     = stored((*operate.Operator).Operators, func(o landfall.Operator) (string, string) { return o.Name, string(o.Role) })
 	vendors       = stored((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
 	webhooks      = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
 		func(w landfall.Webhook) (string, string) { return w.Name, w.Organisation + ", " + string(w.State) })

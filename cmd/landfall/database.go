@@ -34,18 +34,9 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		}
 		defer sender.Close()
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Rules: ruleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
+			Actor: actor(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
 		}), arguments)
 	}, further...)
-}
-
-// ruleCodes names the rules. The verbs know no rule book; they take its codes
-// from here.
-func ruleCodes() (codes []string) {
-	for _, rule := range contract.RuleBook() {
-		codes = append(codes, rule.Code)
-	}
-	return codes
 }
 
 // countsAll marks commands that look at everything in the database at once,

@@ -68,7 +68,7 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		accountCommand(), runCommand(), mailCommand(), vendorCommand(), webhookCommand(),
+		operatorCommand(), accountCommand(), runCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), backupCommand(), restoreCommand(), validateCommand(), importCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root

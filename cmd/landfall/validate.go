@@ -12,6 +12,7 @@ import (
 
 	"landfall"
 	"landfall/internal/book"
+	"landfall/internal/contract"
 	"landfall/internal/operate"
 	"landfall/internal/proofread"
 	"landfall/internal/report"
@@ -39,7 +40,7 @@ func validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			settings, err := operate.New(nil, operate.Options{Rules: ruleCodes()}).Imagine(change)
+			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).Imagine(change)
 			if err != nil {
 				return err
 			}

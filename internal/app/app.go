@@ -17,6 +17,7 @@ import (
 	"landfall/internal/auth"
 	"landfall/internal/bulk"
 	"landfall/internal/conductor"
+	"landfall/internal/console"
 	"landfall/internal/contract"
 	"landfall/internal/document"
 	"landfall/internal/httpapi"
@@ -45,6 +46,8 @@ type App struct {
 	tide     *outbox.Tide
 	sender   *outbox.Sender
 	webhooks *outbox.Webhooks
+	console  *console.Console // nil when off
+	doorman  *auth.Reception
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -81,6 +84,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
+	app.doorman = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
 	app.quota = quota.New(store, time.Now, metrics.OverQuota)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.NewDesk(payvendor.Options{
@@ -93,6 +97,11 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})
+	var pages http.Handler
+	if settings.Console {
+		app.openConsole()
+		pages = app.console
+	}
 	app.api = httpapi.New(httpapi.Options{
 		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
 		Gate:    app.gate,
@@ -112,6 +121,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Draining:       app.draining.Load,
 		Ending:         app.ending,
 		Metrics:        metrics,
+		Console:        pages,
 		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
 	})
 	return app, nil
@@ -292,6 +302,9 @@ func (a *App) sweep(ctx context.Context) {
 			a.log.Warn("expired tokens could not be forgotten", "error", err)
 		} else if dropped > 0 {
 			a.log.Debug("expired tokens forgotten", "count", dropped)
+		}
+		if _, err := a.doorman.Sweep(ctx); err != nil {
+			a.log.Warn("sessions of the console that are over could not be forgotten", "error", err)
 		}
 	}
 }

@@ -79,6 +79,12 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return address
 }
 
+// encrypted says whether a request came by TLS: to us, or to a known proxy that
+// says so.
+func (p proxies) encrypted(r *http.Request) bool {
+	return r.TLS != nil || p.has(peer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
 // cutLast takes the part behind the last comma off a list.
 func cutLast(list string) (rest, last string, more bool) {
 	if comma := strings.LastIndexByte(list, ','); comma >= 0 {

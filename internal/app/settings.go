@@ -67,6 +67,10 @@ type Settings struct {
 	LoginLife        time.Duration
 	Introspection    bool
 
+	Console        bool
+	ConsoleIdle    time.Duration
+	ConsoleSession time.Duration
+
 	Mail MailSettings
 	TLS  TLSSettings
 
@@ -225,6 +229,15 @@ var serving = []setting{
 	}},
 	{"introspection", "let callers read the GraphQL schema", func(s *Settings) value {
 		return toggle(&s.Introspection, false)
+	}},
+	{"console", "serve the web console under /console/", func(s *Settings) value {
+		return toggle(&s.Console, true)
+	}},
+	{"console-idle", "how long a session of the console lasts that nobody uses", func(s *Settings) value {
+		return duration(&s.ConsoleIdle, time.Hour, time.Minute, 7*day)
+	}},
+	{"console-session", "how long a session of the console lasts at most", func(s *Settings) value {
+		return duration(&s.ConsoleSession, 12*time.Hour, time.Minute, 30*day)
 	}},
 	{"log-format", "how log lines are written: json or text", func(s *Settings) value {
 		return text(&s.LogFormat, "json", choice("json", "text"))

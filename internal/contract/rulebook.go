@@ -116,3 +116,11 @@ var ruleIndex = func() map[string]*Rule {
 
 // RuleBook gives the cross-field rules in the order of the documentation.
 func RuleBook() []Rule { return append([]Rule(nil), ruleBook...) }
+
+// RuleCodes gives the codes of the rules, for whoever sets their severities.
+func RuleCodes() (codes []string) {
+	for _, rule := range ruleBook {
+		codes = append(codes, rule.Code)
+	}
+	return codes
+}

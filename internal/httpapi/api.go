@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,7 @@ type Options struct {
 	Ending         <-chan struct{}                 // closed when waiting callers are to be answered; nil: never
 	Metrics        *Metrics                        // nil: of its own
 	Spool          bulk.Spool                      // where answers wait that nobody reads yet
+	Console        http.Handler                    // everything under /console/; nil: there is none
 }
 
 // API is the handler of the main listener.
@@ -180,6 +182,9 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	x.path, x.query = target(x.request)
 	if fields(x.request.Header) > mostFields {
 		return errFields
+	}
+	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
+		return a.console(ctx, x)
 	}
 	found := a.tree.find(x.path)
 	if len(found.routes) == 0 {

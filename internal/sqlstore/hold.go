@@ -60,3 +60,19 @@ func (t *tx) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
 	}
 	return t.view.Vendor(ctx, code)
 }
+
+// Operator gives one by its name and holds it.
+func (t *tx) Operator(ctx context.Context, name string) (landfall.Operator, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM operator held WHERE held.name = $1 {hold}`, name); err != nil {
+		return landfall.Operator{}, err
+	}
+	return t.view.Operator(ctx, name)
+}
+
+// InvitedOperator gives the one with an invitation and holds it.
+func (t *tx) InvitedOperator(ctx context.Context, invitation [32]byte) (landfall.Operator, error) {
+	if err := t.hold(ctx, `SELECT 1 FROM operator held WHERE held.invitation = $1 {hold}`, invitation[:]); err != nil {
+		return landfall.Operator{}, err
+	}
+	return t.view.InvitedOperator(ctx, invitation)
+}

@@ -25,7 +25,7 @@ type check struct {
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	for _, checks := range [][]check{
 		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, rehearsals, postings,
-		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places,
+		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places, operators,
 	} {
 		for _, check := range checks {
 			t.Run(check.name, func(t *testing.T) {

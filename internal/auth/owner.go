@@ -1,0 +1,201 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"landfall"
+)
+
+// What people do about their own sign-in. Nobody else knows a password, so
+// nobody else can choose one.
+
+// invitationLength is how long the text of an invitation is.
+const invitationLength = secretLength
+
+// NewInvitation makes the secret of a link by which a password is chosen.
+func NewInvitation() (Secret, [32]byte) {
+	text := random(invitationLength)
+	return Secret{text}, digest(text)
+}
+
+// errNoInvitation is the answer to a link that is used, over or made up.
+var errNoInvitation = &landfall.Error{
+	Kind: landfall.NotFound, Code: landfall.CodeNotFound,
+	Detail: "This link has been used or is over. Ask an operator for a new one: landfall operator reset NAME",
+}
+
+// Invited gives who an invitation is for.
+func (r *Reception) Invited(ctx context.Context, text string) (operator landfall.Operator, err error) {
+	if len(text) != invitationLength || !plain(text) {
+		return landfall.Operator{}, errNoInvitation
+	}
+	err = r.store.View(ctx, func(view landfall.View) (err error) {
+		operator, err = view.InvitedOperator(ctx, digest(text))
+		return err
+	})
+	return operator, invitationFault(err)
+}
+
+// Accept lets somebody who was invited choose a password. The invitation is
+// used up with it, and sessions from before are over.
+func (r *Reception) Accept(ctx context.Context, text, password string) (operator landfall.Operator, err error) {
+	if operator, err = r.Invited(ctx, text); err != nil {
+		return landfall.Operator{}, err
+	}
+	hash, err := r.choose(ctx, operator.Name, password)
+	if err != nil {
+		return landfall.Operator{}, err
+	}
+	err = r.store.Update(ctx, func(tx landfall.Tx) (err error) {
+		if operator, err = tx.InvitedOperator(ctx, digest(text)); err != nil {
+			return err
+		}
+		operator.Password, operator.Invitation, operator.InvitationEndsAt = hash, [32]byte{}, time.Time{}
+		return r.keep(ctx, tx, operator, "", "operator.password", "chosen by invitation")
+	})
+	return operator, invitationFault(err)
+}
+
+func invitationFault(err error) error {
+	if errors.Is(err, landfall.ErrNotFound) {
+		return errNoInvitation
+	}
+	if err != nil {
+		return landfall.Told("looking up an invitation", err)
+	}
+	return nil
+}
+
+// ChangePassword lets somebody who is signed in choose another password. All
+// other sessions of his are over with it.
+func (r *Reception) ChangePassword(ctx context.Context, session landfall.Session, old, password string) error {
+	operator, err := r.prove(ctx, session, old)
+	if err != nil {
+		return err
+	}
+	hash, err := r.choose(ctx, operator.Name, password)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
+		now.Password = hash
+		return r.keep(ctx, tx, now, session.ID, "operator.password", "changed")
+	})
+}
+
+// AddSecond switches the second factor on, once a code shows that the app knows
+// its secret.
+func (r *Reception) AddSecond(ctx context.Context, session landfall.Session, secret, code string) error {
+	step, right := checkSecond(secret, code, 0, r.options.Clock())
+	if !right {
+		refusal := wrongCode()
+		refusal.Kind = landfall.Invalid
+		return refusal
+	}
+	operator, err := r.find(ctx, session.Operator)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
+		now.Second, now.SecondUsed = secret, step
+		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "on")
+	})
+}
+
+// DropSecond switches the second factor off; it takes the password.
+func (r *Reception) DropSecond(ctx context.Context, session landfall.Session, password string) error {
+	operator, err := r.prove(ctx, session, password)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
+		now.Second, now.SecondUsed = "", 0
+		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "off")
+	})
+}
+
+// SignOut ends a session.
+func (r *Reception) SignOut(ctx context.Context, session landfall.Session) error {
+	return r.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.EndSession(ctx, session.ID); errors.Is(err, landfall.ErrNotFound) {
+			return nil // somebody else ended it
+		} else if err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, landfall.AuditEntry{
+			Actor: "operator:" + session.Operator, Action: "session.end", Subject: session.Operator, Detail: "session " + session.ID,
+		})
+	})
+}
+
+// prove wants the password of somebody who is signed in once more: a browser
+// left alone must not be enough to take a sign-in over.
+func (r *Reception) prove(ctx context.Context, session landfall.Session, password string) (landfall.Operator, error) {
+	if wait := r.brake.take(session.Operator, session.Address, r.options.Clock()); wait > 0 {
+		return landfall.Operator{}, throttled(wait)
+	}
+	operator, err := r.find(ctx, session.Operator)
+	if err != nil {
+		return landfall.Operator{}, err
+	}
+	right, err := r.passwords.check(ctx, operator.Password, password)
+	if err != nil {
+		return landfall.Operator{}, landfall.Told("checking a password", err)
+	}
+	if !right {
+		return landfall.Operator{}, landfall.Refuse(landfall.CodeValidationFailed, "The password you have now is not right.")
+	}
+	return operator, nil
+}
+
+// choose hashes a password that is long enough.
+func (r *Reception) choose(ctx context.Context, name, password string) (string, error) {
+	switch length := utf8.RuneCountInString(password); {
+	case length < ShortestPassword || length > LongestPassword:
+		return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+			"A password has %d to %d characters; this one has %d. A few words in a row are easy to remember.",
+			ShortestPassword, LongestPassword, length))
+	case password == name:
+		return "", landfall.Refuse(landfall.CodeValidationFailed, "The password must not be the name.")
+	}
+	hash, err := r.passwords.hash(ctx, password)
+	if err != nil {
+		return "", landfall.Told("hashing a password", err)
+	}
+	return hash, nil
+}
+
+// change changes an operator that is what it was when the change was proved.
+func (r *Reception) change(ctx context.Context, proved landfall.Operator, how func(landfall.Tx, landfall.Operator) error) error {
+	err := r.store.Update(ctx, func(tx landfall.Tx) error {
+		operator, err := tx.Operator(ctx, proved.Name)
+		if err != nil {
+			return err
+		}
+		if operator.Disabled || operator.Password != proved.Password {
+			return wrongPassword()
+		}
+		return how(tx, operator)
+	})
+	if err != nil {
+		return landfall.Told("changing a sign-in", err)
+	}
+	return nil
+}
+
+// keep writes a change down and ends all sessions but one.
+func (r *Reception) keep(ctx context.Context, tx landfall.Tx, operator landfall.Operator, except, action, detail string) error {
+	if err := tx.SaveOperator(ctx, operator); err != nil {
+		return err
+	}
+	if _, err := tx.EndSessions(ctx, operator.Name, except); err != nil {
+		return err
+	}
+	return tx.AppendAudit(ctx, landfall.AuditEntry{
+		Actor: "operator:" + operator.Name, Action: action, Subject: operator.Name, Detail: detail,
+	})
+}

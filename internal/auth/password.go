@@ -1,0 +1,95 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// What a password costs to check: 19 MiB and two passes, which is what is
+// recommended at least for argon2id. No more than passwordsAtOnce are checked
+// at a time, so that guessing takes neither the memory nor the processors.
+const (
+	passwordMemory  = 19 << 10 // KiB
+	passwordPasses  = 2
+	passwordLength  = 32
+	passwordSalt    = 16
+	passwordsAtOnce = 2
+)
+
+// The shortest and longest passwords. The longest keeps callers from having
+// megabytes hashed.
+const (
+	ShortestPassword = 12
+	LongestPassword  = 256
+)
+
+// passwords hashes and checks, a few at a time.
+type passwords struct{ turns chan struct{} }
+
+func newPasswords() passwords { return passwords{make(chan struct{}, passwordsAtOnce)} }
+
+// enter waits for a turn.
+func (p passwords) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case p.turns <- struct{}{}:
+		return func() { <-p.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// hash gives what is kept of a password: the algorithm with what it was told,
+// the salt and the result.
+func (p passwords) hash(ctx context.Context, password string) (string, error) {
+	leave, err := p.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	salt := make([]byte, passwordSalt)
+	_, _ = rand.Read(salt) // never fails
+	key := argon2.IDKey([]byte(password), salt, passwordPasses, passwordMemory, 1, passwordLength)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, passwordMemory, passwordPasses, encode(salt), encode(key)), nil
+}
+
+// nobodys is checked for names that nobody has, so that they take as long as
+// the others and cannot be told from them.
+const nobodys = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// check reports whether a password is the one that was hashed.
+func (p passwords) check(ctx context.Context, kept, password string) (bool, error) {
+	if utf8.RuneCountInString(password) > LongestPassword {
+		return false, nil
+	}
+	leave, err := p.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	var memory, passes uint32
+	parts := strings.Split(kept, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return false, fmt.Errorf("a password is kept in a form that is not known")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=1", &memory, &passes); err != nil || memory > 1<<20 || passes == 0 || passes > 64 {
+		return false, fmt.Errorf("a password is kept with costs that are not known")
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
+	if err != nil {
+		return false, err
+	}
+	key, err := base64.RawStdEncoding.DecodeString(parts[5])
+	if err != nil {
+		return false, err
+	}
+	given := argon2.IDKey([]byte(password), salt, passes, memory, 1, passwordLength)
+	return subtle.ConstantTimeCompare(given, key) == 1, nil
+}

@@ -1,0 +1,61 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+// files is everything the console consists of besides its code, so that it
+// works on a machine that reaches nothing else.
+//
+//go:embed assets views
+var files embed.FS
+
+const assetPath = Root + "assets/"
+
+// shelf holds the files that pages load. Their names carry a part of their
+// hash, so that browsers may keep them for ever.
+type shelf struct {
+	names map[string]string // what a page calls it → with the hash
+	files map[string][]byte // by the latter
+}
+
+func newShelf() *shelf {
+	s := &shelf{names: map[string]string{}, files: map[string][]byte{}}
+	entries, err := files.ReadDir("assets")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	for _, entry := range entries {
+		content, err := files.ReadFile("assets/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(content)
+		kind := path.Ext(entry.Name())
+		named := strings.TrimSuffix(entry.Name(), kind) + "." + hex.EncodeToString(sum[:6]) + kind
+		s.names[entry.Name()], s.files[named] = assetPath+named, content
+	}
+	return s
+}
+
+// path gives the address of a file.
+func (s *shelf) path(name string) string { return s.names[name] }
+
+func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	content, known := s.files[name]
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Del("Vary")
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
+}

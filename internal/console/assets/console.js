@@ -1,0 +1,92 @@
+// What makes the console livelier. Everything can be read without it.
+(() => {
+  "use strict";
+  const one = (what, within = document) => within.querySelector(what);
+
+  // The reader's zone, so that the next page writes times in it.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && document.documentElement.dataset.zone !== zone) {
+    document.cookie = "landfall_zone=" + zone + "; path=/; max-age=31536000; samesite=lax" + (location.protocol === "https:" ? "; secure" : "");
+  }
+
+  // Live parts: the server sends elements with ids, and each takes the place of
+  // the one on the page, unless somebody is busy with it. Nothing is added or
+  // moved; what is new waits until it is asked for.
+  const renew = (html) => {
+    const fresh = new DOMParser().parseFromString(html, "text/html");
+    for (const next of fresh.querySelectorAll("[id]")) {
+      const now = document.getElementById(next.id);
+      if (now && !now.contains(document.activeElement) && now.outerHTML !== next.outerHTML && !one("details[open]", now)) {
+        now.replaceWith(document.importNode(next, true));
+      }
+    }
+  };
+  const live = one("[data-live]");
+  if (live) {
+    const source = live.dataset.live;
+    let timer = 0;
+    const poll = async () => {
+      try {
+        const answer = await fetch(source + "?once=1", { headers: { "HX-Request": "true" }, credentials: "same-origin" });
+        if (answer.status === 401) return location.reload();
+        if (answer.ok) renew(await answer.text());
+      } catch { /* the next round tries again */ }
+      timer = setTimeout(poll, 5000);
+    };
+    const stream = new EventSource(source);
+    stream.onmessage = (event) => renew(event.data);
+    stream.onerror = () => {
+      if (stream.readyState === EventSource.CLOSED && !timer) timer = setTimeout(poll, 2000);
+    };
+    addEventListener("pagehide", () => { stream.close(); clearTimeout(timer); });
+  }
+
+  // Waiting is shown at once, and a second click sends nothing.
+  addEventListener("submit", (event) => {
+    const form = event.target, button = event.submitter;
+    if (event.defaultPrevented || form.method === "dialog") return;
+    if (form.dataset.sent) return event.preventDefault();
+    if (form.method === "post") form.dataset.sent = "yes";
+    if (button) setTimeout(() => button.setAttribute("aria-busy", "true"));
+  });
+  addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => {
+    delete form.dataset.sent;
+    form.querySelectorAll("[aria-busy]").forEach((button) => button.removeAttribute("aria-busy"));
+  }));
+
+  // Keys.
+  const rows = () => [...document.querySelectorAll("tbody tr, .suppliers > li")].filter((row) => one("a[href]", row));
+  const go = (step) => {
+    const all = rows();
+    if (!all.length) return;
+    const old = all.findIndex((row) => row.classList.contains("at"));
+    if (old >= 0) all[old].classList.remove("at");
+    const next = all[Math.max(0, Math.min(all.length - 1, old < 0 ? 0 : old + step))];
+    next.classList.add("at");
+    one("a[href]", next).focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  };
+  let before = "";
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input, textarea, select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const key = before === "g" ? "g" + event.key : event.key;
+    before = event.key === "g" ? "g" : "";
+    const does = {
+      "/": () => { const field = one(".search input"); field?.focus(); field?.select(); },
+      go: () => { location.href = "/console/"; },
+      ga: () => { location.href = "/console/admin/"; },
+      j: () => go(1), k: () => go(-1),
+      "?": () => one("#keys").showModal(),
+    }[key];
+    if (does) { event.preventDefault(); does(); }
+  });
+
+  // A menu closes when somebody goes elsewhere.
+  addEventListener("click", (event) => {
+    document.querySelectorAll("details.who[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
+  });
+})();

@@ -1,0 +1,159 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+)
+
+// Charts are drawn here, without a script, with a table of the same figures for
+// whoever cannot see them. Colours come from classes: the policy of our pages
+// lets no style stand in them.
+
+// Segment is a part of a bar.
+type Segment struct {
+	Word  string // what it is called, which also decides its colour
+	Count int64
+	Path  string // the accounts behind it; "" when there is no list of them
+}
+
+// barWidth is the number of units a bar is wide.
+const barWidth = 1000
+
+// bar draws one bar of parts. A part that is there is never so thin that it
+// cannot be seen. Failed and refused parts are hatched as well: colour alone
+// says nothing to some.
+func bar(segments []Segment) template.HTML {
+	var all, shown int64
+	for _, segment := range segments {
+		all += segment.Count
+	}
+	var out, told strings.Builder
+	x := int64(0)
+	const least = 6
+	for _, segment := range segments {
+		if segment.Count <= 0 {
+			continue
+		}
+		shown += segment.Count
+		if told.Len() > 0 {
+			told.WriteString(", ")
+		}
+		fmt.Fprintf(&told, "%s %s", grouped(fmt.Sprint(segment.Count)), segment.Word)
+		end := max(x+least, shown*barWidth/all)
+		end = min(end, barWidth)
+		fmt.Fprintf(&out, `<rect x="%d" y="0" width="%d" height="12" class="fill %s"><title>%s %s</title></rect>`,
+			x, max(end-x, 1), colour(segment.Word), grouped(fmt.Sprint(segment.Count)), template.HTMLEscapeString(segment.Word))
+		if hatched(segment.Word) {
+			for mark := x + 3; mark+4 <= end; mark += 8 {
+				fmt.Fprintf(&out, `<rect x="%d" y="0" width="2" height="12" class="hatch"/>`, mark)
+			}
+		}
+		x = end
+	}
+	if told.Len() == 0 {
+		told.WriteString("no accounts yet")
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" preserveAspectRatio="none" role="img" aria-label="%s">`+ //nolint:gosec // escaped above
+		`<rect width="%d" height="12" class="ground"/>%s</svg>`, barWidth, template.HTMLEscapeString(told.String()), barWidth, out.String()))
+}
+
+func colour(word string) string {
+	if class := colours[word]; class != "" {
+		return class
+	}
+	return "staged"
+}
+
+// hatched says which parts have a pattern.
+func hatched(word string) bool { return word == "failed" || word == "refused" }
+
+// Row is one line of a chart of bars.
+type Row struct {
+	Name  string
+	Count int64
+	Path  string
+	Mark  bool // it stands out, as what is to be repaired first
+	Note  string
+}
+
+// bars draws horizontal bars from a table, longest first, each with its figure.
+func bars(rows []Row) template.HTML {
+	longest := int64(1)
+	for _, row := range rows {
+		longest = max(longest, row.Count)
+	}
+	var out strings.Builder
+	out.WriteString(`<table class="bars"><tbody>`)
+	for _, row := range rows {
+		class, name := "progress", template.HTMLEscapeString(row.Name)
+		if row.Mark {
+			class = "failed"
+		}
+		if row.Path != "" {
+			name = `<a href="` + template.HTMLEscapeString(row.Path) + `">` + name + `</a>`
+		}
+		fmt.Fprintf(&out, `<tr><th scope="row">%s</th><td class="num">%s</td><td class="track"><svg class="bar" viewBox="0 0 %d 12" `+
+			`preserveAspectRatio="none" aria-hidden="true"><rect width="%d" height="12" class="fill %s"/></svg></td><td class="quiet">%s</td></tr>`,
+			name, grouped(fmt.Sprint(row.Count)), barWidth, max(2, row.Count*barWidth/longest), class, template.HTMLEscapeString(row.Note))
+	}
+	out.WriteString(`</tbody></table>`)
+	return template.HTML(out.String()) //nolint:gosec // escaped above
+}
+
+// Point is a figure at a moment.
+type Point struct {
+	At    time.Time
+	Count int64
+	Pause bool // nothing was meant to happen then
+}
+
+// The measures of a line chart.
+const (
+	lineWidth, lineHeight = 720, 140
+	lineLeft, lineBottom  = 56, 20
+)
+
+// line draws figures over time from zero, pauses shaded, and the highest figure
+// named where it is.
+func (c clock) line(points []Point, noun string) template.HTML {
+	if len(points) < 2 {
+		return ""
+	}
+	first, last := points[0].At, points[len(points)-1].At
+	highest, at := int64(1), points[0].At
+	for _, point := range points {
+		if point.Count > highest {
+			highest, at = point.Count, point.At
+		}
+	}
+	span := max(last.Sub(first), time.Second)
+	x := func(at time.Time) int64 {
+		return lineLeft + int64(at.Sub(first))/(int64(span)/(lineWidth-lineLeft-8)+1)
+	}
+	y := func(count int64) int64 { return lineHeight - lineBottom - count*(lineHeight-lineBottom-16)/highest }
+	var shade, path strings.Builder
+	for i, point := range points {
+		if point.Pause && i > 0 {
+			fmt.Fprintf(&shade, `<rect x="%d" y="12" width="%d" height="%d" class="shade"/>`, x(points[i-1].At), max(1, x(point.At)-x(points[i-1].At)), lineHeight-lineBottom-12)
+		}
+		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
+	}
+	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(fmt.Sprint(highest)), at.In(c.zone).Format("15:04"))
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg class="line" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, lineWidth, lineHeight, template.HTMLEscapeString(label), shade.String())
+	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), lineWidth-8, y(0))
+	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
+		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, grouped(fmt.Sprint(highest)))
+	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`,
+		lineLeft, lineHeight-4, first.In(c.zone).Format("15:04"), lineWidth-8, lineHeight-4, last.In(c.zone).Format("15:04"))
+	fmt.Fprintf(&out, `<polyline points="%s" class="curve"/></svg>`, strings.TrimSpace(path.String()))
+	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
+		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
+	for _, point := range points {
+		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(fmt.Sprint(point.Count)))
+	}
+	out.WriteString(`</tbody></table></details>`)
+	return template.HTML(out.String()) //nolint:gosec // escaped above
+}

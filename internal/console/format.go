@@ -1,0 +1,212 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"landfall"
+	"landfall/internal/money"
+)
+
+// functions are what views can do with values, for readers of one time zone.
+func (c *Console) functions(zone *time.Location) template.FuncMap {
+	clock := clock{zone, c.Clock}
+	return template.FuncMap{
+		"asset": c.shelf.path, "path": address, "url": url.QueryEscape,
+		"n": count, "amount": amount, "total": total, "bytes": size, "percent": percent, "thousandths": thousandths,
+		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
+		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
+		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
+		"bar": bar, "bars": bars, "line": clock.line,
+	}
+}
+
+// address builds a path below the root from parts, each of them escaped.
+func address(parts ...string) string {
+	var path strings.Builder
+	path.WriteString(Root)
+	for _, part := range parts {
+		path.WriteString(url.PathEscape(part))
+		path.WriteByte('/')
+	}
+	return path.String()
+}
+
+// dict lets a view hand several values to a partial.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict wants names and values")
+	}
+	made := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		name, is := pairs[i].(string)
+		if !is {
+			return nil, fmt.Errorf("dict wants names, not %T", pairs[i])
+		}
+		made[name] = pairs[i+1]
+	}
+	return made, nil
+}
+
+func list(words ...string) []string { return words }
+
+// count writes a number with commas: 12,204.
+func count(number any) (string, error) {
+	switch number := number.(type) {
+	case int:
+		return grouped(fmt.Sprint(number)), nil
+	case int64:
+		return grouped(fmt.Sprint(number)), nil
+	case uint64:
+		return grouped(fmt.Sprint(number)), nil
+	case money.Total:
+		return grouped(number.Digits()), nil
+	}
+	return "", fmt.Errorf("%T is no number", number)
+}
+
+// grouped puts commas between thousands of a decimal number.
+func grouped(digits string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "−", rest
+	}
+	whole, fraction, broken := strings.Cut(digits, ".")
+	var out strings.Builder
+	for i, digit := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(digit)
+	}
+	if broken {
+		out.WriteString("." + fraction)
+	}
+	return sign + out.String()
+}
+
+// amount writes money with commas and its currency: 12,204.20 GBP.
+func amount(value money.Amount, currency string) string {
+	return strings.TrimSpace(grouped(value.String()) + " " + currency)
+}
+
+// total is amount for sums over many accounts.
+func total(value money.Total, currency string) string {
+	return strings.TrimSpace(grouped(value.String()) + " " + currency)
+}
+
+// size writes a number of bytes for people.
+func size(bytes int64) string {
+	const kilo = 1024
+	if bytes < kilo {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	units, value := "KMGTPE", float64(bytes)/kilo
+	for value >= kilo && len(units) > 1 {
+		units, value = units[1:], value/kilo
+	}
+	return fmt.Sprintf("%.1f %ciB", value, units[0])
+}
+
+// percent writes a part of a whole; never 100 or 0 unless it is all or nothing.
+func percent(part, whole int64) string {
+	switch {
+	case whole <= 0 || part <= 0:
+		return "0 %"
+	case part >= whole:
+		return "100 %"
+	case part*1000 < whole:
+		return "< 0.1 %"
+	case part*1000 > whole*999:
+		return "> 99.9 %"
+	}
+	tenths := part * 1000 / whole
+	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
+}
+
+// thousandths writes a number that was counted in thousandths, as rates are.
+func thousandths(number int64) string {
+	switch {
+	case number >= 10_000:
+		return grouped(fmt.Sprint((number + 500) / 1000))
+	case number <= 0:
+		return "0"
+	}
+	return fmt.Sprintf("%d.%d", number/1000, number%1000/100)
+}
+
+// plural writes a number with its noun: 1 account, 2 accounts.
+func plural(number any, one, many string) (string, error) {
+	text, err := count(number)
+	if text == "1" {
+		return "1 " + one, err
+	}
+	return text + " " + many, err
+}
+
+// Mask shows that somebody has a name without showing it: A•• L•••••••.
+func Mask(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		first, _ := utf8.DecodeRuneInString(word)
+		words[i] = string(first) + strings.Repeat("•", max(1, utf8.RuneCountInString(word)-1))
+	}
+	return strings.Join(words, " ")
+}
+
+// MaskMail shows where somebody gets his mail: •••@mail.co.uk.
+func MaskMail(text string) string {
+	if _, host, is := strings.Cut(text, "@"); is {
+		return "•••@" + host
+	}
+	return Mask(text)
+}
+
+// MaskPhone shows the last two digits.
+func MaskPhone(text string) string {
+	if utf8.RuneCountInString(text) <= 4 {
+		return strings.Repeat("•", utf8.RuneCountInString(text))
+	}
+	return "•••• ••" + text[len(text)-2:]
+}
+
+// words is what states are called and coloured by, everywhere.
+var words = map[string]string{
+	string(landfall.Staged): "staged", string(landfall.Claimed): "in progress", string(landfall.Imported): "imported",
+	string(landfall.Skipped):    "skipped",
+	string(landfall.RunWaiting): "waiting", string(landfall.RunRunning): "running", string(landfall.RunPaused): "paused",
+	string(landfall.RunFinished): "finished", string(landfall.RunCancelled): "cancelled",
+}
+
+// colours is the class of each word; words without one are quiet.
+var colours = map[string]string{
+	"imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
+	"in progress": "progress", "running": "progress",
+	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
+	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
+	"refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",
+	"skipped": "skipped", "dry run": "skipped",
+}
+
+// word is what people call a state.
+func word(value any) string {
+	text := fmt.Sprint(value)
+	if known := words[text]; known != "" {
+		return known
+	}
+	return text
+}
+
+// state writes a state with its word and its colour.
+func state(value any) template.HTML {
+	called := word(value)
+	class := colours[called]
+	if class == "" {
+		class = "quiet"
+	}
+	return template.HTML(`<span class="state ` + class + `">` + template.HTMLEscapeString(called) + `</span>`) //nolint:gosec // escaped
+}

@@ -1,0 +1,147 @@
+package console
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/auth"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+	"landfall/internal/sqlstore"
+)
+
+// house is a console over a store of its own, served on loopback.
+type house struct {
+	t       *testing.T
+	store   landfall.Store
+	console *Console
+	server  *httptest.Server
+}
+
+// newHouse opens a console over a fresh SQLite database.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "console.db"), sqlstore.Options{
+		Server: true, ApplySchema: true, Figures: contract.DocumentFigures,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return houseOver(t, store)
+}
+
+// houseOver serves a console over a store.
+func houseOver(t *testing.T, store landfall.Store) *house {
+	t.Helper()
+	var rules []string
+	for _, rule := range contract.RuleBook() {
+		rules = append(rules, rule.Code)
+	}
+	h := &house{t: t, store: store}
+	h.console = New(Options{
+		As: func(actor string) *operate.Operator {
+			return operate.New(store, operate.Options{Actor: actor, Rules: rules})
+		},
+		Reception: auth.NewReception(store, auth.ReceptionOptions{}),
+	})
+	h.server = httptest.NewServer(h.console)
+	t.Cleanup(h.server.Close)
+	return h
+}
+
+// operator gives the verbs as the command line has them.
+func (h *house) operator() *operate.Operator { return h.console.As("operator:test") }
+
+// guest is somebody with a browser.
+type guest struct {
+	*house
+	client *http.Client
+}
+
+// stranger has a browser and no session.
+func (h *house) stranger() *guest {
+	jar, _ := cookiejar.New(nil)
+	return &guest{h, &http.Client{Jar: jar}}
+}
+
+const password = "correct horse battery staple"
+
+// signedIn gives somebody of a role who has signed in, by the ways everybody
+// does it: an invitation, a password of his own.
+func (h *house) signedIn(role landfall.OperatorRole) *guest {
+	h.t.Helper()
+	name := "ada"
+	if role == landfall.Support {
+		name = "sam"
+	}
+	return h.signedInAs(name, role)
+}
+
+func (h *house) signedInAs(name string, role landfall.OperatorRole) *guest {
+	h.t.Helper()
+	link, err := h.operator().CreateOperator(context.Background(), name, role)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	g := h.stranger()
+	status, body := g.post("/console/welcome/"+link.Reveal()+"/", url.Values{"password": {password}, "again": {password}})
+	if status != http.StatusOK || !strings.Contains(body, name) {
+		h.t.Fatalf("%s could not sign in: %d\n%s", name, status, body)
+	}
+	return g
+}
+
+// get fetches a page and follows redirects.
+func (g *guest) get(path string) (int, string) {
+	g.t.Helper()
+	answer, err := g.client.Get(g.server.URL + path)
+	return g.read(answer, err)
+}
+
+// post sends a form as a browser does from a page of ours.
+func (g *guest) post(path string, form url.Values) (int, string) {
+	g.t.Helper()
+	request, _ := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.server.URL+path, strings.NewReader(form.Encode()))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Origin", g.server.URL)
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	answer, err := g.client.Do(request)
+	return g.read(answer, err)
+}
+
+func (g *guest) read(answer *http.Response, err error) (int, string) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// sees fails unless a page is there and holds every one of some texts.
+func (g *guest) sees(path string, texts ...string) string {
+	g.t.Helper()
+	status, body := g.get(path)
+	if status != http.StatusOK {
+		g.t.Errorf("%s: %d\n%s", path, status, body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			g.t.Errorf("%s lacks %q\n%s", path, text, body)
+		}
+	}
+	return body
+}

@@ -1,0 +1,53 @@
+package console
+
+import (
+	"bytes"
+	"html/template"
+	"io"
+	"time"
+	_ "time/tzdata" // readers' zones must be known on hosts without a zone database
+)
+
+// mostZones bounds the zones that views are kept for. A visitor names his zone,
+// and each takes some memory.
+const mostZones = 24
+
+// set gives the views of a time zone. Times are written by functions of the
+// templates, so each zone has its own.
+func (c *Console) set(zone string) (*template.Template, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if set := c.sets[zone]; set != nil {
+		return set, nil
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	set, err := template.New("").Funcs(c.functions(location)).ParseFS(files, "views/*.html")
+	if err != nil {
+		return nil, err
+	}
+	if len(c.sets) >= mostZones {
+		clear(c.sets)
+	}
+	c.sets[zone] = set
+	return set, nil
+}
+
+// render fills in a view, and unless it is wanted bare the layout around it.
+func (c *Console) render(out io.Writer, zone, view string, sheet *sheet, bare bool) error {
+	set, err := c.set(zone)
+	if err != nil {
+		return err
+	}
+	if bare {
+		return set.ExecuteTemplate(out, view, sheet)
+	}
+	var main bytes.Buffer
+	if err := set.ExecuteTemplate(&main, view, sheet); err != nil {
+		return err
+	}
+	sheet.Main = template.HTML(main.Bytes()) //nolint:gosec // a template has just escaped it
+	return set.ExecuteTemplate(out, "layout", sheet)
+}

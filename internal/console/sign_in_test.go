@@ -1,0 +1,150 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
+	h := newHouse(t)
+	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ActingOperator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, welcome := h.stranger(), "/console/welcome/"+link.Reveal()+"/"
+	ada.sees(welcome, "Welcome, ada")
+	for _, wrong := range []url.Values{
+		{"password": {password}, "again": {"something else"}},
+		{"password": {"short"}, "again": {"short"}},
+	} {
+		if status, body := ada.post(welcome, wrong); status != http.StatusBadRequest || !strings.Contains(body, `role="alert"`) {
+			t.Errorf("%v: %d\n%s", wrong, status, body)
+		}
+	}
+	if status, body := ada.post(welcome, url.Values{"password": {password}, "again": {password}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	if status, _ := h.stranger().get(welcome); status != http.StatusNotFound {
+		t.Errorf("the link works twice: %d", status)
+	}
+	ada.sees("/console/me/", "ada", "Change the password")
+	if status, body := ada.post("/console/sign-out/", nil); status != http.StatusOK || !strings.Contains(body, "You are signed out.") {
+		t.Errorf("signing out: %d\n%s", status, body)
+	}
+	ada.sees("/console/", "Sign in", `name="password"`)
+	wrong := url.Values{"name": {"ada"}, "password": {"not the one"}}
+	if status, body := ada.post("/console/sign-in/", wrong); status != http.StatusUnauthorized || !strings.Contains(body, "not right") || !strings.Contains(body, `value="ada"`) {
+		t.Errorf("a wrong password: %d\n%s", status, body)
+	}
+	if status, body := ada.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {password}, "to": {"/console/me/"}}); status != http.StatusOK || !strings.Contains(body, "This session") {
+		t.Errorf("%d\n%s", status, body)
+	}
+}
+
+func TestSupportReadsAndDoesNotAct(t *testing.T) {
+	h := newHouse(t)
+	sam := h.signedIn(landfall.Support)
+	sam.sees("/console/", "(support)")
+	for _, page := range pages() {
+		if page.method != http.MethodPost || page.role != landfall.ActingOperator {
+			continue
+		}
+		if status, body := sam.post(Root+fill(page.path), nil); status != http.StatusForbidden {
+			t.Errorf("support may %s: %d\n%s", page.path, status, body)
+		}
+	}
+}
+
+// fill puts something in the place of every value of a path.
+func fill(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			parts[i] = "X"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
+	h := newHouse(t)
+	for _, page := range pages() {
+		if page.open || page.method == http.MethodPost {
+			continue
+		}
+		client := h.stranger().client
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		answer, err := client.Get(h.server.URL + Root + fill(page.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusSeeOther || !strings.HasPrefix(answer.Header.Get("Location"), "/console/sign-in/") {
+			t.Errorf("%s: %d to %s", page.path, answer.StatusCode, answer.Header.Get("Location"))
+		}
+	}
+}
+
+func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
+	h := newHouse(t)
+	ada := h.signedIn(landfall.ActingOperator)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/sign-out/", nil)
+	request.Header.Set("Sec-Fetch-Site", "cross-site")
+	request.Header.Set("Origin", "https://evil.example")
+	if status, body := ada.read(ada.client.Do(request)); status != http.StatusForbidden {
+		t.Errorf("a form of another site: %d\n%s", status, body)
+	}
+	ada.sees("/console/me/", "This session")
+	answer, err := ada.client.Get(h.server.URL + "/console/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+	} {
+		if got := answer.Header.Get(name); !strings.Contains(got, want) || strings.Contains(got, "unsafe") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A link to the door must not send anybody to another site.
+func TestDoorLeadsInsideOnly(t *testing.T) {
+	for to, want := range map[string]string{
+		"/console/runs/R-1/": "/console/runs/R-1/", "https://evil.example/": Root, "//evil.example/console/": Root,
+		"/console/\\evil": Root, "/v1/": Root, "": Root, "/console/sign-out/": Root,
+	} {
+		if got := inside(to); got != want {
+			t.Errorf("%q leads to %q, want %q", to, got, want)
+		}
+	}
+}
+
+// Plain HTTP is for the machine itself; a name that only points here is not.
+func TestWithoutTLSOnlyTheMachineItselfIsLetIn(t *testing.T) {
+	h := newHouse(t)
+	for host, want := range map[string]int{"console.example.com": http.StatusForbidden, "localhost": http.StatusOK} {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+"/console/sign-in/", nil)
+		request.Host = host
+		if status, body := h.stranger().read(http.DefaultClient.Do(request)); status != want {
+			t.Errorf("as %s: %d\n%s", host, status, body)
+		}
+	}
+	h.console.BaseURL = "https://console.example.com"
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/theme/", strings.NewReader("theme=dark"))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if cookie := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "Secure") || !strings.Contains(cookie, "HttpOnly") {
+		t.Errorf("cookie by TLS: %q", cookie)
+	}
+}
