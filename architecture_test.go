@@ -22,12 +22,12 @@ var floors = map[string]int{
 	"internal/app":     6,
 	"internal/httpapi": 5, "internal/bulk": 5, "internal/console": 5,
 	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4,
-	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/report": 3,
+	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/convert": 3, "internal/report": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
 	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2,
 	".":              1,
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
-	"internal/engine": 0, "internal/pack": 0, "internal/outward": 0, "internal/turnstile": 0,
+	"internal/engine": 0, "internal/pack": 0, "internal/outline": 0, "internal/outward": 0, "internal/turnstile": 0,
 
 	"internal/mailroom": 3, "internal/letter": 2, "internal/relay": 0,
 
@@ -72,7 +72,7 @@ var landlords = map[string]string{
 	"github.com/cenkalti/backoff/v5":      "internal/payvendor",
 	"github.com/sony/gobreaker/v2":        "internal/payvendor",
 	"github.com/prometheus/client_golang": "internal/httpapi",
-	"go.yaml.in/yaml/v3":                  "internal/app",
+	"go.yaml.in/yaml/v3":                  "internal/outline",
 	"github.com/spf13/cobra":              "cmd/landfall",
 	"github.com/schollz/progressbar/v3":   "cmd/landfall",
 	"github.com/spf13/pflag":              "internal/app",

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +30,8 @@ func generateCommand() *cobra.Command {
 			"Faults: " + faultHelp(),
 		Example: "  landfall generate --accounts 5000 --faults 3%\n" +
 			"  landfall generate big --accounts 1000000 --seed 7 --pack zst\n" +
-			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%",
+			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%\n" +
+			"  landfall generate export --format csv        tables for landfall convert",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			folder := "book"
 			if len(arguments) == 1 {
@@ -36,6 +40,13 @@ func generateCommand() *cobra.Command {
 			ending, err := readOrder(command, &order, faults)
 			if err != nil {
 				return usageError{err}
+			}
+			if format, _ := command.Flags().GetString("format"); format == "csv" {
+				printed, err := order.PrintTables(command.Context(), folder, func(int) {})
+				if err != nil {
+					return err
+				}
+				return showPrintedTables(command, folder, printed)
 			}
 			printed, err := order.Print(command.Context(), folder, ending, func(int) {})
 			if err != nil {
@@ -53,7 +64,9 @@ func generateCommand() *cobra.Command {
 	flags.String("faults", "", "share of accounts with a mistake of some kind, such as 3%")
 	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; may be given several times")
 	flags.String("pack", "", "pack the files: gz or zst")
+	flags.String("format", "ndjson", "ndjson, or csv for the tables of an imaginary old system with their map")
 	completes(command, "pack", fixed("gz", "zst"))
+	completes(command, "format", fixed("ndjson", "csv"))
 	for _, plain := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
 		completes(command, plain, nothing)
 	}
@@ -82,6 +95,13 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 	default:
 		return "", fmt.Errorf("--pack %s is not known; it can be gz or zst", packed)
 	}
+	format, _ := flags.GetString("format")
+	switch {
+	case format != "ndjson" && format != "csv":
+		return "", fmt.Errorf("--format %s is not known; it can be ndjson or csv", format)
+	case format == "csv" && ending != "":
+		return "", fmt.Errorf("tables are not packed; leave --pack out")
+	}
 	for _, fault := range faults {
 		kind, written, ok := strings.Cut(fault, "=")
 		if !ok {
@@ -99,9 +119,15 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 			return "", err
 		}
 		kinds := specimen.FaultKinds()
+		if format == "csv" {
+			kinds = specimen.TableFaultKinds()
+		}
 		for _, kind := range kinds {
 			order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
 		}
+	}
+	if format == "csv" {
+		return ending, errors.Join(order.Check(), order.CheckTables())
 	}
 	return ending, order.Check()
 }
@@ -135,16 +161,34 @@ func showPrinted(command *cobra.Command, folder, ending string, printed specimen
 		}
 		fmt.Fprintf(out, "In %s:\n\n", clean(folder))
 		table(out, []string{"FILE", "LINES"}, rows)
-		if len(printed.Faults) == 0 {
-			return
-		}
-		rows = rows[:0]
-		for _, kind := range specimen.FaultKinds() {
-			if count := printed.Faults[kind[0]]; count > 0 {
-				rows = append(rows, []string{kind[0], strconv.Itoa(count), kind[1]})
-			}
-		}
-		fmt.Fprint(out, "\nMistakes in it:\n\n")
-		table(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
+		showFaults(out, printed.Faults)
 	})
+}
+
+// showPrintedTables does the same for tables.
+func showPrintedTables(command *cobra.Command, folder string, printed specimen.PrintedTables) error {
+	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": specimen.MapName, "faults": printed.Faults}
+	return show(command, data, func(out io.Writer) {
+		rows := [][]string{}
+		for _, name := range slices.Sorted(maps.Keys(printed.Rows)) {
+			rows = append(rows, []string{name, strconv.Itoa(printed.Rows[name])})
+		}
+		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", clean(folder), specimen.MapName)
+		table(out, []string{"TABLE", "ROWS"}, rows)
+		showFaults(out, printed.Faults)
+	})
+}
+
+func showFaults(out io.Writer, faults map[string]int) {
+	if len(faults) == 0 {
+		return
+	}
+	rows := [][]string{}
+	for _, kind := range specimen.FaultKinds() {
+		if count := faults[kind[0]]; count > 0 {
+			rows = append(rows, []string{kind[0], strconv.Itoa(count), kind[1]})
+		}
+	}
+	fmt.Fprint(out, "\nMistakes in it:\n\n")
+	table(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
 }

@@ -69,7 +69,7 @@ func newRoot(arguments []string) *cobra.Command {
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
 		operatorCommand(), accountCommand(), runCommand(), mailCommand(), vendorCommand(), webhookCommand(),
-		schemaCommand(), verifyCommand(), backupCommand(), restoreCommand(), validateCommand(), importCommand(), generateCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		schemaCommand(), verifyCommand(), backupCommand(), restoreCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

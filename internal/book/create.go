@@ -55,6 +55,18 @@ func CreateNamed(path string) (*Writer, error) {
 	return w, nil
 }
 
+// WriteNamed writes a small file at once, by the same rules.
+func WriteNamed(path string, text []byte) error {
+	file, err := CreateNamed(path)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(text); err != nil {
+		return errors.Join(err, file.Abandon())
+	}
+	return file.Close()
+}
+
 // Write adds whole lines, each with its end.
 func (w *Writer) Write(lines []byte) (int, error) {
 	w.Lines += bytes.Count(lines, []byte("\n"))

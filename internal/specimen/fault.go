@@ -88,6 +88,24 @@ func FaultKinds() [][2]string {
 	return list
 }
 
+// ofLines are mistakes in the JSON of a line, which no table can have.
+var ofLines = []string{"field", "json"}
+
+// TableFaultKinds gives the kinds of mistakes that tables can have.
+func TableFaultKinds() [][2]string {
+	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(ofLines, kind[0]) })
+}
+
+// CheckTables says what tables cannot have of an order, or nil.
+func (o Order) CheckTables() error {
+	for _, fault := range o.Faults {
+		if fault.Share > 0 && slices.Contains(ofLines, fault.Kind) {
+			return fmt.Errorf("the fault %s is one of JSON lines; tables cannot have it", fault.Kind)
+		}
+	}
+	return nil
+}
+
 func checkFaults(faults []Fault) error {
 	sum := 0.0
 	for _, fault := range faults {
@@ -109,10 +127,21 @@ func checkFaults(faults []Fault) error {
 	return nil
 }
 
-// spoil makes at most one mistake in an account and writes its lines. The
-// chance is drawn last, so that an account without a mistake is the same
-// whatever faults were ordered.
+// spoil makes at most one mistake in an account and writes its lines.
 func (o Order) spoil(d *draw, h *household, place int) Entry {
+	kind := o.choose(d, h, place)
+	entry := o.lines(h, kind)
+	entry.Fault = kind
+	if kind == "json" {
+		entry.Account = entry.Account[:len(entry.Account)-d.between(1, 40)]
+	}
+	return entry
+}
+
+// choose makes a mistake in an account, or none, and says which. The chance is
+// drawn last, so that an account without a mistake is the same whatever faults
+// were ordered.
+func (o Order) choose(d *draw, h *household, place int) string {
 	kind := ""
 	left := 1.0
 	for _, fault := range o.Faults {
@@ -123,21 +152,23 @@ func (o Order) spoil(d *draw, h *household, place int) Entry {
 		left -= fault.Share
 	}
 	if do := spoilers[kind].do; do != nil && !do(d, h) {
-		kind = ""
+		return ""
 	}
 	if kind == "number" {
 		if place == 0 {
-			kind = ""
-		} else {
-			h.account.External = external(place - 1)
+			return ""
 		}
+		h.account.External = external(place - 1)
 	}
-	entry := o.lines(h, kind)
-	entry.Fault = kind
-	if kind == "json" {
-		entry.Account = entry.Account[:len(entry.Account)-d.between(1, 40)]
+	return kind
+}
+
+// orphan leaves of what comes after an account a note alone.
+func (o Order) orphan(h *household) {
+	if len(h.notes) == 0 {
+		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
 	}
-	return entry
+	h.late, h.bills, h.debit = nil, nil, ""
 }
 
 // lines writes what belongs into each file.
@@ -146,10 +177,7 @@ func (o Order) lines(h *household, kind string) Entry {
 	entry := Entry{Account: line(h.account)}
 	if kind == "orphan" {
 		whose.External = "Z" + h.account.External
-		if len(h.notes) == 0 {
-			h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
-		}
-		h.late, h.bills, h.debit = nil, nil, ""
+		o.orphan(h)
 	}
 	if len(h.notes) > 0 {
 		entry.Notes = line(notes{whose, h.notes})

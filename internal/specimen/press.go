@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"landfall/internal/book"
 )
@@ -15,9 +17,15 @@ type Printed struct {
 	Faults map[string]int
 }
 
+// PrintedTables says what tables have become.
+type PrintedTables struct {
+	Rows   map[string]int // by file
+	Faults map[string]int
+}
+
 // sheet is a part of the book: the lines of a few hundred accounts, by file.
 type sheet struct {
-	lines  [][]byte // in the order of book.Kinds
+	lines  [][]byte
 	faults map[string]int
 }
 
@@ -26,15 +34,71 @@ const sheetSize = 256
 
 // Print writes a book into a folder, on all cores and in order. Files that
 // would be empty are left out. What fails leaves no file of a book behind.
-func (o Order) Print(ctx context.Context, folder, ending string, progress func(accounts int)) (printed Printed, err error) {
-	if err := o.Check(); err != nil {
+func (o Order) Print(ctx context.Context, folder, ending string, progress func(accounts int)) (Printed, error) {
+	var paths []string
+	for _, kind := range book.Kinds() {
+		paths = append(paths, filepath.Join(folder, kind.Stem+".ndjson"+ending))
+	}
+	rows, faults, err := o.print(ctx, folder, paths, nil, o.drawLines, progress)
+	if err != nil {
 		return Printed{}, err
+	}
+	printed := Printed{Lines: map[book.Kind]int{}, Faults: faults}
+	for i, kind := range book.Kinds() {
+		if rows[i] > 0 {
+			printed.Lines[kind] = rows[i]
+		}
+	}
+	return printed, nil
+}
+
+// PrintTables writes the same book as the tables of the old system, and the map
+// that makes the book of them.
+func (o Order) PrintTables(ctx context.Context, folder string, progress func(accounts int)) (PrintedTables, error) {
+	if err := o.CheckTables(); err != nil {
+		return PrintedTables{}, err
+	}
+	var paths []string
+	var headers [][]byte
+	for _, table := range oldTables {
+		paths = append(paths, filepath.Join(folder, table.name+".CSV"))
+		headers = append(headers, []byte(strings.ReplaceAll(table.columns, " ", ";")+"\r\n"))
+	}
+	rows, faults, err := o.print(ctx, folder, paths, headers, o.DrawTables, progress)
+	if err != nil {
+		return PrintedTables{}, err
+	}
+	printed := PrintedTables{Rows: map[string]int{}, Faults: faults}
+	for i, path := range paths {
+		printed.Rows[filepath.Base(path)] = rows[i] - 1
+	}
+	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()))
+}
+
+func (o Order) drawLines(place int) (lines [][]byte, fault string) {
+	entry := o.Draw(place)
+	for _, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
+		if line != nil {
+			line = append(line, '\n')
+		}
+		lines = append(lines, line)
+	}
+	return lines, entry.Fault
+}
+
+// print writes files that grow side by side and gives the lines of each.
+// Headers, if any, are their first lines.
+func (o Order) print(
+	ctx context.Context, folder string, paths []string, headers [][]byte, draw func(int) ([][]byte, string), progress func(int),
+) (lines []int, faults map[string]int, err error) {
+	if err := o.Check(); err != nil {
+		return nil, nil, err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return Printed{}, err
+		return nil, nil, err
 	}
-	printed = Printed{Lines: map[book.Kind]int{}, Faults: map[string]int{}}
-	files := make([]*book.Writer, len(book.Kinds()))
+	faults = map[string]int{}
+	files := make([]*book.Writer, len(paths))
 	defer func() {
 		for _, file := range files {
 			if file != nil && err != nil {
@@ -42,47 +106,56 @@ func (o Order) Print(ctx context.Context, folder, ending string, progress func(a
 			}
 		}
 	}()
+	write := func(i int, text []byte) (err error) {
+		if len(text) == 0 {
+			return nil
+		}
+		if files[i] == nil {
+			if files[i], err = book.CreateNamed(paths[i]); err != nil {
+				return err
+			}
+		}
+		_, err = files[i].Write(text)
+		return err
+	}
+	for i, header := range headers {
+		if err = write(i, header); err != nil {
+			return nil, nil, err
+		}
+	}
 	done := 0
-	for sheet := range o.sheets(ctx) {
-		for i, kind := range book.Kinds() {
-			if len(sheet.lines[i]) == 0 {
-				continue
-			}
-			if files[i] == nil {
-				if files[i], err = book.Create(folder, kind, ending); err != nil {
-					return Printed{}, err
-				}
-			}
-			if _, err = files[i].Write(sheet.lines[i]); err != nil {
-				return Printed{}, err
+	for sheet := range o.sheets(ctx, len(paths), draw) {
+		for i, text := range sheet.lines {
+			if err = write(i, text); err != nil {
+				return nil, nil, err
 			}
 		}
 		for kind, count := range sheet.faults {
-			printed.Faults[kind] += count
+			faults[kind] += count
 		}
 		done = min(done+sheetSize, o.Accounts)
 		progress(done)
 	}
 	if err = ctx.Err(); err != nil {
-		return Printed{}, err
+		return nil, nil, err
 	}
-	for i, kind := range book.Kinds() {
-		if files[i] == nil {
+	lines = make([]int, len(paths))
+	for i, whole := range files {
+		if whole == nil {
 			continue
 		}
-		printed.Lines[kind] = files[i].Lines
-		whole := files[i]
+		lines[i] = whole.Lines
 		files[i] = nil
 		if err = whole.Close(); err != nil {
-			return Printed{}, err
+			return nil, nil, err
 		}
 	}
-	return printed, nil
+	return lines, faults, nil
 }
 
 // sheets draws the book in parallel and gives it in order. A few sheets wait
 // for their turn at most, whatever the size of the book.
-func (o Order) sheets(ctx context.Context) func(func(sheet) bool) {
+func (o Order) sheets(ctx context.Context, files int, draw func(int) ([][]byte, string)) func(func(sheet) bool) {
 	return func(yield func(sheet) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -96,7 +169,7 @@ func (o Order) sheets(ctx context.Context) func(func(sheet) bool) {
 				case <-ctx.Done():
 					return
 				}
-				go func() { turn <- o.sheet(first, min(first+sheetSize, o.Accounts)) }()
+				go func() { turn <- drawSheet(first, min(first+sheetSize, o.Accounts), files, draw) }()
 			}
 		}()
 		for turn := range turns {
@@ -107,17 +180,15 @@ func (o Order) sheets(ctx context.Context) func(func(sheet) bool) {
 	}
 }
 
-func (o Order) sheet(from, to int) sheet {
-	s := sheet{lines: make([][]byte, len(book.Kinds())), faults: map[string]int{}}
+func drawSheet(from, to, files int, draw func(int) ([][]byte, string)) sheet {
+	s := sheet{lines: make([][]byte, files), faults: map[string]int{}}
 	for place := from; place < to; place++ {
-		entry := o.Draw(place)
-		for i, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
-			if line != nil {
-				s.lines[i] = append(append(s.lines[i], line...), '\n')
-			}
+		lines, fault := draw(place)
+		for i, line := range lines {
+			s.lines[i] = append(s.lines[i], line...)
 		}
-		if entry.Fault != "" {
-			s.faults[entry.Fault]++
+		if fault != "" {
+			s.faults[fault]++
 		}
 	}
 	return s

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/convert"
+	"landfall/internal/specimen"
+)
+
+// convertCommand makes a book of an old system's tables. It needs neither a
+// server nor a database.
+func convertCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: usage(cobra.RangeArgs(1, 2)),
+		Long: "Make a book (book when none is named) of CSV tables that an old system exports,\n" +
+			"as a map says: which column of which table fills which attr. The map is a file, or\n" +
+			"map.yaml in a folder with the tables. Every row is accounted for: it is in the book,\n" +
+			"passed over as the map says, or reported with its file, line, column and value. The\n" +
+			"exit code is 1 when a row had to be left out; conversion/problems.csv in the book\n" +
+			"names them all.",
+		Example: "  landfall convert export\n" +
+			"  landfall convert north.yaml book-north --source /srv/export",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // files and folders
+		},
+		RunE: func(command *cobra.Command, arguments []string) error {
+			order, err := readConversion(command, arguments)
+			if err != nil {
+				return usageError{err}
+			}
+			watched := newProgress(command.ErrOrStderr(), "read")
+			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }
+			result, err := convert.Convert(command.Context(), order)
+			watched.clear()
+			if wrong, is := errors.AsType[*convert.MapError](err); is {
+				return usageError{showWrongMap(command, wrong)}
+			}
+			if err != nil {
+				return err
+			}
+			if err := showConverted(command, order.Book, result); err != nil {
+				return err
+			}
+			if !result.Whole() {
+				return errSomeFailed
+			}
+			return nil
+		},
+	}
+	flags := command.Flags()
+	flags.String("source", "", "folder of the tables (default: where the map is)")
+	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
+	for _, plain := range []string{"memory"} {
+		completes(command, plain, nothing)
+	}
+	return command
+}
+
+// readConversion takes what was typed.
+func readConversion(command *cobra.Command, arguments []string) (convert.Order, error) {
+	order := convert.Order{Map: arguments[0], Book: "book"}
+	if len(arguments) == 2 {
+		order.Book = arguments[1]
+	}
+	info, err := os.Stat(order.Map)
+	switch {
+	case err != nil:
+		return order, fmt.Errorf("%s: there is no such map or folder", order.Map)
+	case info.IsDir():
+		order.Map = filepath.Join(order.Map, specimen.MapName)
+		if _, err := os.Stat(order.Map); err != nil {
+			return order, fmt.Errorf("there is no %s", order.Map)
+		}
+	}
+	if order.Source, _ = command.Flags().GetString("source"); order.Source == "" {
+		order.Source = filepath.Dir(order.Map)
+	}
+	memory, _ := command.Flags().GetString("memory")
+	mebibytes, err := strconv.ParseInt(memory, 10, 32)
+	if err != nil || mebibytes < 1 {
+		return order, fmt.Errorf("--memory %s is no number of MiB", memory)
+	}
+	order.Memory = mebibytes << 20
+	return order, nil
+}
+
+// showWrongMap says everything that is wrong with a map, a line each.
+func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
+	if asJSON(command) {
+		return wrong
+	}
+	for _, one := range wrong.Wrong {
+		fmt.Fprintln(command.ErrOrStderr(), clean(one))
+	}
+	if len(wrong.Wrong) == 1 {
+		return fmt.Errorf("the map has a mistake; nothing was converted")
+	}
+	return fmt.Errorf("the map has %d mistakes; nothing was converted", len(wrong.Wrong))
+}
+
+// showConverted accounts for the rows: a line for each table, then what to mend.
+func showConverted(command *cobra.Command, folder string, result *convert.Result) error {
+	data := map[string]any{"book": folder, "result": result}
+	return show(command, data, func(out io.Writer) {
+		rows := [][]string{}
+		for _, tally := range result.Tallies {
+			rows = append(rows, []string{
+				tally.Table, strings.Join(tally.Files, " "), strconv.Itoa(tally.Read), strconv.Itoa(tally.Used),
+				strconv.Itoa(tally.PassedOver + tally.NotReferred), strconv.Itoa(tally.LeftOut), strconv.Itoa(tally.Reported()),
+			})
+		}
+		table(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}, rows)
+		fmt.Fprintf(out, "\nIn %s:\n\n", clean(folder))
+		rows = rows[:0]
+		for _, stem := range slices.Sorted(maps.Keys(result.Lines)) {
+			rows = append(rows, []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])})
+		}
+		table(out, []string{"FILE", "LINES"}, rows)
+		showTroubles(out, folder, result)
+	})
+}
+
+func showTroubles(out io.Writer, folder string, result *convert.Result) {
+	if result.Whole() {
+		return
+	}
+	rows := [][]string{}
+	for _, trouble := range result.Troubles[:min(mostShown, len(result.Troubles))] {
+		p := trouble.First
+		rows = append(rows, []string{
+			strconv.Itoa(trouble.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What,
+		})
+	}
+	fmt.Fprint(out, "\nRows that are not in the book:\n\n")
+	table(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "WHAT"}, rows)
+	if more := len(result.Troubles) - mostShown; more > 0 {
+		fmt.Fprintf(out, "and %d more kinds\n", more)
+	}
+	fmt.Fprintf(out, "\nAll of them are in %s.\n", clean(filepath.Join(folder, "conversion", "problems.csv")))
+}

@@ -1,0 +1,321 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+)
+
+// cursor goes through the rows of one place along with their parents.
+type cursor struct {
+	place  *place
+	stream *merge
+	now    *entry // the next row that has not been met
+	within []int  // where its table and those below it are counted in the parent
+
+	// The rows of the key at hand.
+	text   []byte // objects with a comma behind each, or members
+	rows   int
+	counts []int // rows of each table in text
+	used   bool
+	load   load
+}
+
+// attach brings the rows of one group of tables to the rows they belong to, and
+// sends those on to meet the next group, or to their place.
+func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
+	g := t.groups[stage]
+	parents, err := x.stages[t.number][stage].stream()
+	if err != nil {
+		return err
+	}
+	a := &attacher{conversion: x, table: t, group: g, stage: stage}
+	for _, p := range g.places {
+		c := &cursor{place: p, counts: make([]int, 1+len(p.table.below))}
+		for _, inside := range append([]*table{p.table}, p.table.below...) {
+			c.within = append(c.within, slices.Index(t.below, inside))
+		}
+		if c.stream, err = p.sorter.stream(); err != nil {
+			return err
+		}
+		c.now = c.stream.next()
+		a.cursors = append(a.cursors, c)
+	}
+	a.begin()
+	for e := parents.next(); e != nil; e = parents.next() {
+		if a.met++; a.met%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := a.parent(e); err != nil {
+			return err
+		}
+	}
+	if err := parents.err(); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// attacher is one such meeting.
+type attacher struct {
+	*conversion
+	table   *table
+	group   *group
+	stage   int
+	cursors []*cursor
+	outlets []outlet
+	met     int
+
+	begun  bool
+	key    []byte
+	load   load
+	text   []byte
+	packed []byte
+}
+
+// parent brings one row together with what belongs to it.
+func (a *attacher) parent(e *entry) error {
+	if !a.begun || !bytes.Equal(a.key, e.key) {
+		if err := a.leave(); err != nil {
+			return err
+		}
+		a.begun, a.key = true, append(a.key[:0], e.key...)
+		for _, c := range a.cursors {
+			if err := a.collect(c); err != nil {
+				return err
+			}
+		}
+	}
+	l := &a.load
+	l.read(e.load, len(a.table.below))
+	if !l.bad {
+		if err := a.dangling(e, l); err != nil {
+			return err
+		}
+	}
+	last := a.stage == len(a.table.groups)-1
+	if l.bad {
+		if last {
+			return nil // it has told everybody
+		}
+	} else {
+		for _, c := range a.cursors {
+			if c.rows > 0 && !c.used {
+				c.used = true
+				for i, count := range c.counts {
+					l.counts[c.within[i]] += count
+				}
+			}
+		}
+		a.text = a.fill(a.text[:0], l.text, last)
+		l.text = a.text
+	}
+	return a.send(e, l, last)
+}
+
+// dangling reports a row that refers to another which is not there.
+func (a *attacher) dangling(e *entry, l *load) error {
+	for _, c := range a.cursors {
+		if c.place.mode != asFurther || !c.place.strict || c.rows > 0 || len(e.key) == 0 {
+			continue
+		}
+		l.bad = true
+		return a.reject(a.table, e.at, l.counts, Problem{
+			Kind: Missing, Column: strings.Join(a.group.linked, ", "), Value: shownKey(e.key),
+			What: "there is no such row in " + c.place.table.name + "; say optional: true there if there need not be",
+		})
+	}
+	return nil
+}
+
+func shownKey(key []byte) string { return shown(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
+
+// leave ends a key. What belongs to nothing but rows with problems is left out
+// with them.
+func (a *attacher) leave() error {
+	for _, c := range a.cursors {
+		if c.rows > 0 && !c.used {
+			for i, count := range c.counts {
+				a.tallies[c.tableAt(i).number].LeftOut += count
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cursor) tableAt(i int) *table {
+	if i == 0 {
+		return c.place.table
+	}
+	return c.place.table.below[i-1]
+}
+
+// collect reads the rows of the key at hand. Those of smaller keys belong to
+// nothing.
+func (a *attacher) collect(c *cursor) error {
+	c.text, c.rows, c.used = c.text[:0], 0, false
+	clear(c.counts)
+	for c.now != nil {
+		order := compareKeys(c.now.key, a.key)
+		if order > 0 {
+			break
+		}
+		text := c.load.readCounts(c.now.load, len(c.place.table.below))
+		var err error
+		if order < 0 {
+			err = a.orphan(c)
+		} else {
+			err = a.take(c, text)
+		}
+		if err != nil {
+			return err
+		}
+		c.now = c.stream.next()
+	}
+	return c.stream.err()
+}
+
+// longestLine is the longest line of a book.
+const longestLine = 10 << 20
+
+func (a *attacher) take(c *cursor, text []byte) error {
+	most := 1
+	if c.place.mode == asList {
+		most = c.place.most
+	}
+	if c.rows >= most || len(c.text)+len(text) > longestLine {
+		what := "there is one already for the same row of " + a.table.name
+		if most > 1 {
+			what = "there are more of them for one row of " + a.table.name + " than can be sent"
+		}
+		return a.reject(c.place.table, c.now.at, c.load.counts, Problem{
+			Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shownKey(c.now.key), What: what,
+		})
+	}
+	c.rows++
+	c.counts[0]++
+	for i, count := range c.load.counts {
+		c.counts[i+1] += count
+	}
+	if c.place.mode == asFurther {
+		c.text = append(c.text, text...)
+		return nil
+	}
+	c.text = append(closed(append(append(c.text, '{'), text...)), ',')
+	return nil
+}
+
+// closed ends an object with a brace instead of its last comma.
+func closed(object []byte) []byte {
+	if last := len(object) - 1; object[last] == ',' {
+		object[last] = '}'
+		return object
+	}
+	return append(object, '}')
+}
+
+// orphan reports a row that belongs to nothing. Rows with further members of
+// another are only counted: not everything in a list of tariffs is in use.
+func (a *attacher) orphan(c *cursor) error {
+	p := c.place
+	if p.mode == asFurther {
+		a.tallies[p.table.number].NotReferred++
+		a.leftOut(p.table, c.load.counts)
+		return nil
+	}
+	return a.reject(p.table, c.now.at, c.load.counts, Problem{
+		Kind: Orphan, Column: strings.Join(p.linked, ", "), Value: shownKey(c.now.key),
+		What: "there is no such row in " + a.table.name,
+	})
+}
+
+// fill puts what was collected where its marks stand.
+func (a *attacher) fill(dst, text []byte, last bool) []byte {
+	for {
+		at := bytes.IndexByte(text, 0)
+		if at < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:at]...)
+		mark := text[at+1]
+		text = text[at+2:]
+		switch {
+		case mark == deferred && last:
+			dst = closed(dst)
+		case mark == deferred || !a.has(mark):
+			dst = append(dst, 0, mark)
+		default:
+			dst = a.insert(dst, mark)
+		}
+	}
+}
+
+func (a *attacher) has(mark byte) bool {
+	return slices.ContainsFunc(a.cursors, func(c *cursor) bool { return c.place.mark == mark })
+}
+
+// insert writes a list, an object or further members. The rows of several
+// tables may stand in one list.
+func (a *attacher) insert(dst []byte, mark byte) []byte {
+	begun := false
+	var p *place
+	for _, c := range a.cursors {
+		if c.place.mark != mark {
+			continue
+		}
+		p = c.place
+		switch {
+		case c.rows == 0:
+		case p.mode == asFurther:
+			dst = append(dst, c.text...)
+		case p.mode == asOne:
+			if !begun {
+				dst = append(append(dst, p.name...), c.text...)
+				begun = true
+			}
+		default:
+			if !begun {
+				dst = append(append(dst, p.name...), '[')
+				begun = true
+			}
+			dst = append(dst, c.text...)
+		}
+	}
+	switch {
+	case p.mode != asList:
+	case begun:
+		dst[len(dst)-1] = ']'
+		dst = append(dst, ',')
+	case p.needed:
+		dst = append(append(dst, p.name...), '[', ']', ',')
+	}
+	return dst
+}
+
+// finish ends the last key. Rows of keys that never came belong to nothing.
+func (a *attacher) finish() error {
+	if err := a.leave(); err != nil {
+		return err
+	}
+	for _, c := range a.cursors {
+		for ; c.now != nil; c.now = c.stream.next() {
+			c.load.readCounts(c.now.load, len(c.place.table.below))
+			if err := a.orphan(c); err != nil {
+				return err
+			}
+		}
+		if err := c.stream.err(); err != nil {
+			return err
+		}
+		if err := c.place.sorter.release(); err != nil {
+			return err
+		}
+	}
+	for i := range a.outlets {
+		if err := a.outlets[i].flush(); err != nil {
+			return err
+		}
+	}
+	return a.stages[a.table.number][a.stage].release()
+}

@@ -1,0 +1,270 @@
+// Package convert makes a book of what an old system can export: CSV tables,
+// one for each kind of thing, linked by columns of its own choosing. A map says
+// which column fills which attr.
+//
+// A table is read once, on all cores. Its rows become JSON as far as they can be
+// made of the row alone, with marks where rows of other tables come in. Then
+// they are sorted by what links them and meet the others in one pass, from the
+// innermost tables outwards, until they are lines of the book. What does not fit
+// into memory is sorted on disk. Every row ends up in the book or in the report.
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"landfall/internal/book"
+)
+
+// Order says what is to be converted.
+type Order struct {
+	Map    string // path of the map
+	Source string // folder of the tables
+	Book   string // folder of the book, which must not be there yet
+	Memory int64  // bytes that rows may take in memory before they go to disk
+	// Progress hears now and then how many bytes of how many were read.
+	Progress func(done, whole int64)
+}
+
+// DefaultMemory is how much rows may take unless somebody says otherwise.
+const DefaultMemory = 256 << 20
+
+// leastMemory is what a few blocks of rows take.
+const leastMemory = 64 << 10
+
+// Result is what came of a conversion.
+type Result struct {
+	Tallies  []Tally        `json:"tables"`
+	Lines    map[string]int `json:"lines"` // of the files of the book
+	Problems int            `json:"problems"`
+	Troubles []Trouble      `json:"troubles"`
+	Spilled  int64          `json:"spilled_bytes"`
+}
+
+// Whole reports whether every row that was meant to be is in the book.
+func (r *Result) Whole() bool { return r.Problems == 0 }
+
+// conversion is one at work.
+type conversion struct {
+	*plan
+	context context.Context //nolint:containedctx // of the one call it serves
+	order   Order
+	part    string // where the book grows until it is whole
+
+	room       *room
+	stages     [][]*sorter // by table and group
+	tallies    []*Tally
+	complaints *complaints
+	press      *press
+	workers    sync.Pool
+
+	makesAccounts bool
+	roots         map[string]*sorter
+	read, whole   int64
+}
+
+// Convert does what an order says. A *MapError says what is wrong with the map.
+// Rows with problems are no error: the result tells of them.
+func Convert(ctx context.Context, order Order) (result *Result, err error) {
+	p, err := readPlan(ctx, order.Map, order.Source)
+	if err != nil {
+		return nil, err
+	}
+	x := &conversion{
+		plan: p, context: ctx, order: order, roots: map[string]*sorter{},
+		workers: sync.Pool{New: func() any { return &worker{} }},
+	}
+	lock, err := claim(order.Book)
+	if err != nil {
+		return nil, err
+	}
+	x.part = lock.Name()
+	defer func() { err = errors.Join(err, os.RemoveAll(x.part), lock.Close()) }()
+	aside := filepath.Join(x.part, "conversion")
+	spill := filepath.Join(x.part, "spill")
+	if err := errors.Join(os.Mkdir(aside, 0o700), os.Mkdir(spill, 0o700)); err != nil {
+		return nil, err
+	}
+	x.complaints = &complaints{path: filepath.Join(aside, "problems.csv"), troubles: map[Problem]*Trouble{}}
+	x.room = &room{budget: max(order.Memory, leastMemory), folder: spill}
+	x.press = newPress(x, p.supplier)
+	if err := x.prepare(); err != nil {
+		return nil, err
+	}
+	if err := x.convert(ctx); err != nil {
+		return nil, errors.Join(err, x.abandon())
+	}
+	if result, err = x.finish(); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(spill); err != nil {
+		return nil, err
+	}
+	if err := writeReport(filepath.Join(aside, "report.json"), result); err != nil {
+		return nil, err
+	}
+	return result, hand(x.part, order.Book)
+}
+
+// prepare gives every place its sorter and every table its tally.
+func (x *conversion) prepare() error {
+	x.stages = make([][]*sorter, len(x.tables))
+	slices.SortFunc(x.tables, func(a, b *table) int { return a.number - b.number })
+	rooted := map[string]int{}
+	for _, t := range x.tables {
+		for _, p := range t.places {
+			rooted[p.stem]++
+		}
+	}
+	x.makesAccounts = rooted[book.Accounts.Stem] > 0
+	for _, t := range x.tables {
+		tally := &Tally{Table: t.name, Problems: map[ProblemKind]int{}}
+		for _, path := range t.paths {
+			tally.Files = append(tally.Files, filepath.Base(path))
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			x.whole += info.Size()
+		}
+		x.tallies = append(x.tallies, tally)
+		t.arrange()
+		for range t.groups {
+			x.stages[t.number] = append(x.stages[t.number], x.room.newSorter())
+		}
+		for _, p := range t.places {
+			switch {
+			case p.mode != asRoot:
+				p.sorter = x.room.newSorter()
+			case p.stem == book.Accounts.Stem && rooted[p.stem] == 1 && t.inOrder(p):
+			default:
+				if x.roots[p.stem] == nil {
+					x.roots[p.stem] = x.room.newSorter()
+				}
+				p.sorter = x.roots[p.stem]
+			}
+		}
+	}
+	return nil
+}
+
+// arrange lets the group that is linked by what the rows are called in their
+// place come last: then they are in the order of their place when they leave it.
+func (t *table) arrange() {
+	slices.SortStableFunc(t.groups, func(a, b *group) int {
+		rank := func(g *group) int {
+			if len(t.places) == 1 && g.id == strings.Join(t.places[0].linked, "\x00") {
+				return 1
+			}
+			return 0
+		}
+		return rank(a) - rank(b)
+	})
+}
+
+func (t *table) inOrder(p *place) bool {
+	last := len(t.groups) - 1
+	return last >= 0 && t.groups[last].id == strings.Join(p.linked, "\x00")
+}
+
+// convert takes the tables one after the other, innermost first.
+func (x *conversion) convert(ctx context.Context) error {
+	done := map[*table]bool{}
+	var visit func(t *table) error
+	visit = func(t *table) error {
+		if done[t] {
+			return nil
+		}
+		done[t] = true
+		for _, holder := range t.holders {
+			if err := visit(holder.table); err != nil {
+				return err
+			}
+		}
+		if err := x.scan(ctx, t); err != nil {
+			return err
+		}
+		for stage := range t.groups {
+			if err := x.attach(ctx, t, stage); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, t := range x.tables {
+		if err := visit(t); err != nil {
+			return err
+		}
+	}
+	for _, stem := range rootStems() {
+		if s := x.roots[stem]; s != nil {
+			if err := x.press.stem(stem, s); err != nil {
+				return err
+			}
+		}
+	}
+	if x.totals != nil {
+		return x.press.writeTotals(x.totals)
+	}
+	return nil
+}
+
+// finish closes the files and accounts for every row.
+func (x *conversion) finish() (*Result, error) {
+	lines, err := x.press.close()
+	if err = errors.Join(err, x.complaints.close()); err != nil {
+		return nil, err
+	}
+	result := &Result{Lines: lines, Problems: x.complaints.count, Troubles: x.complaints.ranked(), Spilled: x.room.Spilled}
+	for _, tally := range x.tallies {
+		if !tally.adds() {
+			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", tally.Table, *tally)
+		}
+		result.Tallies = append(result.Tallies, *tally)
+	}
+	return result, nil
+}
+
+func (x *conversion) abandon() (err error) {
+	for _, file := range x.press.files {
+		err = errors.Join(err, file.Abandon())
+	}
+	return err
+}
+
+// reject reports a row that cannot be in the book. What is inside it is left out
+// with it.
+func (x *conversion) reject(t *table, at uint64, counts []int, p Problem) error {
+	x.tallies[t.number].Problems[p.Kind]++
+	x.leftOut(t, counts)
+	p.Table = t.name
+	p.File, p.Line = t.file(at)
+	return x.complaints.add(p)
+}
+
+func (x *conversion) leftOut(t *table, counts []int) {
+	for i, count := range counts {
+		x.tallies[t.below[i].number].LeftOut += count
+	}
+}
+
+// used counts a row that is in the book with all that is inside it.
+func (x *conversion) used(t *table, counts []int) {
+	x.tallies[t.number].Used++
+	for i, count := range counts {
+		x.tallies[t.below[i].number].Used += count
+	}
+}
+
+func (x *conversion) advance(bytes int) {
+	x.read += int64(bytes)
+	if x.order.Progress != nil {
+		x.order.Progress(x.read, x.whole)
+	}
+}

@@ -1,0 +1,82 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// A book grows in a folder beside the one it will be, and gets its name when it
+// is whole: what was interrupted is never taken for a book.
+
+// claim makes that folder. One that a killed conversion left is removed; one
+// that somebody is at work in is left alone.
+func claim(folder string) (*os.File, error) {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case err == nil && len(entries) > 0:
+		return nil, fmt.Errorf("%s is there already; remove it or name another folder", folder)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	part := filepath.Clean(folder) + ".part"
+	if err := os.MkdirAll(filepath.Dir(part), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(part, 0o700); errors.Is(err, fs.ErrExist) {
+		lock, err := lockFolder(part)
+		if err != nil {
+			return nil, err
+		}
+		err = os.RemoveAll(part)
+		if err = errors.Join(err, lock.Close()); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(part, 0o700); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	return lockFolder(part)
+}
+
+// lockFolder says with the folder's own lock that somebody is at work in it.
+func lockFolder(part string) (*os.File, error) {
+	file, err := os.Open(part)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another conversion is at work in %s", part), file.Close())
+	}
+	return file, nil
+}
+
+// hand gives the whole book its name.
+func hand(part, folder string) error {
+	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one, else it would have been refused
+		return err
+	}
+	if err := os.Rename(part, folder); err != nil {
+		return err
+	}
+	above, err := os.Open(filepath.Dir(filepath.Clean(folder)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(above.Sync(), above.Close())
+}
+
+// writeReport leaves the figures beside the book.
+func writeReport(path string, result *Result) error {
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o600)
+}

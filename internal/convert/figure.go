@@ -1,0 +1,90 @@
+package convert
+
+// figure says how a table writes numbers. Digits are moved about as they stand;
+// no number is ever computed with, so none is rounded.
+type figure struct {
+	decimal  byte // the point or comma before the decimals
+	grouping byte // between thousands, or 0
+	minor    int  // how many of the last digits are decimals: cents have 2
+	reversed bool // what is a debit here is a credit there
+}
+
+// mostDigits is more than any number of a book may have.
+const mostDigits = 40
+
+// read gives a number as JSON texts have it: an optional minus, digits, a point
+// and decimals. negative turns it round, as reversed does. It is nil for what is
+// no number.
+func (f *figure) read(dst, text []byte, negative bool) []byte {
+	var digits [mostDigits]byte
+	count, point := 0, -1
+	signed := false
+	for i, c := range text {
+		switch {
+		case c-'0' <= 9:
+			if count == mostDigits {
+				return nil
+			}
+			digits[count] = c
+			count++
+		case (c == '-' || c == '+') && !signed && (i == 0 || i == len(text)-1): // 12,50- is how some write a minus
+			signed = true
+			negative = negative != (c == '-')
+		case c == f.decimal && point < 0:
+			point = count
+		case c == f.grouping && f.grouping != 0 && point < 0 && count > 0:
+		default:
+			return nil
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	if point < 0 {
+		point = count
+	}
+	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
+}
+
+// write puts the point behind so many digits, which may be before the first.
+func (f *figure) write(dst, digits []byte, point int, negative bool) []byte {
+	zero := true
+	for _, c := range digits {
+		zero = zero && c == '0'
+	}
+	if negative && !zero {
+		dst = append(dst, '-')
+	}
+	whole := 0
+	for whole < point-1 && digits[whole] == '0' {
+		whole++ // zeros in front
+	}
+	if point <= 0 {
+		dst = append(dst, '0')
+	} else {
+		dst = append(dst, digits[whole:point]...)
+	}
+	if point < len(digits) {
+		dst = append(dst, '.')
+		for ; point < 0; point++ {
+			dst = append(dst, '0')
+		}
+		dst = append(dst, digits[point:]...)
+	}
+	return dst
+}
+
+// decimalsOf counts the decimals of a number as read gives it, zeros at the end
+// left out.
+func decimalsOf(number []byte) int {
+	end := len(number)
+	for end > 0 && number[end-1] == '0' {
+		end--
+	}
+	for i := range end {
+		if number[i] == '.' {
+			return end - i - 1
+		}
+	}
+	return 0
+}

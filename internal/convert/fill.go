@@ -1,0 +1,167 @@
+package convert
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+	"landfall/internal/outline"
+	"landfall/internal/rules"
+)
+
+// fills puts the objects of every place together.
+func (c *compiler) fills() {
+	for _, t := range c.tables {
+		for _, p := range t.places {
+			if p.object == nil {
+				continue
+			}
+			node := p.node.Find("fill")
+			if node == nil {
+				node = t.node.Find("fill")
+			}
+			if node == nil || node.Kind != outline.Group {
+				c.complain(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
+				continue
+			}
+			f := &filler{compiler: c, place: p, open: map[string]*place{}}
+			for _, holder := range slices.Backward(t.holders) { // of several in one list the first stands for all
+				f.open[holder.path] = holder
+				f.further = f.further || holder.mode == asFurther
+			}
+			preset := []string{}
+			if p.mode == asRoot {
+				preset = []string{"import_supplier", "external_account_number"}
+			}
+			p.members = f.members(node, p.object, "", preset)
+			for _, holder := range t.holders {
+				if f.open[holder.path] == holder && holder.mode != asFurther {
+					c.complain(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
+				}
+			}
+		}
+	}
+}
+
+// filler puts the object of one place together.
+type filler struct {
+	*compiler
+	place   *place
+	open    map[string]*place // what other tables bring, by path, until it has its place
+	further bool              // another table has further members of the object
+}
+
+// members reads the members of a fill in their order. What rows of other tables
+// bring stands where the fill says {rows: TABLE}, or else at the end.
+func (f *filler) members(node *outline.Node, object *rules.Table, path string, preset []string) (list []member) {
+	known := slices.DeleteFunc(fieldNames(object), func(name string) bool { return slices.Contains(preset, name) })
+	for _, given := range node.Members {
+		field, is := fieldOf(object, given.Name)
+		if !is || slices.Contains(preset, given.Name) {
+			f.unknown(given.Line, "attr", given.Name, strings.TrimSuffix(f.place.where()+"."+path, "."), known)
+			continue
+		}
+		m := member{attr: path + field.Name, name: nameOf(field.Name), required: field.Required && f.place.mode != asFurther && !f.further}
+		f.fill(&m, given.Node, field.Type, path+field.Name)
+		list = append(list, m)
+	}
+	for _, field := range object.Fields {
+		full := path + field.Name
+		if holder := f.open[full]; holder != nil {
+			delete(f.open, full)
+			list = append(list, member{attr: full, name: nameOf(field.Name), hole: &hole{holder, holder.mark}})
+		} else if field.Required && !slices.Contains(preset, field.Name) && node.Find(field.Name) == nil && f.place.mode != asFurther && !f.further {
+			f.complain(node.Line, "%s is required for %s and nothing fills it", full, f.place.where())
+		}
+	}
+	if holder := f.open[""]; path == "" && holder != nil {
+		for _, holder := range f.place.table.holders {
+			if holder.mode == asFurther {
+				list = append(list, member{hole: &hole{holder, holder.mark}})
+			}
+		}
+	}
+	return list
+}
+
+// fill reads one member by what its attr is.
+func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string) {
+	if node.Kind == outline.Group && node.Find("rows") != nil {
+		f.rows(m, node, path)
+		return
+	}
+	t := f.place.table
+	switch {
+	case typ.Shape == rules.ShapeObject:
+		if node.Kind != outline.Group {
+			f.complain(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
+			return
+		}
+		m.parts = f.members(node, typ.Table, path+".", nil)
+	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
+		items := node.Items
+		if node.Kind == outline.Group {
+			items = []*outline.Node{node}
+		}
+		for i, item := range items {
+			if item.Kind != outline.Group {
+				f.complain(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
+				continue
+			}
+			below := path + "."
+			if len(items) > 1 {
+				below += strconv.Itoa(i) + "."
+			}
+			m.items = append(m.items, f.members(item, typ.Item.Table, below, nil))
+		}
+		if len(items) == 0 {
+			f.complain(node.Line, "%s needs a list of what is in it, or {rows: TABLE}", path)
+		}
+	case typ.Shape == rules.ShapeList:
+		f.list(m, node, typ)
+	default:
+		m.value = f.expression(t, node, &typ)
+	}
+}
+
+// list reads a list of plain values: several expressions, or one text that is
+// cut into pieces.
+func (f *filler) list(m *member, node *outline.Node, typ rules.Type) {
+	items := node.Items
+	if node.Kind != outline.List {
+		items = []*outline.Node{node}
+	}
+	for _, item := range items {
+		if item.Kind == outline.Group && item.Find("part") == nil {
+			m.split, _ = f.text(item, "split")
+		}
+		m.texts = append(m.texts, f.expression(f.place.table, item, typ.Item))
+	}
+}
+
+// rows says where the rows of another table stand among the members.
+func (f *filler) rows(m *member, node *outline.Node, path string) {
+	name, line := f.text(node, "rows")
+	holder := f.open[path]
+	if holder == nil || holder.table.name != name {
+		f.complain(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
+		return
+	}
+	delete(f.open, path)
+	m.hole = &hole{holder, holder.mark}
+	m.required = false
+}
+
+// violations gives what the service finds wrong, in one line.
+func violations(err error) string {
+	if known, ours := errors.AsType[*landfall.Error](err); ours && len(known.Violations) > 0 {
+		var list []string
+		for _, one := range known.Violations {
+			list = append(list, one.Attr+": "+one.Detail)
+		}
+		return strings.Join(list, " ")
+	}
+	return err.Error()
+}

@@ -1,0 +1,105 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// files finds the files of a table and reads what their columns are called.
+func (c *compiler) files(t *table) {
+	node := t.node.Find("file")
+	names := c.texts(node, "file")
+	if len(names) == 0 {
+		c.complain(t.line, "file is needed: the file of table %s", t.name)
+	}
+	for _, name := range names {
+		found, err := filepath.Glob(filepath.Join(c.folder, name))
+		if err != nil || len(found) == 0 {
+			c.unknown(node.Line, "file", name, c.folder, filesOf(c.folder))
+			continue
+		}
+		slices.Sort(found)
+		t.paths = append(t.paths, found...)
+	}
+	given := t.node.Find("columns")
+	if given != nil {
+		t.columns, t.headed = c.texts(given, "columns"), false
+	}
+	t.unread = len(t.paths) == 0
+	for _, path := range t.paths {
+		columns, err := t.header(path)
+		switch {
+		case err != nil:
+			t.unread = true
+			c.complain(node.Line, "%s: %s", path, err)
+		case t.columns == nil:
+			t.columns = columns
+		case given != nil && len(columns) != len(t.columns):
+			c.complain(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
+		case t.headed && !slices.Equal(columns, t.columns):
+			c.complain(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
+		}
+	}
+}
+
+func filesOf(folder string) (names []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// open begins to read a file of the table.
+func (t *table) open(path string) (*splitter, io.Closer, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := t.dialect.charset.reader(file)
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return newSplitter(source, t.dialect.delimiter, t.dialect.quote), file, nil
+}
+
+// header reads the first row of a file.
+func (t *table) header(path string) ([]string, error) {
+	split, file, err := t.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	first, err := split.next()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("it is empty; the first line should name the columns")
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := &records{delimiter: t.dialect.delimiter, quote: t.dialect.quote}
+	rows.reset(first)
+	if first.wrong != "" || !rows.next() || rows.wrong != "" {
+		return nil, fmt.Errorf("its first line cannot be read: %s", first.wrong+rows.wrong)
+	}
+	var columns []string
+	for _, field := range rows.fields {
+		name, wrong := t.dialect.charset.decode(nil, trimmed(field))
+		if wrong != "" {
+			return nil, fmt.Errorf("the name of column %d cannot be read: %s", len(columns)+1, wrong)
+		}
+		columns = append(columns, strings.TrimSpace(string(name)))
+	}
+	if len(columns) > mostColumns {
+		return nil, fmt.Errorf("it has more than %d columns", mostColumns)
+	}
+	return columns, nil
+}
+
+// mostColumns is more than any table has that somebody made on purpose.
+const mostColumns = 10_000

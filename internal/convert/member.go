@@ -1,0 +1,129 @@
+package convert
+
+// member is an attr of an object and how it is filled. An object is written as
+// its members, each with a comma behind it; who puts the braces round them
+// takes the last comma away. So objects can be put together from the rows of
+// several tables without knowing which of them have anything to say.
+type member struct {
+	attr     string // its path, for people
+	name     []byte // with quotes and colon
+	required bool
+
+	value *value     // a plain value
+	parts []member   // an object in the same row
+	items [][]member // a list of objects in the same row
+	texts []*value   // a list of plain values in the same row
+	split string     // where the one text of a list is cut
+	hole  *hole      // what other tables bring
+}
+
+// hole is a place in an object that rows of another table fill: a list, one
+// object, or further members of the object itself.
+type hole struct {
+	place *place
+	mark  byte // from 1; a NUL and this byte stand for it until it is filled
+}
+
+// deferred stands behind a NUL for the end of an object that has holes: whether
+// its last comma has to go is known when they are filled.
+const deferred = 0
+
+// write appends the members of an object. It says whether any of them came out
+// of the row: an object of constants alone says nothing.
+func (r *row) write(dst []byte, members []member) ([]byte, bool) {
+	drawn := false
+	for i := range members {
+		m := &members[i]
+		before, had := len(dst), drawn
+		switch {
+		case m.value != nil:
+			text := m.value.get(r)
+			if len(text) == 0 {
+				break
+			}
+			dst = m.value.write(append(dst, m.name...), r, text)
+			dst = append(dst, ',')
+			drawn = drawn || !m.value.fixed
+		case m.hole != nil:
+			dst = append(dst, 0, m.hole.mark)
+			drawn = true
+		case m.parts != nil:
+			var any bool
+			if dst, any = r.object(append(dst, m.name...), m.parts); !any {
+				dst = dst[:before]
+			} else {
+				dst = append(dst, ',')
+			}
+			drawn = drawn || any
+		default:
+			var any bool
+			if dst, any = r.list(append(dst, m.name...), m); !any {
+				dst = dst[:before]
+			}
+			drawn = drawn || any
+		}
+		if len(dst) == before && m.required && !r.failed {
+			r.missing(m)
+			drawn = had
+		}
+	}
+	return dst, drawn
+}
+
+func (r *row) missing(m *member) {
+	column := -1
+	if m.value != nil {
+		column = m.value.column
+	}
+	r.fail(Unconvertible, column, nil, m.attr+" is required and there is nothing for it; give it a default, or leave the row out with when")
+}
+
+// object writes an object of the same row. If nothing of it came out of the row
+// then neither did what is wrong with it.
+func (r *row) object(dst []byte, parts []member) (out []byte, drawn bool) {
+	failed, problem := r.failed, r.problem
+	dst, drawn = r.write(append(dst, '{'), parts)
+	if !drawn {
+		r.failed, r.problem = failed, problem
+		return dst, false
+	}
+	for i := range parts {
+		if parts[i].holds() {
+			return append(dst, 0, deferred), true
+		}
+	}
+	dst[len(dst)-1] = '}' // instead of the last comma
+	return dst, true
+}
+
+// holds reports whether rows of other tables come in here.
+func (m *member) holds() bool { return m.hole != nil }
+
+// list writes a list of the same row.
+func (r *row) list(dst []byte, m *member) (out []byte, drawn bool) {
+	dst = append(dst, '[')
+	for _, item := range m.items {
+		before := len(dst)
+		var any bool
+		if dst, any = r.object(dst, item); !any {
+			dst = dst[:before]
+			continue
+		}
+		dst, drawn = append(dst, ','), true
+	}
+	for _, one := range m.texts {
+		text := one.get(r)
+		for len(text) > 0 {
+			var piece []byte
+			piece, text = cutAt(text, m.split)
+			if len(piece) > 0 {
+				dst, drawn = append(one.write(dst, r, piece), ','), true
+			}
+		}
+	}
+	if !drawn {
+		return dst, false
+	}
+	dst[len(dst)-1] = ']'
+	return append(dst, ','), true
+}

@@ -1,0 +1,120 @@
+package convert
+
+// source gives entries in order.
+type source interface {
+	next() bool
+	entry() *entry
+	err() error
+}
+
+// memorySource is a chain of batches, each of which begins behind the end of
+// the one before it.
+type memorySource struct {
+	batches []*batch
+	at      int // in the first of them
+	now     entry
+}
+
+func (m *memorySource) next() bool {
+	for len(m.batches) > 0 {
+		if m.at < len(m.batches[0].slots) {
+			m.now = m.batches[0].entry(m.at)
+			m.at++
+			return true
+		}
+		m.batches[0] = nil
+		m.batches, m.at = m.batches[1:], 0
+	}
+	return false
+}
+
+func (m *memorySource) entry() *entry { return &m.now }
+func (m *memorySource) err() error    { return nil }
+
+// memorySources puts batches into as few chains as it can: a table that is in
+// order already is one.
+func memorySources(batches []*batch) []source {
+	var chains []*memorySource
+	var ends []entry
+next:
+	for _, b := range batches {
+		first, last := b.entry(0), b.entry(len(b.slots)-1)
+		for i := len(chains) - 1; i >= 0; i-- {
+			if ends[i].compare(&first) <= 0 {
+				chains[i].batches, ends[i] = append(chains[i].batches, b), last
+				continue next
+			}
+		}
+		chains, ends = append(chains, &memorySource{batches: []*batch{b}}), append(ends, last)
+	}
+	sources := make([]source, len(chains))
+	for i, chain := range chains {
+		sources[i] = chain
+	}
+	return sources
+}
+
+// merge gives the entries of several sources in order, with a heap of those
+// that have any left.
+type merge struct {
+	heap    []source
+	heads   []*entry
+	started bool
+	wrong   error
+}
+
+func newMerge(sources []source) *merge {
+	m := &merge{}
+	for _, s := range sources {
+		if s.next() {
+			m.heap, m.heads = append(m.heap, s), append(m.heads, s.entry())
+		} else if err := s.err(); err != nil {
+			m.wrong = err
+		}
+	}
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	return m
+}
+
+// next gives the next entry, or nil. It is valid until the next.
+func (m *merge) next() *entry {
+	if m.started && len(m.heap) > 0 {
+		if !m.heap[0].next() {
+			if err := m.heap[0].err(); err != nil {
+				m.wrong, m.heap = err, nil
+				return nil
+			}
+			last := len(m.heap) - 1
+			m.heap[0], m.heads[0] = m.heap[last], m.heads[last]
+			m.heap, m.heads = m.heap[:last], m.heads[:last]
+		}
+		m.sink(0)
+	}
+	m.started = true
+	if len(m.heap) == 0 {
+		return nil
+	}
+	return m.heads[0]
+}
+
+func (m *merge) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(m.heap); child++ {
+			if m.heads[child].compare(m.heads[least]) < 0 {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
+		m.heads[i], m.heads[least] = m.heads[least], m.heads[i]
+		i = least
+	}
+}
+
+// err says whether everything could be read.
+func (m *merge) err() error { return m.wrong }

@@ -1,0 +1,196 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"landfall/internal/contract"
+	"landfall/internal/outline"
+	"landfall/internal/rules"
+)
+
+// ordered gives the tables so that those whose rows go into others come first,
+// and says where rows would go round in circles.
+func (c *compiler) ordered() (list []*table) {
+	state := map[*table]int{}
+	var visit func(t *table, way []string)
+	visit = func(t *table, way []string) {
+		way = append(slices.Clip(way), t.name)
+		switch state[t] {
+		case 1:
+			c.complain(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
+			return
+		case 2:
+			return
+		}
+		state[t] = 1
+		for _, g := range t.groups {
+			for _, p := range g.places {
+				visit(p.table, way)
+				for _, inside := range append([]*table{p.table}, p.table.below...) {
+					if !slices.Contains(t.below, inside) {
+						t.below = append(t.below, inside)
+					}
+				}
+			}
+		}
+		state[t] = 2
+		list = append(list, t)
+	}
+	for _, t := range c.tables {
+		visit(t, nil)
+	}
+	return list
+}
+
+// link finds out what objects the rows of every table become, from the outside
+// in.
+func (c *compiler) link() {
+	for range c.tables {
+		changed := false
+		for _, t := range c.tables {
+			for _, p := range t.places {
+				if p.object == nil && p.parent != nil && c.settle(p) {
+					changed = true
+				}
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+}
+
+// settle takes what a nested place is from what its parent is.
+func (c *compiler) settle(p *place) bool {
+	var outer *rules.Table
+	for _, of := range p.parent.places {
+		switch {
+		case of.object == nil:
+			return false
+		case outer == nil:
+			outer = of.object
+		case outer != of.object:
+			c.complain(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
+			p.object = outer
+			return true
+		}
+	}
+	if outer == nil {
+		return false
+	}
+	if p.path == "" {
+		p.mode, p.object = asFurther, outer
+		return true
+	}
+	typ := rules.Object(outer)
+	for _, name := range strings.Split(p.path, ".") {
+		if isNumber(name) {
+			continue
+		}
+		if typ.Shape == rules.ShapeList {
+			typ = *typ.Item
+		}
+		if typ.Shape != rules.ShapeObject {
+			c.complain(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
+			p.object = outer
+			return true
+		}
+		field, known := fieldOf(typ.Table, name)
+		if !known {
+			c.unknown(p.line, "attr", name, p.parent.name, fieldNames(typ.Table))
+			p.object = outer
+			return true
+		}
+		typ, p.needed, p.name = field.Type, field.Required, nameOf(name)
+	}
+	switch {
+	case typ.Shape == rules.ShapeObject:
+		p.mode, p.object = asOne, typ.Table
+	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
+		p.mode, p.object, p.most = asList, typ.Item.Table, typ.Max
+	default:
+		c.complain(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
+		p.object = outer
+	}
+	return true
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+func nameOf(name string) []byte { return []byte(`"` + name + `":`) }
+
+func fieldOf(of *rules.Table, name string) (rules.Field, bool) {
+	at := slices.IndexFunc(of.Fields, func(field rules.Field) bool { return field.Name == name })
+	if at < 0 {
+		return rules.Field{}, false
+	}
+	return of.Fields[at], true
+}
+
+func fieldNames(of *rules.Table) (names []string) {
+	for _, field := range of.Fields {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
+// totals takes control totals that stand in the map, and has them read as the
+// service reads them.
+func (c *compiler) totals(node *outline.Node) []byte {
+	if node == nil {
+		return nil
+	}
+	for _, t := range c.tables {
+		for _, p := range t.places {
+			if p.stem == totalsStem {
+				c.complain(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
+			}
+		}
+	}
+	body, err := json.Marshal(literal(node, contract.BookTable(totalsStem)))
+	if err != nil {
+		c.complain(node.Line, "control_totals: %s", err)
+		return nil
+	}
+	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
+		c.complain(node.Line, "control_totals: %s", violations(err))
+	}
+	return append(body, '\n')
+}
+
+// literal turns a part of the map into JSON. Whole numbers are numbers where
+// they are wanted; sums stay the digits they are written with.
+func literal(node *outline.Node, of *rules.Table) any {
+	switch node.Kind {
+	case outline.Group:
+		object := map[string]any{}
+		for _, member := range node.Members {
+			var inner *rules.Table
+			if of != nil {
+				field, _ := fieldOf(of, member.Name)
+				typ := field.Type
+				if typ.Shape == rules.ShapeList {
+					typ = *typ.Item
+				}
+				inner = typ.Table
+				if typ.Shape == rules.ShapeInteger && member.Node.Kind == outline.Text && isNumber(member.Node.Text) {
+					object[member.Name] = json.Number(member.Node.Text)
+					continue
+				}
+			}
+			object[member.Name] = literal(member.Node, inner)
+		}
+		return object
+	case outline.List:
+		list := []any{}
+		for _, item := range node.Items {
+			list = append(list, literal(item, of))
+		}
+		return list
+	case outline.Text:
+		return node.Text
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// pattern is how a table writes days or instants, such as DD.MM.YYYY. What is
+// no part of a date must be there as it stands.
+type pattern struct {
+	text  string
+	parts []part
+	clock bool // it has hours
+}
+
+// part is one piece of a pattern.
+type part struct {
+	what    byte // Y M D h m s, N for a month's name, or 0 for a text that must be there
+	literal string
+	min     int // digits
+	max     int
+}
+
+// tokens are the pieces a pattern may have, longest first.
+var tokens = []struct {
+	token string
+	part  part
+}{
+	{"YYYY", part{what: 'Y', min: 4, max: 4}}, {"YY", part{what: 'Y', min: 2, max: 2}},
+	{"MON", part{what: 'N'}}, {"MM", part{what: 'M', min: 2, max: 2}}, {"M", part{what: 'M', min: 1, max: 2}},
+	{"DD", part{what: 'D', min: 2, max: 2}}, {"D", part{what: 'D', min: 1, max: 2}},
+	{"hh", part{what: 'h', min: 2, max: 2}}, {"h", part{what: 'h', min: 1, max: 2}},
+	{"mm", part{what: 'm', min: 2, max: 2}}, {"ss", part{what: 's', min: 2, max: 2}},
+}
+
+// newPattern reads a pattern.
+func newPattern(text string) (*pattern, error) {
+	p := &pattern{text: text}
+	have := map[byte]bool{}
+	for rest := text; rest != ""; {
+		found := false
+		for _, known := range tokens {
+			if !strings.HasPrefix(rest, known.token) {
+				continue
+			}
+			what := known.part.what
+			if what == 'N' {
+				what = 'M'
+			}
+			if have[what] {
+				return nil, fmt.Errorf("%q has %s twice", text, known.token)
+			}
+			have[what], found = true, true
+			p.parts = append(p.parts, known.part)
+			rest = rest[len(known.token):]
+			break
+		}
+		if !found {
+			if c := rest[0]; c >= 'A' && c <= 'Z' && c != 'T' && c != 'Z' || c >= 'a' && c <= 'z' {
+				return nil, fmt.Errorf("%q has %q, which means nothing; write it with YYYY, YY, MM, M, MON, DD, D, hh, h, mm and ss", text, rest[:1])
+			}
+			p.parts = append(p.parts, part{literal: rest[:1]})
+			rest = rest[1:]
+		}
+	}
+	if !have['Y'] || !have['M'] || !have['D'] {
+		return nil, fmt.Errorf("%q has no year, month or day; write it as DD.MM.YYYY", text)
+	}
+	p.clock = have['h']
+	return p, nil
+}
+
+// moment is what was read.
+type moment struct{ year, month, day, hour, minute, second int }
+
+var monthNames = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+
+// pivot is where years of two digits change their century: no account is older
+// than its holder, and hardly anything ends more than thirty years from now.
+const pivot = 50
+
+// read takes a text apart. It is false when the text is written otherwise or is
+// no day of the calendar.
+func (p *pattern) read(text []byte) (at moment, ok bool) {
+	i := 0
+	for n := range p.parts {
+		part := &p.parts[n]
+		switch part.what {
+		case 0:
+			if i >= len(text) || text[i] != part.literal[0] {
+				return at, false
+			}
+			i++
+			continue
+		case 'N':
+			if at.month = monthOf(text[i:]); at.month == 0 {
+				return at, false
+			}
+			i += 3
+			continue
+		}
+		value, digits := 0, 0
+		for digits < part.max && i < len(text) && text[i]-'0' <= 9 {
+			value = value*10 + int(text[i]-'0')
+			digits++
+			i++
+		}
+		if digits < part.min {
+			return at, false
+		}
+		at.set(part, value)
+	}
+	return at, i == len(text) && at.real()
+}
+
+func (at *moment) set(part *part, value int) {
+	switch part.what {
+	case 'Y':
+		if part.max == 2 {
+			if value += 1900; value < 1900+pivot {
+				value += 100
+			}
+		}
+		at.year = value
+	case 'M':
+		at.month = value
+	case 'D':
+		at.day = value
+	case 'h':
+		at.hour = value
+	case 'm':
+		at.minute = value
+	case 's':
+		at.second = value
+	}
+}
+
+func monthOf(text []byte) int {
+	if len(text) < 3 {
+		return 0
+	}
+	for i, name := range monthNames {
+		if strings.EqualFold(string(text[:3]), name) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+var daysOf = [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
+// real reports whether it is in the calendar.
+func (at moment) real() bool {
+	leap := at.year%4 == 0 && (at.year%100 != 0 || at.year%400 == 0)
+	return at.year > 0 && at.month >= 1 && at.month <= 12 && at.day >= 1 && at.day <= daysOf[at.month] &&
+		(at.month != 2 || at.day < 29 || leap) && at.hour < 24 && at.minute < 60 && at.second < 60
+}
+
+// appendDay writes YYYY-MM-DD.
+func (at moment) appendDay(dst []byte) []byte {
+	return append(dst, byte('0'+at.year/1000), byte('0'+at.year/100%10), byte('0'+at.year/10%10), byte('0'+at.year%10),
+		'-', byte('0'+at.month/10), byte('0'+at.month%10), '-', byte('0'+at.day/10), byte('0'+at.day%10))
+}
+
+// appendInstant writes the instant that a clock in the zone showed, in UTC.
+func (at moment) appendInstant(dst []byte, zone *time.Location) []byte {
+	if zone != time.UTC {
+		utc := time.Date(at.year, time.Month(at.month), at.day, at.hour, at.minute, at.second, 0, zone).UTC()
+		at = moment{utc.Year(), int(utc.Month()), utc.Day(), utc.Hour(), utc.Minute(), utc.Second()}
+	}
+	return append(at.appendDay(dst), 'T', byte('0'+at.hour/10), byte('0'+at.hour%10), ':',
+		byte('0'+at.minute/10), byte('0'+at.minute%10), ':', byte('0'+at.second/10), byte('0'+at.second%10), 'Z')
+}

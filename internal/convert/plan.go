@@ -1,0 +1,340 @@
+package convert
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"landfall/internal/book"
+	"landfall/internal/contract"
+	"landfall/internal/outline"
+	"landfall/internal/rules"
+)
+
+// plan is a map that makes sense, put together with the tables it is about.
+type plan struct {
+	supplier string
+	tables   []*table // those that others wait for first
+	totals   []byte   // the control totals, where the map says them itself
+}
+
+// table is a table of the old system.
+type table struct {
+	name    string
+	line    int
+	number  int // among the tables of the plan
+	paths   []string
+	columns []string
+	headed  bool // the first line of its files names the columns
+	unread  bool // its files could not be read; that has been said
+	dialect dialect
+	places  []*place // where its rows go; the first that wants a row has it
+	groups  []*group // the tables whose rows belong to its rows
+	below   []*table // all tables whose rows can be inside its objects
+
+	node    *outline.Node
+	holders []*place // places of other tables, in the order of their marks
+}
+
+func (t *table) shortName() string {
+	if len(t.paths) == 0 {
+		return t.name
+	}
+	return filepath.Base(t.paths[0])
+}
+
+// file names the file of a row.
+func (t *table) file(at uint64) (name string, line int) {
+	return filepath.Base(t.paths[at>>lineBits]), int(at & (1<<lineBits - 1))
+}
+
+// lineBits leaves room for files of as many lines as anybody has, and for as
+// many files.
+const lineBits = 44
+
+// mode is how rows come into their parent.
+type mode uint8
+
+// The modes.
+const (
+	asRoot    mode = iota // they are lines of the book themselves
+	asList                // each is an object of a list
+	asOne                 // the one row is an object
+	asFurther             // the one row has further members of the same object
+)
+
+// place is where rows of a table go.
+type place struct {
+	table   *table
+	index   byte // among the places of its table
+	line    int
+	mode    mode
+	stem    string // of a root: the file of the book
+	parent  *table
+	path    string // of the attr, from the parent's object
+	mark    byte
+	key     []*value // the account of a root, or what links a row to its parent
+	linked  []string // the names of those columns, for people
+	when    []test
+	members []member
+	most    int    // rows a list may have
+	needed  bool   // the list must be there even if it is empty
+	name    []byte // of the attr, with quotes and colon
+	strict  bool   // a parent that refers to a row which is not there is wrong
+	orphans bool   // rows for accounts that are not in the book are kept
+	object  *rules.Table
+
+	node   *outline.Node
+	sorter *sorter
+}
+
+// where names a place for people.
+func (p *place) where() string {
+	switch p.mode {
+	case asRoot:
+		return p.stem
+	case asFurther:
+		return p.parent.name
+	}
+	return p.parent.name + "." + p.path
+}
+
+// group is the places whose rows are linked to a parent by the same columns of
+// it: one sorting of the parent serves them all.
+type group struct {
+	id     string
+	key    []*value
+	linked []string
+	places []*place
+}
+
+// compiler makes a plan of a map.
+type compiler struct {
+	*mapReader
+	context context.Context //nolint:containedctx // of the one call that reads the map
+	folder  string
+	named   map[string]map[string]string
+	tables  []*table
+}
+
+// rootStems are the files of a book that tables can become.
+func rootStems() (list []string) {
+	for _, kind := range book.Kinds() {
+		list = append(list, kind.Stem)
+	}
+	return append(list, totalsStem)
+}
+
+const totalsStem = "control-totals"
+
+// readPlan reads a map. The tables are looked for in the folder. Its error is a
+// *MapError with everything that is wrong, unless the map cannot be read at all.
+func readPlan(ctx context.Context, path, folder string) (*plan, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	c := &compiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
+	root, err := outline.Read(file)
+	if err != nil {
+		return nil, &MapError{path, []string{path + ": " + err.Error()}}
+	}
+	if !c.group(root, "a map", "map", "supplier", "source", "values", "tables", "control_totals") {
+		return nil, c.err()
+	}
+	p := &plan{}
+	if version, line := c.text(root, "map"); version != "1" {
+		c.complain(line, "a map begins with map: 1, which is the form it is written in")
+	}
+	var line int
+	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" {
+		c.complain(line, "supplier is needed: the code of the import supplier whose accounts these are")
+	}
+	usual := usualDialect()
+	if source := root.Find("source"); source != nil && source.Kind != outline.Nothing && c.group(source, "source", dialectSettings...) {
+		usual = c.dialect(source, usual)
+	}
+	if values := root.Find("values"); values != nil && values.Kind == outline.Group {
+		for _, member := range values.Members {
+			c.named[member.Name] = c.values(member.Node)
+		}
+	}
+	c.tablesOf(root, usual)
+	c.link()
+	if p.tables = c.ordered(); len(c.wrong) == 0 {
+		c.fills()
+	}
+	p.totals = c.totals(root.Find("control_totals"))
+	return p, c.err()
+}
+
+// tablesOf reads the tables and where their rows go.
+func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
+	tables := root.Find("tables")
+	if tables == nil || tables.Kind != outline.Group || len(tables.Members) == 0 {
+		c.complain(root.Line, "tables is needed: the tables of the old system by their names")
+		return
+	}
+	for _, member := range tables.Members {
+		t := &table{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
+		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
+			c.complain(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
+		}
+		known := append([]string{"file", "columns", "into", "account", "link", "when", "fill", "optional", "orphans"}, dialectSettings...)
+		if !c.group(member.Node, "table "+t.name, known...) {
+			continue
+		}
+		t.dialect = c.dialect(member.Node, usual)
+		c.files(t)
+		c.tables = append(c.tables, t)
+	}
+	for _, t := range c.tables {
+		c.into(t)
+	}
+}
+
+// into reads where the rows of a table go: one place, or several of which the
+// first whose condition holds gets a row.
+func (c *compiler) into(t *table) {
+	node := t.node.Find("into")
+	if node == nil {
+		c.complain(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
+		return
+	}
+	if node.Kind != outline.List {
+		c.place(t, t.node, node)
+		return
+	}
+	for _, item := range node.Items {
+		if c.group(item, "a place", "place", "account", "link", "when", "fill", "optional", "orphans") {
+			c.place(t, item, item.Find("place"))
+		}
+	}
+	if len(t.places) > 100 {
+		c.complain(node.Line, "a table has at most 100 places")
+	}
+}
+
+// place reads one place. What it does not say itself the table says for all.
+func (c *compiler) place(t *table, node, name *outline.Node) {
+	if name == nil || name.Kind != outline.Text {
+		c.complain(node.Line, "a place is written as accounts or ACCOUNT.customers")
+		return
+	}
+	p := &place{table: t, index: byte(len(t.places)), line: name.Line, node: node}
+	own := func(setting string) *outline.Node {
+		if found := node.Find(setting); found != nil {
+			return found
+		}
+		return t.node.Find(setting)
+	}
+	if when := node.Find("when"); when != nil {
+		p.when = c.tests(t, when)
+	}
+	if all := t.node.Find("when"); all != nil && node != t.node {
+		p.when = append(c.tests(t, all), p.when...)
+	}
+	if kept := own("orphans"); kept != nil {
+		switch kept.Text {
+		case "keep":
+			p.orphans = true
+		case "report":
+		default:
+			c.complain(kept.Line, "orphans is keep or report")
+		}
+	}
+	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
+	t.places = append(t.places, p)
+	if slices.Contains(rootStems(), name.Text) {
+		c.root(t, p, name.Text, own("account"))
+		return
+	}
+	parent, path, _ := strings.Cut(name.Text, ".")
+	p.path = path
+	for _, other := range c.tables {
+		if other.name == parent {
+			p.parent = other
+		}
+	}
+	if p.parent == nil {
+		names := rootStems()
+		for _, other := range c.tables {
+			names = append(names, other.name)
+		}
+		c.unknown(name.Line, "place", parent, "", names)
+		return
+	}
+	c.linkTo(t, p, own("link"))
+}
+
+// root takes a place that is a file of the book.
+func (c *compiler) root(t *table, p *place, stem string, account *outline.Node) {
+	p.stem = stem
+	p.object = contract.BookTable(stem)
+	if stem == totalsStem {
+		return
+	}
+	if account == nil {
+		c.complain(p.line, "account is needed: the column with the number of the account")
+		return
+	}
+	p.key = []*value{c.expression(t, account, nil)}
+	p.linked = []string{account.Text}
+	if list := listOf(p.object); list != nil {
+		p.object, p.most = list.Item.Table, list.Max
+	}
+}
+
+// listOf gives the list that the lines of a file hold, if they hold one.
+func listOf(body *rules.Table) *rules.Type {
+	if last := body.Fields[len(body.Fields)-1].Type; len(body.Fields) == 3 && last.Shape == rules.ShapeList {
+		return &last
+	}
+	return nil
+}
+
+// linkTo reads which columns of the two tables must be the same.
+func (c *compiler) linkTo(t *table, p *place, node *outline.Node) {
+	var own, theirs []string
+	switch {
+	case node == nil:
+		c.complain(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
+		return
+	case node.Kind == outline.Group:
+		for _, member := range node.Members {
+			own, theirs = append(own, member.Name), append(theirs, member.Node.Text)
+		}
+	default:
+		own = c.texts(node, "link")
+		theirs = own
+	}
+	g := &group{id: strings.Join(theirs, "\x00"), linked: theirs}
+	for i := range own {
+		p.key = append(p.key, c.expression(t, &outline.Node{Kind: outline.Text, Line: node.Line, Text: own[i]}, nil))
+		g.key = append(g.key, c.expression(p.parent, &outline.Node{Kind: outline.Text, Line: node.Line, Text: theirs[i]}, nil))
+	}
+	p.linked = own
+	at := slices.IndexFunc(p.parent.groups, func(other *group) bool { return other.id == g.id })
+	if at < 0 {
+		at = len(p.parent.groups)
+		p.parent.groups = append(p.parent.groups, g)
+	}
+	p.parent.groups[at].places = append(p.parent.groups[at].places, p)
+	for _, other := range p.parent.holders {
+		if other.path == p.path && p.path != "" {
+			if !slices.Contains(p.parent.groups[at].places, other) {
+				c.complain(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
+			}
+			p.mark = other.mark // their rows stand in one list
+		}
+	}
+	p.parent.holders = append(p.parent.holders, p)
+	if len(p.parent.holders) > 200 {
+		c.complain(p.line, "%s has more than 200 tables in it", p.parent.name)
+	} else if p.mark == 0 {
+		p.mark = byte(len(p.parent.holders))
+	}
+}

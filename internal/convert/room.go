@@ -1,0 +1,147 @@
+package convert
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// room is the memory and the disk that all sorters of a conversion share.
+type room struct {
+	budget  int64 // bytes that may be held in memory
+	held    int64
+	folder  string // for what does not fit
+	sorters []*sorter
+	files   int
+	Spilled int64 // bytes put on disk so far
+}
+
+func (r *room) newSorter() *sorter {
+	s := &sorter{room: r}
+	r.sorters = append(r.sorters, s)
+	return s
+}
+
+// makeWay puts the largest sorters on disk until the rest fits. Sorters that
+// are being read stay where they are; so that many of them do not leave the
+// others writing crumbs, a sorter may always hold a sixteenth.
+func (r *room) makeWay() error {
+	for r.held > r.budget {
+		var largest *sorter
+		for _, s := range r.sorters {
+			if !s.frozen && (largest == nil || s.held > largest.held) {
+				largest = s
+			}
+		}
+		if largest == nil || largest.held < r.budget/16 {
+			return nil
+		}
+		if err := largest.spill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run is a sorted file of entries.
+type run struct {
+	path string
+	file *os.File
+	out  *bufio.Writer
+	room *room
+	text []byte
+}
+
+func (r *room) createRun() (*run, error) {
+	r.files++
+	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files))
+	// Customers' data: nobody else on the machine needs to read it.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &run{path: path, file: file, out: bufio.NewWriterSize(file, 256<<10), room: r}, nil
+}
+
+func (r *run) write(e *entry) error {
+	r.text = appendEntry(r.text[:0], e.key, e.at, e.load)
+	r.room.Spilled += int64(len(r.text))
+	_, err := r.out.Write(r.text)
+	return err
+}
+
+func (r *run) finish() error {
+	err := errors.Join(r.out.Flush(), r.file.Close())
+	r.out, r.file, r.text = nil, nil, nil
+	return err
+}
+
+func (r *run) remove() error { return os.Remove(r.path) }
+
+// runReader reads a run from its beginning.
+type runReader struct {
+	file   *os.File
+	source *bufio.Reader
+	now    entry
+	text   []byte
+	wrong  error
+}
+
+func (r *run) open() (*runReader, error) {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	return &runReader{file: file, source: bufio.NewReaderSize(file, 256<<10)}, nil
+}
+
+// next reads an entry; false at the end, or when something is wrong.
+func (r *runReader) next() bool {
+	length, err := binary.ReadUvarint(r.source)
+	if err != nil {
+		r.end(err)
+		return false
+	}
+	r.text = r.text[:0]
+	if err := r.take(int(length) + 8); err != nil {
+		r.end(err)
+		return false
+	}
+	loaded, err := binary.ReadUvarint(r.source)
+	if err == nil {
+		err = r.take(int(loaded))
+	}
+	if err != nil {
+		r.end(err)
+		return false
+	}
+	r.now.key = r.text[:length]
+	r.now.at = binary.LittleEndian.Uint64(r.text[length:])
+	r.now.load = r.text[length+8:]
+	return true
+}
+
+// take reads so many bytes behind those it has.
+func (r *runReader) take(count int) error {
+	from := len(r.text)
+	if cap(r.text) < from+count {
+		r.text = append(make([]byte, 0, 2*(from+count)), r.text...)
+	}
+	r.text = r.text[:from+count]
+	_, err := io.ReadFull(r.source, r.text[from:])
+	return err
+}
+
+func (r *runReader) end(err error) {
+	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		r.wrong = err
+	}
+	_ = r.file.Close() // it was only read
+}
+
+func (r *runReader) entry() *entry { return &r.now }
+func (r *runReader) err() error    { return r.wrong }

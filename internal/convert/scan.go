@@ -1,0 +1,257 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+)
+
+// scanned is what came of one block of a table.
+type scanned struct {
+	batches  []*batch // one for each target of the table
+	problems []Problem
+	read     int
+	passed   int
+	size     int
+	err      error
+}
+
+// scan reads a table on all cores and hands its rows, as far as they can be
+// made of it alone, to the sorters.
+func (x *conversion) scan(ctx context.Context, t *table) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	turns := make(chan chan scanned, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(turns)
+		for number, path := range t.paths {
+			if !x.scanFile(ctx, t, number, path, turns) {
+				return
+			}
+		}
+	}()
+	tally := x.tallies[t.number]
+	for turn := range turns {
+		done := <-turn
+		if done.err != nil {
+			return done.err
+		}
+		tally.Read += done.read
+		tally.PassedOver += done.passed
+		for _, problem := range done.problems {
+			tally.Problems[problem.Kind]++
+			if err := x.complaints.add(problem); err != nil {
+				return err
+			}
+		}
+		for i, b := range done.batches {
+			if err := x.targets(t)[i].add(b); err != nil {
+				return err
+			}
+		}
+		x.advance(done.size)
+	}
+	return ctx.Err()
+}
+
+// targets are the sorters that the rows of a table go to first: to those of
+// their places, or to one where they wait for what belongs to them.
+func (x *conversion) targets(t *table) []*sorter {
+	if len(t.groups) > 0 {
+		return x.stages[t.number][:1]
+	}
+	list := make([]*sorter, len(t.places))
+	for i, p := range t.places {
+		list[i] = p.sorter
+	}
+	return list
+}
+
+// scanFile cuts a file into blocks and has them read side by side. A few wait
+// for their turn at most, whatever the size of the file.
+func (x *conversion) scanFile(ctx context.Context, t *table, number int, path string, turns chan<- chan scanned) bool {
+	send := func(turn chan scanned) bool {
+		select {
+		case turns <- turn:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	fail := func(err error) bool {
+		turn := make(chan scanned, 1)
+		turn <- scanned{err: fmt.Errorf("%s: %w", path, err)}
+		send(turn)
+		return false
+	}
+	split, file, err := t.open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer file.Close()
+	for first := t.headed; ; first = false {
+		b, err := split.next()
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		if err != nil {
+			return fail(err)
+		}
+		turn := make(chan scanned, 1)
+		if !send(turn) {
+			return false
+		}
+		go func() {
+			w, _ := x.workers.Get().(*worker)
+			turn <- w.scan(x, t, b, number, first)
+			x.workers.Put(w)
+		}()
+	}
+}
+
+// worker is what one core needs to read rows.
+type worker struct {
+	row  row
+	rows records
+	load []byte
+	key  []byte
+	ends []int // of the keys in key
+
+	outward load
+	packed  []byte
+}
+
+// scan reads the rows of a block.
+func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) scanned {
+	out := scanned{size: len(b.text)}
+	name := filepath.Base(t.paths[file])
+	report := func(line int, p Problem) {
+		p.Table, p.File, p.Line = t.name, name, line
+		out.problems = append(out.problems, p)
+	}
+	if b.wrong != "" {
+		out.read = 1
+		report(b.line, Problem{Kind: Malformed, Value: shown(trimmed(b.text)), What: b.wrong})
+		return out
+	}
+	for range x.targets(t) {
+		out.batches = append(out.batches, &batch{})
+	}
+	w.row.table = t
+	w.rows.delimiter, w.rows.quote = t.dialect.delimiter, t.dialect.quote
+	w.rows.reset(b)
+	if header {
+		w.rows.next()
+	}
+	for w.rows.next() {
+		out.read++
+		if wrong := w.shape(t); wrong != "" {
+			report(w.rows.at, Problem{Kind: Malformed, Value: shown(w.rows.fields[0]), What: wrong})
+			continue
+		}
+		w.row.begin(w.rows.fields)
+		passed := w.convert(t, uint64(file)<<lineBits|uint64(w.rows.at), out.batches)
+		if w.row.failed {
+			report(w.rows.at, w.row.problem)
+		} else if !passed {
+			out.passed++
+		}
+	}
+	for _, b := range out.batches {
+		b.sort()
+	}
+	return out
+}
+
+// shape says what is wrong with a row as such.
+func (w *worker) shape(t *table) string {
+	if w.rows.wrong != "" {
+		return w.rows.wrong
+	}
+	if have := len(w.rows.fields); have != len(t.columns) {
+		return fmt.Sprintf("it has %d fields and its table %d columns; a text with a delimiter or a line end in it needs quotes", have, len(t.columns))
+	}
+	return ""
+}
+
+// convert makes of a row what can be made of it alone. It is false when no
+// place wants the row.
+func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
+	r := &w.row
+	for _, p := range t.places {
+		if len(p.when) > 0 && !r.passes(p.when) {
+			continue
+		}
+		if len(t.groups) > 0 {
+			w.outer(t, p, at, batches[0])
+			return true
+		}
+		w.key = r.key(w.key[:0], p.key)
+		w.checkKey(p, w.key)
+		w.load = p.begin(w.load[:0])
+		w.load, _ = r.write(w.load, p.members)
+		if !r.failed {
+			batches[p.index].add(w.key, at, w.load)
+		}
+		return true
+	}
+	return false
+}
+
+// outer makes a row that rows of other tables belong to. Even when it cannot be
+// converted it goes on, so that they are not taken for orphans.
+func (w *worker) outer(t *table, p *place, at uint64, into *batch) {
+	r := &w.row
+	w.key, w.ends = w.key[:0], w.ends[:0]
+	for _, g := range t.groups {
+		w.key = r.key(w.key, g.key)
+		w.ends = append(w.ends, len(w.key))
+	}
+	w.key = r.key(w.key, p.key)
+	w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
+	w.ends = append(w.ends, len(w.key))
+	l := &w.outward
+	l.place, l.keys = p.index, l.keys[:0]
+	l.counts = append(l.counts[:0], make([]int, len(t.below))...)
+	for i := 1; i < len(w.ends); i++ {
+		l.keys = append(l.keys, w.key[w.ends[i-1]:w.ends[i]])
+	}
+	w.load, _ = r.write(w.load[:0], p.members)
+	l.bad = r.failed
+	if l.text = w.load; l.bad {
+		l.text = nil
+	}
+	w.packed = l.append(w.packed[:0])
+	into.add(w.key[:w.ends[0]], at, w.packed)
+}
+
+// checkKey wants a row to say whose it is.
+func (w *worker) checkKey(p *place, key []byte) {
+	if len(key) > 0 || p.stem == totalsStem || w.row.failed {
+		return
+	}
+	if p.mode == asRoot {
+		w.row.fail(Unconvertible, p.key[0].column, nil, "there is no account number")
+		return
+	}
+	w.row.fail(Orphan, p.key[0].column, nil, "it does not say which row of "+p.parent.name+" it belongs to")
+}
+
+// key appends what links a row, or nothing if a part of it is missing.
+func (r *row) key(dst []byte, parts []*value) []byte {
+	from := len(dst)
+	for i, part := range parts {
+		text := part.get(r)
+		if len(text) == 0 {
+			return dst[:from]
+		}
+		if i > 0 {
+			dst = append(dst, 0) // which no text has
+		}
+		dst = append(dst, text...)
+	}
+	return dst
+}

@@ -1,0 +1,83 @@
+package convert_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"landfall/internal/book"
+	"landfall/internal/convert"
+	"landfall/internal/specimen"
+)
+
+func order(accounts int, faults ...specimen.Fault) specimen.Order {
+	return specimen.Order{
+		Accounts: accounts, Seed: 7, Supplier: "NORTH", Vendor: "bank", AsOf: specimen.DefaultAsOf, Faults: faults,
+	}
+}
+
+// printed makes the same book as lines and as tables.
+func printed(t *testing.T, o specimen.Order) (lines, tables string) {
+	t.Helper()
+	lines, tables = filepath.Join(t.TempDir(), "lines"), filepath.Join(t.TempDir(), "tables")
+	if _, err := o.Print(t.Context(), lines, "", func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.PrintTables(t.Context(), tables, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	return lines, tables
+}
+
+func converted(t *testing.T, tables string, memory int64) (string, *convert.Result) {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "book")
+	result, err := convert.Convert(t.Context(), convert.Order{
+		Map: filepath.Join(tables, specimen.MapName), Source: tables, Book: folder, Memory: memory,
+	})
+	if err != nil {
+		if wrong, is := errors.AsType[*convert.MapError](err); is {
+			for _, one := range wrong.Wrong {
+				t.Log(one)
+			}
+		}
+		t.Fatal(err)
+	}
+	return folder, result
+}
+
+// TestTablesBecomeTheSameBook converts the tables of the old system with plenty
+// of memory and with so little that everything is sorted on disk, and wants the
+// bytes that were generated as lines.
+func TestTablesBecomeTheSameBook(t *testing.T) {
+	lines, tables := printed(t, order(700, specimen.Fault{Kind: "phone", Share: 0.05}, specimen.Fault{Kind: "point", Share: 0.05},
+		specimen.Fault{Kind: "agreements", Share: 0.05}, specimen.Fault{Kind: "customer", Share: 0.02}, specimen.Fault{Kind: "future", Share: 0.02}))
+	for _, memory := range []int64{convert.DefaultMemory, 1} {
+		folder, result := converted(t, tables, memory)
+		if !result.Whole() {
+			t.Errorf("problems: %+v", result.Troubles)
+		}
+		if spilled := result.Spilled > 1<<20; spilled != (memory == 1) {
+			t.Errorf("with %d bytes of memory, %d went to disk", memory, result.Spilled)
+		}
+		for _, kind := range book.Kinds() {
+			want, err := os.ReadFile(filepath.Join(lines, kind.Stem+".ndjson"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(filepath.Join(folder, kind.Stem+".ndjson"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				at := 0
+				for at < min(len(got), len(want)) && got[at] == want[at] {
+					at++
+				}
+				t.Errorf("%s differ at byte %d:\n%.300s\n%.300s", kind.Stem, at, got[max(0, at-100):], want[max(0, at-100):])
+			}
+		}
+	}
+}

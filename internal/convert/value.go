@@ -1,0 +1,249 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"landfall/internal/rules"
+)
+
+// value is how one attr is made of a row, put together once when the map is
+// read.
+type value struct {
+	fixed  bool // it is the same for every row
+	column int  // the one that is named when something is wrong, or -1
+
+	text  func(r *row) []byte // nothing when it is empty
+	typ   *rules.Type         // nil where only the text is wanted, as in a link
+	days  []*pattern
+	zone  *time.Location
+	sums  figure
+	minus []test // makes a number negative
+}
+
+// get gives the text of a value before it becomes JSON.
+func (v *value) get(r *row) []byte { return v.text(r) }
+
+// write appends the JSON of a text that is not empty.
+func (v *value) write(dst []byte, r *row, text []byte) []byte {
+	switch v.typ.Shape {
+	case rules.ShapeBoolean:
+		return v.boolean(dst, r, text)
+	case rules.ShapeInteger:
+		number := v.number(dst, r, text)
+		if decimalsOf(number[len(dst):]) > 0 {
+			r.fail(Unconvertible, v.column, text, "it is no whole number")
+		}
+		if point := bytes.IndexByte(number[len(dst):], '.'); point >= 0 {
+			number = number[:len(dst)+point]
+		}
+		return number
+	case rules.ShapeAmount:
+		return v.decimal(dst, r, text, 2)
+	case rules.ShapeDecimal:
+		return v.decimal(dst, r, text, 10)
+	case rules.ShapeDate, rules.ShapeDatetime:
+		return v.moment(dst, r, text)
+	}
+	if v.typ.Choices != nil && !contains(v.typ.Choices, text) {
+		r.fail(Unconvertible, v.column, text, "it must be one of "+strings.Join(v.typ.Choices, ", ")+": translate it with values")
+	}
+	return appendText(dst, text)
+}
+
+func (v *value) number(dst []byte, r *row, text []byte) []byte {
+	number := v.sums.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
+	if number == nil {
+		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is no number with %q before its decimals; see decimal and grouping", v.sums.decimal))
+		return dst
+	}
+	return number
+}
+
+func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
+	dst = append(dst, '"')
+	number := v.number(dst, r, text)
+	if decimalsOf(number[len(dst):]) > places {
+		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it has more than %d decimals", places))
+	}
+	return append(number, '"')
+}
+
+func (v *value) moment(dst []byte, r *row, text []byte) []byte {
+	for _, pattern := range v.days {
+		at, ok := pattern.read(text)
+		if !ok {
+			continue
+		}
+		dst = append(dst, '"')
+		if v.typ.Shape == rules.ShapeDate {
+			return append(at.appendDay(dst), '"')
+		}
+		return append(at.appendInstant(dst, v.zone), '"')
+	}
+	r.fail(Unconvertible, v.column, text, "it is no day written as "+patternNames(v.days)+"; see dates, and empty for what stands for none")
+	return dst
+}
+
+func patternNames(patterns []*pattern) string {
+	var names []string
+	for _, pattern := range patterns {
+		names = append(names, pattern.text)
+	}
+	return strings.Join(names, " or ")
+}
+
+// truths are the ways in which tables say yes and no when no values are given.
+var truths = map[string]bool{
+	"true": true, "yes": true, "y": true, "j": true, "ja": true, "1": true, "t": true,
+	"false": false, "no": false, "n": false, "nein": false, "0": false, "f": false,
+}
+
+func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
+	var lower [8]byte
+	if len(text) <= len(lower) {
+		for i, c := range text {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			lower[i] = c
+		}
+		if yes, known := truths[string(lower[:len(text)])]; known {
+			if yes {
+				return append(dst, "true"...)
+			}
+			return append(dst, "false"...)
+		}
+	}
+	r.fail(Unconvertible, v.column, text, "it is neither yes nor no; translate it with values: {X: true}")
+	return dst
+}
+
+// The texts values are made of, each a step on top of another.
+
+func columnText(column int, trim bool) func(*row) []byte {
+	if !trim {
+		return func(r *row) []byte { return r.cell(column, false) }
+	}
+	return func(r *row) []byte { return r.cell(column, true) }
+}
+
+func constantText(text string) func(*row) []byte {
+	fixed := []byte(text)
+	return func(*row) []byte { return fixed }
+}
+
+// joinedText puts those that are not empty together.
+func joinedText(parts []*value, between string) func(*row) []byte {
+	return func(r *row) []byte {
+		var first []byte
+		var joined []byte
+		count := 0
+		for _, part := range parts {
+			text := part.get(r)
+			if len(text) == 0 {
+				continue
+			}
+			if count++; count == 1 {
+				first = text
+				continue
+			}
+			if count == 2 {
+				joined = append(joined, first...)
+			}
+			joined = append(append(joined, between...), text...)
+		}
+		if count < 2 {
+			return first
+		}
+		return joined
+	}
+}
+
+// firstText takes the first that is not empty.
+func firstText(choices []*value) func(*row) []byte {
+	return func(r *row) []byte {
+		for _, choice := range choices {
+			if text := choice.get(r); len(text) > 0 {
+				return text
+			}
+		}
+		return nil
+	}
+}
+
+// partText takes one of the parts between separators, counted from 1, or from
+// the end when it is negative.
+func partText(of func(*row) []byte, at string, part int) func(*row) []byte {
+	return func(r *row) []byte {
+		text := of(r)
+		if part > 0 {
+			for range part - 1 {
+				_, rest, more := bytes.Cut(text, []byte(at))
+				if !more {
+					return nil
+				}
+				text = rest
+			}
+			text, _, _ = bytes.Cut(text, []byte(at))
+			return trimmed(text)
+		}
+		pieces := bytes.Split(text, []byte(at))
+		if len(pieces) < -part {
+			return nil
+		}
+		return trimmed(pieces[len(pieces)+part])
+	}
+}
+
+func strippedText(of func(*row) []byte, leading string) func(*row) []byte {
+	return func(r *row) []byte { return bytes.TrimLeft(of(r), leading) }
+}
+
+func casedText(of func(*row) []byte, change func([]byte) []byte) func(*row) []byte {
+	return func(r *row) []byte { return change(of(r)) }
+}
+
+// translatedText looks a text up. What is not in the table is an error, unless
+// the map says what to make of it.
+func translatedText(of func(*row) []byte, column int, table map[string]string, otherwise *string, keep bool) func(*row) []byte {
+	translated := make(map[string][]byte, len(table))
+	for from, to := range table {
+		translated[from] = []byte(to)
+	}
+	return func(r *row) []byte {
+		text := of(r)
+		to, known := translated[string(text)]
+		switch {
+		case known:
+			return to
+		case len(text) == 0, keep:
+			return text
+		case otherwise != nil:
+			return []byte(*otherwise)
+		}
+		r.fail(Unconvertible, column, text, "values has no translation for it; add one, or say otherwise")
+		return nil
+	}
+}
+
+func defaultText(of func(*row) []byte, instead string) func(*row) []byte {
+	fixed := []byte(instead)
+	return func(r *row) []byte {
+		if text := of(r); len(text) > 0 {
+			return text
+		}
+		return fixed
+	}
+}
+
+func conditionalText(of func(*row) []byte, when []test) func(*row) []byte {
+	return func(r *row) []byte {
+		if !r.passes(when) {
+			return nil
+		}
+		return of(r)
+	}
+}
