@@ -22,6 +22,7 @@ type Store interface {
 	Mailroom
 	EventLog
 	WebhookPipeline
+	Finder
 
 	// View runs fn over one consistent snapshot. Nothing can be written. When it
 	// answers with an error of the store's, fn may still be stuck in a database

@@ -107,7 +107,7 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 // command, and the schema is left as it is.
 func openStore(ctx context.Context, settings app.Settings, patience time.Duration) (*sqlstore.Store, error) {
 	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, Patience: patience,
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
 	})
 	if err != nil {
 		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}

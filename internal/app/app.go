@@ -180,6 +180,7 @@ func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, err
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Connections: settings.Connections, Logger: log.Logger, Figures: contract.DocumentFigures,
+			SearchTerms: contract.SearchTerms,
 		})
 		switch {
 		case err == nil:

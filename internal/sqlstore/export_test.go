@@ -189,3 +189,11 @@ func MailPage(query landfall.MailQuery) (text string, args []any) {
 	which, args := mailPage(query)
 	return mailRecord + which, args
 }
+
+// The texts that look for accounts.
+const (
+	FindNumbersText   = findNumbers
+	FindExternalsText = findExternals
+	SuppliersWithText = suppliersWith
+	FindTermsText     = findTerms
+)

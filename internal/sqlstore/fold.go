@@ -17,34 +17,14 @@ const (
 	foldFrom = 256
 )
 
-// folder keeps the tallies short, so that whoever asks adds up few rows.
-type folder struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-func newFolder(store *Store, logger *slog.Logger) *folder {
-	ctx, cancel := context.WithCancel(context.Background())
-	f := &folder{cancel: cancel, done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(foldEvery):
-			}
-			if _, err := store.Fold(ctx); err != nil && ctx.Err() == nil && logger != nil {
-				logger.Warn("tallies stay long for now", "error", err)
-			}
+// newFolder keeps the tallies short, so that whoever asks adds up few rows.
+func newFolder(store *Store, logger *slog.Logger) *chore {
+	return newChore(func(ctx context.Context) time.Duration {
+		if _, err := store.Fold(ctx); err != nil && ctx.Err() == nil && logger != nil {
+			logger.Warn("tallies stay long for now", "error", err)
 		}
-	}()
-	return f
-}
-
-func (f *folder) close() {
-	f.cancel()
-	<-f.done
+		return foldEvery
+	})
 }
 
 // Fold makes few rows of many in the tallies of every supplier, in short

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"landfall"
+	"landfall/internal/contract"
 	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
 	"landfall/internal/storetest"
@@ -18,7 +19,7 @@ var databases = map[string]func(testing.TB) string{
 
 func open(t testing.TB, url string) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true})
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms})
 	if err != nil {
 		t.Fatal(err)
 	}

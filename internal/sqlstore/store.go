@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"landfall"
@@ -41,6 +42,12 @@ type Options struct {
 	// Figures counts what a staged document comes to, given its supplier's
 	// currency, for documents of before such figures were kept.
 	Figures func(document []byte, currency string) landfall.Figures
+	// SearchTerms says what an account of a supplier's region is found by, where
+	// only whole terms are found or beginnings too. Without it nothing is
+	// entered, and accounts are found by their numbers alone.
+	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.Term
+	// Terms is how those are kept; nil keeps them as they are.
+	Terms landfall.TermForm
 }
 
 // engine gives the options as the engine reads them.
@@ -70,7 +77,12 @@ type Store struct {
 
 	vouchers vouchers               // of the keys that write
 	draw     func() (string, error) // an account number
-	folder   *folder                // nil when nobody is served from here
+	chores   []*chore               // none when nobody is served from here
+
+	terms    landfall.TermForm
+	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.Term
+	entering sync.Mutex         // one at a time enters terms
+	logged   landfall.Watermark // of the log, for whoever enters
 }
 
 var _ landfall.Store = (*Store)(nil)
@@ -89,7 +101,13 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, known(err)
 	}
-	store := &Store{db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) }}
+	store := &Store{
+		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
+		terms: options.Terms, termsOf: options.SearchTerms,
+	}
+	if store.terms == nil {
+		store.terms = landfall.PlainTerms{}
+	}
 	store.join()
 	if err := store.prepare(ctx, options); err != nil {
 		_ = db.Close() // the error that brought us here counts
@@ -114,7 +132,10 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 			return err
 		}
 	}
-	s.folder = newFolder(s, options.Logger)
+	s.chores = append(s.chores, newFolder(s, options.Logger))
+	if s.termsOf != nil {
+		s.chores = append(s.chores, newClerk(s, options.Logger))
+	}
 	return nil
 }
 
@@ -166,8 +187,8 @@ func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }
 
 // Close ends running work and gives back every resource. Again is fine.
 func (s *Store) Close() error {
-	if s.folder != nil {
-		s.folder.close()
+	for _, one := range s.chores {
+		one.close()
 	}
 	return known(s.db.Close())
 }

@@ -19,7 +19,7 @@ var back = forSizes(batchSizes, `UPDATE process SET state = 'staged', account_nu
 // others stays known, so that nobody is written to twice.
 var partsOfAccounts = []string{
 	"customer", "address", "supply_point", "agreement", "meter", "statement_period", "ledger_entry", "note",
-	"historical_statement", "instruction", "payment_schedule", "account",
+	"historical_statement", "instruction", "payment_schedule", "search_term", "account",
 }
 
 // removals takes the rows of accounts away, a table at a time.

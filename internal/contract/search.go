@@ -1,0 +1,180 @@
+package contract
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/unicode/norm"
+
+	"landfall"
+)
+
+// What people type into a search and what accounts are entered under goes
+// through the same functions here, or the one would not find the other.
+
+const (
+	longestTerm  = 96  // bytes; nobody types more, and an index takes no more than some
+	longestWords = 200 // bytes of a search
+	mostWords    = 6   // of a name that it is found by
+	fewestDigits = 5   // that are looked for as a phone number
+)
+
+// SearchTerms gives what an account of a supplier in some region is found by.
+// Where only whole terms are found each word of a name is one of them.
+func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfall.Term {
+	var terms []landfall.Term
+	add := func(kind landfall.TermKind, text string) {
+		if text != "" {
+			terms = append(terms, landfall.Term{Kind: kind, Text: cutTerm(text)})
+		}
+	}
+	name := func(text string) {
+		words := nameWords(text)
+		words = words[:min(len(words), mostWords)]
+		// A name is found by any of its words and what follows it, so it is
+		// entered as often as it has words, each time beginning with the next.
+		for i := range words {
+			add(landfall.TermName, strings.Join(slices.Concat(words[i:], words[:i]), " "))
+			if whole {
+				add(landfall.TermName, words[i])
+			}
+		}
+	}
+	name(data.BillingName)
+	for i := range data.Customers {
+		customer := &data.Customers[i]
+		name(customer.GivenName + " " + customer.FamilyName)
+		add(landfall.TermEmail, strings.ToLower(customer.Email))
+		add(landfall.TermPhone, phoneTerm(customer.Mobile, callingCode(region)))
+		add(landfall.TermPhone, phoneTerm(customer.Landline, callingCode(region)))
+	}
+	add(landfall.TermPostcode, compact(data.BillingAddress.PostalCode))
+	for i := range data.SupplyAddresses {
+		place := &data.SupplyAddresses[i]
+		add(landfall.TermPostcode, compact(place.Address.PostalCode))
+		for j := range place.SupplyPoints {
+			add(landfall.TermSupplyPoint, compact(place.SupplyPoints[j].Identifier))
+		}
+	}
+	slices.SortFunc(terms, func(a, b landfall.Term) int {
+		return strings.Compare(string(a.Kind)+a.Text, string(b.Kind)+b.Text)
+	})
+	return slices.Compact(terms)
+}
+
+// SearchWords gives what somebody may mean who types some words, with suppliers
+// in some regions. Words that cannot be a thing are not looked for as one.
+func SearchWords(words string, regions []string) landfall.FindQuery {
+	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, "")), " ")
+	words = strings.ReplaceAll(words[:min(len(words), longestWords)], "\x00", "")
+	words = strings.ToValidUTF8(words, "")
+	var query landfall.FindQuery
+	if words == "" {
+		return query
+	}
+	if number, can := landfall.NumberTyped(words); can {
+		query.Numbers = []string{number}
+	}
+	for _, spelled := range []string{words, strings.ToUpper(words), strings.ToLower(words)} {
+		if !slices.Contains(query.Externals, spelled) {
+			query.Externals = append(query.Externals, spelled)
+		}
+	}
+	add := func(kind landfall.TermKind, text string) {
+		term := landfall.Term{Kind: kind, Text: cutTerm(text)}
+		if text != "" && !slices.Contains(query.Terms, term) {
+			query.Terms = append(query.Terms, term)
+		}
+	}
+	if !strings.Contains(words, " ") {
+		add(landfall.TermEmail, strings.ToLower(words))
+	}
+	if strings.Contains(words, "@") {
+		return query
+	}
+	if spelledAsPhone(words) {
+		for _, region := range regions {
+			if text := phoneTerm(words, callingCode(region)); len(text) >= fewestDigits {
+				add(landfall.TermPhone, text)
+			}
+		}
+	}
+	if short := compact(words); strings.ContainsAny(short, "0123456789") {
+		add(landfall.TermPostcode, short)
+		add(landfall.TermSupplyPoint, short)
+	} else {
+		add(landfall.TermName, strings.Join(nameWords(words), " "))
+	}
+	return query
+}
+
+// nameWords gives the words of a name without marks and case: Zoë O'Hara-Li
+// is found by zoe, ohara and li.
+func nameWords(name string) []string {
+	var plain strings.Builder
+	for _, r := range norm.NFKD.String(name) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			plain.WriteRune(unicode.ToLower(r))
+		case unicode.Is(unicode.Mn, r), r == '\'', r == '’', r == '.':
+		default:
+			plain.WriteByte(' ')
+		}
+	}
+	return strings.Fields(plain.String())
+}
+
+// compact leaves nothing of a postcode or an identifier but its letters and
+// digits: people put the blanks where they like.
+func compact(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToUpper(r)
+		}
+		return -1
+	}, text)
+}
+
+// phoneTerm gives the digits of a phone number as it is dialled from abroad, so
+// that 07700 900123 is +44 7700 900123. Of an extension nothing is kept. The
+// beginning of a number gives the beginning of the same digits.
+func phoneTerm(text, calling string) string {
+	if at := strings.IndexAny(text, "eExX"); at >= 0 {
+		text = text[:at]
+	}
+	abroad := strings.HasPrefix(strings.TrimSpace(text), "+")
+	digits := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.Replace(text, "(0)", "", 1))
+	switch {
+	case abroad, digits == "":
+		return digits
+	case strings.HasPrefix(digits, "00"):
+		return digits[2:]
+	case calling == "":
+		return digits
+	}
+	return calling + strings.TrimPrefix(digits, "0")
+}
+
+// callingCode gives what is dialled for a region, such as 44; "" for none.
+func callingCode(region string) string {
+	if code := phonenumbers.GetCountryCodeForRegion(region); code != 0 {
+		return strconv.Itoa(code)
+	}
+	return ""
+}
+
+// cutTerm shortens a term to what an index takes.
+func cutTerm(text string) string {
+	if len(text) <= longestTerm {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestTerm], "")
+}

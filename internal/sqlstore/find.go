@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"landfall"
+)
+
+// Everything that begins with a text lies between it and this one behind it.
+const beyond = "\U0010FFFF"
+
+const foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number, a.billing_name
+	FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN account a ON a.id = p.id `
+
+// The texts that look for accounts, each by an index. The number of an account
+// that is not there is NULL: saying so lets both databases use the index.
+const (
+	findNumbers = foundColumns + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
+		ORDER BY p.account_number LIMIT $3`
+	findExternal  = foundColumns + `WHERE p.external = $1 ORDER BY s.code LIMIT $2`
+	suppliersWith = `SELECT s.id FROM supplier s WHERE EXISTS
+		(SELECT 1 FROM process p WHERE p.supplier_id = s.id AND p.external >= $1 AND p.external < $2) ORDER BY s.code LIMIT $3`
+	findExternals = foundColumns + `WHERE p.supplier_id = $1 AND p.external >= $2 AND p.external < $3 ORDER BY p.external LIMIT $4`
+	findTerms     = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number, a.billing_name
+		FROM (SELECT t.account_id, t.term FROM search_term t WHERE t.term >= $1 AND t.term < $2
+			ORDER BY t.term, t.account_id LIMIT $3) AS found
+		JOIN process p ON p.id = found.account_id JOIN account a ON a.id = p.id JOIN supplier s ON s.id = p.supplier_id
+		ORDER BY found.term, found.account_id`
+)
+
+// finding is a search on its way.
+type finding struct {
+	*view
+	query landfall.FindQuery
+	found landfall.Found
+	seen  map[landfall.Key]bool
+}
+
+// Find looks for accounts by one thing after the other until it has one more
+// than were asked for.
+func (s *Store) Find(ctx context.Context, query landfall.FindQuery) (landfall.Found, error) {
+	var found landfall.Found
+	err := s.stream(ctx, func(v *view) error {
+		f := &finding{view: v, query: query, seen: map[landfall.Key]bool{}}
+		f.found.Whole = s.terms.Whole()
+		if err := v.one(ctx, behindText, nil, []any{&f.found.Behind}); err != nil {
+			return err
+		}
+		if err := f.byNumbers(ctx); err != nil {
+			return err
+		}
+		for _, term := range query.Terms {
+			for _, kept := range s.terms.Forms(term) {
+				until := kept + beyond
+				if f.found.Whole {
+					until = kept + "\x01" // nothing of ours follows a hash
+				}
+				if err := f.take(ctx, term.Kind, findTerms, kept, until); err != nil {
+					return err
+				}
+			}
+		}
+		if len(f.found.Accounts) > query.Limit {
+			f.found.More = true
+			f.found.Accounts = f.found.Accounts[:query.Limit]
+		}
+		found = f.found
+		return nil
+	})
+	if err != nil {
+		return landfall.Found{}, err
+	}
+	return found, nil
+}
+
+// behindText tells how much the clerk has not seen.
+const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after + account_until - account_after FROM search_clerk`
+
+// byNumbers takes what has one of the two numbers, whole ones first.
+func (f *finding) byNumbers(ctx context.Context) error {
+	for _, number := range f.query.Numbers {
+		if err := f.take(ctx, landfall.ByAccountNumber, findNumbers, number, number+beyond); err != nil {
+			return err
+		}
+	}
+	for _, external := range f.query.Externals {
+		if err := f.take(ctx, landfall.ByExternalNumber, findExternal, external); err != nil {
+			return err
+		}
+	}
+	for _, external := range f.query.Externals {
+		suppliers, err := collect(ctx, f.session, func(scan scanner, id *int64) error { return scan(id) },
+			suppliersWith, external, external+beyond, f.wanted())
+		if err != nil {
+			return err
+		}
+		for _, supplier := range suppliers {
+			if err := f.take(ctx, landfall.ByExternalNumber, findExternals, supplier, external, external+beyond); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wanted is how many rows are worth reading: accounts found before may come
+// again, and a name is entered under each of its words.
+func (f *finding) wanted() int64 { return int64(4*(f.query.Limit+1) + len(f.found.Accounts)) }
+
+// take adds what a text finds that is not there already.
+func (f *finding) take(ctx context.Context, by landfall.TermKind, text string, args ...any) error {
+	if len(f.found.Accounts) > f.query.Limit {
+		return nil
+	}
+	wanted := f.wanted()
+	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.FoundAccount) error {
+		var number, name sql.NullString
+		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &name)
+		one.AccountNumber, one.Name, one.By = number.String, name.String, by
+		return err
+	}, text, append(args, wanted)...)
+	f.found.More = f.found.More || int64(len(rows)) == wanted
+	for _, one := range rows {
+		if !f.seen[one.Key] {
+			f.seen[one.Key] = true
+			f.found.Accounts = append(f.found.Accounts, one)
+		}
+	}
+	return err
+}

@@ -1,0 +1,286 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"landfall"
+)
+
+const (
+	// enterBatch is how many accounts, or events, are looked at together.
+	enterBatch = 400
+	// enterRows is how many terms go into one transaction: on SQLite everybody
+	// else waits until they are written.
+	enterRows = 1000
+)
+
+// clerkState is how far the terms are entered.
+type clerkState struct{ accountAfter, accountUntil, eventAfter int64 }
+
+// termTable is what accounts are found by.
+var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
+
+// EnterTerms enters the terms of accounts that were created since. Whoever
+// creates an account writes nothing for it: entering costs a third of what
+// creating does, and somebody waits for that.
+func (s *Store) EnterTerms(ctx context.Context) (accounts int, err error) {
+	if s.termsOf == nil {
+		return 0, nil
+	}
+	for {
+		count, more, err := s.enterSome(ctx)
+		accounts += count
+		if err != nil || !more {
+			return accounts, err
+		}
+	}
+}
+
+// enterSome enters a batch, and says whether there may be another.
+func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error) {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	if s.logged, err = s.Watermark(ctx, s.logged); err != nil {
+		return 0, false, err
+	}
+	var before, after clerkState
+	var batch []entry
+	err = s.stream(ctx, func(v *view) error {
+		if before, err = v.clerk(ctx, ``); err != nil {
+			return err
+		}
+		after = before
+		var ids []int64
+		if before.accountAfter < before.accountUntil {
+			ids, after.accountAfter, err = v.formerAccounts(ctx, before)
+		} else {
+			ids, after.eventAfter, err = v.newAccounts(ctx, before, s.logged.Complete)
+		}
+		if err == nil && len(ids) > 0 {
+			batch, err = v.entries(ctx, ids)
+		}
+		return err
+	})
+	if err != nil || after == before {
+		return 0, false, err
+	}
+	// A long batch is entered in parts: what is entered already is left alone,
+	// and the clerk only goes on when all of it is.
+	rows := s.termRows(batch)
+	for first := true; first || len(rows) > 0; first = false {
+		part := rows[:min(len(rows), enterRows)]
+		rows = rows[len(part):]
+		last := len(rows) == 0
+		moved := false
+		err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+			moved, err = t.enter(ctx, part, before, after, last)
+			return err
+		})
+		if err != nil {
+			return 0, false, err
+		}
+		if !moved {
+			return 0, true, nil // somebody else has entered these
+		}
+	}
+	return len(batch), true, nil
+}
+
+const clerkText = `SELECT held.account_after, held.account_until, held.event_after FROM search_clerk held `
+
+// clerk reads how far the terms are entered; whoever writes holds it.
+func (v *view) clerk(ctx context.Context, hold string) (state clerkState, err error) {
+	err = v.one(ctx, clerkText+hold, nil, []any{&state.accountAfter, &state.accountUntil, &state.eventAfter})
+	return state, err
+}
+
+// formerAccounts gives accounts of before there was a search, in the order of
+// their keys.
+func (v *view) formerAccounts(ctx context.Context, state clerkState) (ids []int64, after int64, err error) {
+	ids, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT id FROM account WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
+		state.accountAfter, state.accountUntil, int64(enterBatch))
+	if len(ids) < enterBatch {
+		return ids, state.accountUntil, err
+	}
+	return ids, ids[len(ids)-1], err
+}
+
+// newAccounts gives the accounts that the next events say were created, and are
+// still there.
+func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64) (ids []int64, after int64, err error) {
+	type told struct {
+		id     int64
+		number string
+	}
+	events, err := collect(ctx, v.session, func(scan scanner, one *told) error {
+		var kind landfall.EventType
+		err := scan(&one.id, &kind, &one.number)
+		if kind != landfall.EventImportCompleted {
+			one.number = ""
+		}
+		return err
+	}, `SELECT id, type, account_number FROM event WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
+		state.eventAfter, complete, int64(enterBatch))
+	if err != nil || len(events) == 0 {
+		return nil, state.eventAfter, err
+	}
+	after = events[len(events)-1].id
+	if len(events) < enterBatch {
+		after = max(after, complete)
+	}
+	var numbers []string
+	for _, event := range events {
+		if event.number != "" {
+			numbers = append(numbers, event.number)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, after, nil
+	}
+	list, err := json.Marshal(numbers)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT p.id FROM {each}($1) AS made JOIN process p ON p.account_number = made.value
+		WHERE p.account_number IS NOT NULL ORDER BY p.id`, string(list))
+	return ids, after, err
+}
+
+// entry is an account with what it is found by.
+type entry struct {
+	id     int64
+	number string
+	region string
+	data   landfall.AccountData
+}
+
+// entries reads what accounts are found by, all of them at once.
+func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	const these = ` IN (SELECT CAST(value AS BIGINT) FROM {each}($1) AS wanted)`
+	batch, err := collect(ctx, v.session, func(scan scanner, one *entry) error {
+		return scan(&one.id, &one.number, &one.region, &one.data.BillingName)
+	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
+		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]*landfall.AccountData, len(batch))
+	for i := range batch {
+		byID[batch[i].id] = &batch[i].data
+	}
+	customers, err := collect(ctx, v.session, func(scan scanner, one *owned[landfall.Customer]) error {
+		c := &one.item
+		return scan(&one.id, &c.GivenName, &c.FamilyName, &c.Email, &c.Mobile, &c.Landline)
+	}, `SELECT account_id, given_name, family_name, email, mobile, landline FROM customer WHERE account_id`+these, string(list))
+	for _, one := range customers {
+		if data := byID[one.id]; data != nil {
+			data.Customers = append(data.Customers, one.item)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	place := func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) }
+	postcodes, err := collect(ctx, v.session, place, `SELECT account_id, postal_code FROM address WHERE account_id`+these, string(list))
+	if err != nil {
+		return nil, err
+	}
+	points, err := collect(ctx, v.session, place, `SELECT account_id, identifier FROM supply_point WHERE account_id`+these, string(list))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range postcodes {
+		if data := byID[one.id]; data != nil {
+			data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: landfall.Address{PostalCode: one.item}})
+		}
+	}
+	for _, one := range points {
+		if data := byID[one.id]; data != nil {
+			data.SupplyAddresses = append(data.SupplyAddresses,
+				landfall.SupplyAddress{SupplyPoints: []landfall.SupplyPoint{{Identifier: one.item}}})
+		}
+	}
+	return batch, nil
+}
+
+// termRow is one term of an account that had a number when it was read.
+type termRow struct {
+	account      int64
+	number, term string
+}
+
+// termRows gives the rows of a batch in the order they are looked up in.
+func (s *Store) termRows(batch []entry) []termRow {
+	var rows []termRow
+	for i := range batch {
+		one := &batch[i]
+		for _, term := range s.termsOf(&one.data, one.region, s.terms.Whole()) {
+			if kept := s.terms.Forms(term)[0]; storable(kept) {
+				rows = append(rows, termRow{one.id, one.number, kept})
+			}
+		}
+	}
+	return rows
+}
+
+// enter writes terms and, with the last of a batch, how far the clerk is. It
+// reports false when somebody else has done the same meanwhile.
+func (t *tx) enter(ctx context.Context, rows []termRow, before, after clerkState, last bool) (bool, error) {
+	now, err := t.clerk(ctx, `{hold}`)
+	if err != nil || now != before {
+		return false, err
+	}
+	standing, err := t.standingAccounts(ctx, rows)
+	if err != nil {
+		return false, err
+	}
+	terms := pile{table: termTable}
+	for _, row := range rows {
+		if standing[row.account] == row.number {
+			terms.add(row.account, row.term)
+		}
+	}
+	if err := t.write(ctx, &terms); err != nil {
+		return false, err
+	}
+	if last {
+		_, err = t.exec(ctx, `UPDATE search_clerk SET account_after = $1, event_after = $2`, after.accountAfter, after.eventAfter)
+	}
+	return true, err
+}
+
+// standingAccounts holds the processes of accounts and gives their numbers, so
+// that nobody takes an account back, or what is personal of it away, between
+// the look and the writing.
+func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]string, error) {
+	var ids []int64
+	for _, row := range rows {
+		if len(ids) == 0 || ids[len(ids)-1] != row.account {
+			ids = append(ids, row.account)
+		}
+	}
+	ids = slices.Compact(ids)
+	standing := make(map[int64]string, len(ids))
+	if len(ids) == 0 {
+		return standing, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
+		`SELECT held.id, held.account_number FROM process held WHERE held.account_number IS NOT NULL
+			AND held.id IN (SELECT CAST(value AS BIGINT) FROM {each}($1) AS wanted) ORDER BY held.id {hold}`, string(list))
+	for _, one := range found {
+		standing[one.id] = one.item
+	}
+	return standing, err
+}

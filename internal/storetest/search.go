@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+var searches = []check{
+	{"accounts are found by everything they are called", findByEverything},
+	{"staged accounts are found by their numbers at once", findStaged},
+	{"a search is as long as its limit and says that there is more", findLimited},
+	{"accounts taken back are not found", findUndone},
+	{"no account is left out or entered twice when several enter terms", findEnteredTogether},
+	{"what is taken back while terms are entered is not found", findRacedUndo},
+}
+
+// enterAll enters the terms of everything that was created. The log may not be
+// complete at once.
+func enterAll(t *testing.T, store landfall.Store) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		if _, err := store.EnterTerms(t.Context()); err != nil {
+			t.Fatalf("EnterTerms: %v", err)
+		}
+		if find(t, store, landfall.FindQuery{}).Behind == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the search stays behind")
+		}
+	}
+}
+
+func find(t *testing.T, store landfall.Store, query landfall.FindQuery) landfall.Found {
+	t.Helper()
+	if query.Limit == 0 {
+		query.Limit = 10
+	}
+	found, err := store.Find(t.Context(), query)
+	if err != nil {
+		t.Fatalf("Find(%+v): %v", query, err)
+	}
+	return found
+}
+
+// called lists the external numbers found.
+func called(found landfall.Found) []string {
+	list := []string{}
+	for _, one := range found.Accounts {
+		list = append(list, one.Key.External)
+	}
+	return list
+}
+
+func named(text string) landfall.FindQuery {
+	return landfall.FindQuery{Terms: []landfall.Term{{Kind: landfall.TermName, Text: text}}}
+}
+
+// finds fails unless a query finds exactly some accounts.
+func finds(t *testing.T, store landfall.Store, query landfall.FindQuery, wanted ...string) {
+	t.Helper()
+	if got := called(find(t, store, query)); !slices.Equal(got, wanted) && len(got)+len(wanted) > 0 {
+		t.Errorf("Find(%+v) = %q, want %q", query, got, wanted)
+	}
+}
+
+// hopper is another account than house.
+func hopper() landfall.Account {
+	other := house()
+	other.Data.BillingName = "Hopper & Sons"
+	other.Data.BillingAddress.PostalCode = "M1 1AA"
+	other.Data.Customers = []landfall.Customer{{GivenName: "Grace", FamilyName: "Hopper", Email: "grace@mail.co.uk", Mobile: "07400 999999"}}
+	other.Data.SupplyAddresses = nil
+	return other
+}
+
+func findByEverything(t *testing.T, store landfall.Store) {
+	staged(t, store, "A-1", "A-2", "a-3")
+	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+	second := landfall.Key{Supplier: code, External: "A-2"}
+	create(t, store, claim(t, store, wish(second), landfall.ClaimGranted), hopper())
+	if behind := find(t, store, landfall.FindQuery{}).Behind; behind == 0 {
+		t.Error("nothing was entered, and the search is not behind")
+	}
+	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}}, "A-1")
+	enterAll(t, store)
+	term := func(kind landfall.TermKind, text string) landfall.FindQuery {
+		return landfall.FindQuery{Terms: []landfall.Term{{Kind: kind, Text: text}}}
+	}
+	for _, begins := range []string{"l", "lovelace", "lovelace ada", "ada lo"} {
+		finds(t, store, named(begins), "A-1")
+	}
+	finds(t, store, named("hopper"), "A-2")
+	finds(t, store, named("lovelacf"))
+	finds(t, store, term(landfall.TermEmail, "ada@mail.co.uk"), "A-1")
+	finds(t, store, term(landfall.TermEmail, "grace@"), "A-2")
+	finds(t, store, term(landfall.TermPhone, "447400123456"), "A-1")
+	finds(t, store, term(landfall.TermPhone, "447400"), "A-1", "A-2")
+	finds(t, store, term(landfall.TermPostcode, "SW1Y4JH"), "A-1")
+	finds(t, store, term(landfall.TermPostcode, "LS1"), "A-1")
+	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")
+	finds(t, store, term(landfall.TermName, "120002"))
+	found := find(t, store, named("lovelace")).Accounts[0]
+	if found.Key != key || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
+		found.Failed || found.Name != house().Data.BillingName {
+		t.Errorf("found %+v", found)
+	}
+	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number[:5]}, Externals: []string{"A-"},
+		Terms: []landfall.Term{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
+}
+
+func findStaged(t *testing.T, store landfall.Store) {
+	staged(t, store, "12", "123", "1234", "2", "1é")
+	other := landfall.NewSupplier("OTHER")
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), other) })
+	stage(t, store, document(landfall.Key{Supplier: "OTHER", External: "12"}, "x"), landfall.StagedFirst, 1)
+	found := find(t, store, landfall.FindQuery{Externals: []string{"12"}})
+	if !slices.Equal(called(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
+		t.Errorf("found %+v", found.Accounts)
+	}
+	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" || one.Name != "" {
+		t.Errorf("found %+v", one)
+	}
+	finds(t, store, landfall.FindQuery{Externals: []string{"%", "_", "3", "x"}})
+	finds(t, store, landfall.FindQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
+}
+
+func findLimited(t *testing.T, store landfall.Store) {
+	list := numbers(30)
+	staged(t, store, list...)
+	for _, number := range list {
+		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+	}
+	enterAll(t, store)
+	for _, query := range []landfall.FindQuery{{Externals: []string{"N"}}, named("ada"), {Numbers: []string{"A-"}}} {
+		query.Limit = 7
+		if found := find(t, store, query); len(found.Accounts) != 7 || !found.More {
+			t.Errorf("Find(%+v) gives %d accounts, more: %v", query, len(found.Accounts), found.More)
+		}
+		query.Limit = 30
+		if found := find(t, store, query); len(found.Accounts) != 30 || found.More {
+			t.Errorf("Find(%+v) gives %d accounts, more: %v", query, len(found.Accounts), found.More)
+		}
+	}
+}
+
+func findUndone(t *testing.T, store landfall.Store) {
+	staged(t, store, "A-1")
+	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+	enterAll(t, store)
+	finds(t, store, named("lovelace"), "A-1")
+	undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+	finds(t, store, named("lovelace"))
+	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}})
+	finds(t, store, landfall.FindQuery{Externals: []string{"A-1"}}, "A-1")
+	// Created again from other data it is found by those alone.
+	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), hopper())
+	enterAll(t, store)
+	finds(t, store, named("lovelace"))
+	finds(t, store, named("hopper"), "A-1")
+}
+
+func findEnteredTogether(t *testing.T, store landfall.Store) {
+	const count = 40
+	list := numbers(count)
+	staged(t, store, list...)
+	var entered atomic.Int64
+	together(count+4, func(number int) {
+		if number >= count {
+			for range 5 {
+				some, err := store.EnterTerms(t.Context())
+				if err != nil {
+					t.Errorf("EnterTerms: %v", err)
+				}
+				entered.Add(int64(some))
+			}
+			return
+		}
+		own := landfall.Key{Supplier: code, External: list[number]}
+		create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+	})
+	enterAll(t, store)
+	query := named("lovelace")
+	query.Limit = 2 * count
+	if found := find(t, store, query); len(found.Accounts) != count || found.More {
+		t.Errorf("%d of %d accounts are found", len(found.Accounts), count)
+	}
+	if entered.Load() > count {
+		t.Errorf("%d accounts were entered of %d", entered.Load(), count)
+	}
+}
+
+func findRacedUndo(t *testing.T, store landfall.Store) {
+	const count = 20
+	list := numbers(count)
+	staged(t, store, list...)
+	for _, number := range list {
+		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+	}
+	together(count+1, func(number int) {
+		if number == count {
+			if _, err := store.EnterTerms(t.Context()); err != nil {
+				t.Errorf("EnterTerms: %v", err)
+			}
+			return
+		}
+		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: list[number]}}, landfall.Undone)
+	})
+	enterAll(t, store)
+	finds(t, store, named("lovelace"))
+	for inspection, err := range store.Inspect(t.Context()) {
+		if err != nil || inspection.Finding != nil {
+			t.Errorf("%+v, %v", inspection.Finding, err)
+		}
+	}
+}
