@@ -82,7 +82,7 @@ type FoundAccount struct {
 	State         ProcessState
 	Failed        bool   // its last attempt failed
 	AccountNumber string // "" until imported
-	Name          string // on the bills; personal
+	Name          string // on the bills, or the first customer's; personal
 	By            TermKind
 }
 

@@ -16,7 +16,7 @@ import (
 // and about those of a supplier that do not get on.
 func accountCommand() *cobra.Command {
 	return group("account", "Account import processes and the accounts they became",
-		accountShow(), accountFailed(), accountErrors(),
+		accountShow(), accountFind(), accountFailed(), accountErrors(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
 		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip),
 		accountUndo())

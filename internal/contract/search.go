@@ -19,7 +19,7 @@ const (
 	longestTerm  = 96  // bytes; nobody types more, and an index takes no more than some
 	longestWords = 200 // bytes of a search
 	mostWords    = 6   // of a name that it is found by
-	fewestDigits = 5   // that are looked for as a phone number
+	fewestDigits = 4   // that are looked for as a phone number
 )
 
 // SearchTerms gives what an account of a supplier in some region is found by.
@@ -95,11 +95,9 @@ func SearchWords(words string, regions []string) landfall.FindQuery {
 	if strings.Contains(words, "@") {
 		return query
 	}
-	if spelledAsPhone(words) {
+	if spelledAsPhone(words) && len(phoneTerm(words, "")) >= fewestDigits {
 		for _, region := range regions {
-			if text := phoneTerm(words, callingCode(region)); len(text) >= fewestDigits {
-				add(landfall.TermPhone, text)
-			}
+			add(landfall.TermPhone, phoneTerm(words, callingCode(region)))
 		}
 	}
 	if short := compact(words); strings.ContainsAny(short, "0123456789") {

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"strings"
 
 	"landfall"
 )
@@ -10,23 +12,26 @@ import (
 // Everything that begins with a text lies between it and this one behind it.
 const beyond = "\U0010FFFF"
 
-const foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number, a.billing_name
-	FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN account a ON a.id = p.id `
+const (
+	foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number,
+		a.billing_name, c.given_name, c.family_name `
+	foundNames = ` LEFT JOIN account a ON a.id = p.id LEFT JOIN customer c ON c.account_id = a.id AND c.ordinal = 1 `
+	foundFrom  = foundColumns + `FROM process p JOIN supplier s ON s.id = p.supplier_id` + foundNames
+)
 
 // The texts that look for accounts, each by an index. The number of an account
 // that is not there is NULL: saying so lets both databases use the index.
 const (
-	findNumbers = foundColumns + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
+	findNumbers = foundFrom + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
 		ORDER BY p.account_number LIMIT $3`
-	findExternal  = foundColumns + `WHERE p.external = $1 ORDER BY s.code LIMIT $2`
+	findExternal  = foundFrom + `WHERE p.external = $1 ORDER BY s.code LIMIT $2`
 	suppliersWith = `SELECT s.id FROM supplier s WHERE EXISTS
 		(SELECT 1 FROM process p WHERE p.supplier_id = s.id AND p.external >= $1 AND p.external < $2) ORDER BY s.code LIMIT $3`
-	findExternals = foundColumns + `WHERE p.supplier_id = $1 AND p.external >= $2 AND p.external < $3 ORDER BY p.external LIMIT $4`
-	findTerms     = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number, a.billing_name
-		FROM (SELECT t.account_id, t.term FROM search_term t WHERE t.term >= $1 AND t.term < $2
+	findExternals = foundFrom + `WHERE p.supplier_id = $1 AND p.external >= $2 AND p.external < $3 ORDER BY p.external LIMIT $4`
+	findTerms     = foundColumns + `FROM (SELECT t.account_id, t.term FROM search_term t WHERE t.term >= $1 AND t.term < $2
 			ORDER BY t.term, t.account_id LIMIT $3) AS found
-		JOIN process p ON p.id = found.account_id JOIN account a ON a.id = p.id JOIN supplier s ON s.id = p.supplier_id
-		ORDER BY found.term, found.account_id`
+		JOIN process p ON p.id = found.account_id JOIN supplier s ON s.id = p.supplier_id` + foundNames + `
+		WHERE a.id IS NOT NULL ORDER BY found.term, found.account_id`
 )
 
 // finding is a search on its way.
@@ -115,9 +120,10 @@ func (f *finding) take(ctx context.Context, by landfall.TermKind, text string, a
 	}
 	wanted := f.wanted()
 	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.FoundAccount) error {
-		var number, name sql.NullString
-		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &name)
-		one.AccountNumber, one.Name, one.By = number.String, name.String, by
+		var number, bills, given, family sql.NullString
+		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &bills, &given, &family)
+		one.AccountNumber, one.By = number.String, by
+		one.Name = cmp.Or(bills.String, strings.TrimSpace(given.String+" "+family.String))
 		return err
 	}, text, append(args, wanted)...)
 	f.found.More = f.found.More || int64(len(rows)) == wanted

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/operate"
+	"landfall/internal/portrait"
+)
+
+// accountFind looks for accounts by what a customer says on the telephone.
+func accountFind() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "find WORDS…", Short: "Find accounts of every supplier by what somebody calls them",
+		Args: usage(cobra.MinimumNArgs(1)), ValidArgsFunction: words(nothing),
+		Long: "Find accounts of every supplier by either account number, or by a customer's\n" +
+			"name, e-mail address, phone number, postcode or supply point: all of it or its\n" +
+			"beginning. Accounts that are only staged are found by their external number.",
+		Example: "  landfall account find lovelace\n  landfall account find 07700 900123",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		found, err := operator.Find(command.Context(), strings.Join(arguments, " "))
+		if err != nil {
+			return err
+		}
+		shown := portrait.FoundOf(found)
+		return show(command, shown, func(out io.Writer) { printFound(out, shown) })
+	})
+}
+
+func printFound(out io.Writer, found portrait.Found) {
+	rows := [][]string{}
+	for _, one := range found.Accounts {
+		rows = append(rows, []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.By})
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(out, "Nothing was found.")
+	} else {
+		table(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"}, rows)
+	}
+	if found.More {
+		fmt.Fprintf(out, "There are more than %d: say more.\n", operate.MostFound)
+	}
+	if found.Whole {
+		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers are found by the whole of them.")
+	}
+	if found.Behind {
+		fmt.Fprintln(out, "Accounts created just now are found by their numbers alone; try again soon.")
+	}
+}

@@ -1,0 +1,45 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// BenchmarkEnterTerms compares entering the terms of accounts with creating
+// them: that is what whoever creates them is spared.
+func BenchmarkEnterTerms(b *testing.B) {
+	for name, fresh := range databases {
+		b.Run(name, func(b *testing.B) {
+			store := open(b, fresh(b))
+			ready(b, store)
+			claims := make([]landfall.Claim, b.N+1)
+			crowd(b, b.N, func(number int) error {
+				stageNumber(b, store, fmt.Sprint(number))
+				claims[number] = claimNumber(b, store, fmt.Sprint(number))
+				return nil
+			})
+			b.ResetTimer()
+			crowd(b, b.N, func(number int) error {
+				account := household(b)
+				for i := range account.Data.Customers {
+					customer := &account.Data.Customers[i]
+					customer.FamilyName = fmt.Sprintf("%x %s", number*7919%b.N, customer.FamilyName)
+					customer.Email = fmt.Sprintf("%x.%s", number*104729%b.N, customer.Email)
+					customer.Mobile = fmt.Sprintf("+447%09d", number*15485863%1000000000)
+				}
+				_, err := store.Create(b.Context(), landfall.Creation{Claim: claims[number], Account: account})
+				return err
+			})
+			creating := b.Elapsed()
+			began := time.Now()
+			if entered, err := store.EnterTerms(b.Context()); err != nil || entered != b.N {
+				b.Fatal(entered, err)
+			}
+			b.ReportMetric(float64(creating.Microseconds())/float64(b.N), "µs/creation")
+			b.ReportMetric(float64(time.Since(began).Microseconds())/float64(b.N), "µs/entering")
+		})
+	}
+}
