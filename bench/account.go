@@ -68,3 +68,6 @@ func account(n int64, dst []byte) []byte {
 	dst = strconv.AppendInt(dst, accountOffset+n, 10)
 	return append(dst, accountTail...)
 }
+
+// externalOf is the number the n-th account has.
+func externalOf(n int64) string { return "EXT-" + strconv.FormatInt(accountOffset+n, 10) }

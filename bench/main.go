@@ -62,7 +62,7 @@ var measurements = []measurement{
 	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, measureStagePostgres},
 	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, measureStageSQLite},
 	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, measureStageInside},
-	{"bulk-stage-postgres", "`COPY` of the same bytes into the same table, 2 connections", 0.6, measureBulkPostgres},
+	{"bulk-stage-postgres", "`COPY` of the same accounts into the same tables, 2 connections", 0.6, measureBulkPostgres},
 	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, measureBulkSQLite},
 	{"bulk-last-tenth", "the first tenth of a million lines", 0.95, measureLastTenth},
 	{"bulk-memory-mib", "memory the server may take for a million lines", 256, measureBulkMemory},

@@ -28,6 +28,9 @@ type Options struct {
 	// Busy says that single calls have come of late that bulk must not be in
 	// the way of; nil: never.
 	Busy func() bool
+	// Alone says that none has come for so long that bulk may have the whole
+	// machine; nil: never.
+	Alone func() bool
 	// Count takes down the status of every line; nil: nobody does.
 	Count  func(verb *answer.Verb, status int)
 	Logger *slog.Logger
@@ -50,13 +53,16 @@ func New(options Options) *Service {
 	if options.Busy == nil {
 		options.Busy = func() bool { return false }
 	}
+	if options.Alone == nil {
+		options.Alone = func() bool { return false }
+	}
 	if options.Count == nil {
 		options.Count = func(*answer.Verb, int) {}
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Options: options, large: newPlaces(largeLines, largeLinesEach), disk: newDisk(options.Spool), turns: newTurns()}
+	return &Service{Options: options, large: newPlaces(largeLines, largeLinesEach), disk: newDisk(options.Spool), turns: newTurns(options.Alone)}
 }
 
 // Line is the connection to the caller.

@@ -10,9 +10,9 @@ import (
 	"landfall/internal/turnstile"
 )
 
-// processors is how many of them lines may take at once. One is always left:
-// with all of them taken the program would notice only every ten milliseconds
-// that a single call has come.
+// processors is how many of them lines may take at once. One is left: with all
+// of them taken the program would notice only every ten milliseconds that a
+// single call has come. Where none has come for long, nobody is there to mind.
 var processors = max(1, runtime.GOMAXPROCS(0)-1)
 
 const (
@@ -31,18 +31,22 @@ var errNoTurn = errors.New("no turn came")
 // turns is what bulk takes its part of the machine by, shared evenly between
 // organisations.
 type turns struct {
+	alone      func() bool
+	all        *turnstile.Turnstile // of the processors
 	processors *turnstile.Turnstile
 	bundles    *turnstile.Turnstile // in company
 	lines      *turnstile.Turnstile // in company
 }
 
-func newTurns() *turns {
+func newTurns(alone func() bool) *turns {
 	few := func(most int) *turnstile.Turnstile {
 		turns := turnstile.New(most, forEver, errNoTurn)
 		turns.Share = most // organisations take turns; one alone may have all
 		return turns
 	}
-	return &turns{processors: few(processors), bundles: few(1), lines: few(linesInCompany)}
+	return &turns{
+		alone: alone, all: few(runtime.GOMAXPROCS(0)), processors: few(processors), bundles: few(1), lines: few(linesInCompany),
+	}
 }
 
 // atProcessors are the turns of one organisation at the processors.
@@ -53,7 +57,11 @@ type atProcessors struct {
 
 // Enter waits for a turn.
 func (a atProcessors) Enter(ctx context.Context) (leave func()) {
-	leave, err := a.turns.processors.Enter(ctx, a.organisation)
+	turns := a.turns.processors
+	if a.turns.alone() {
+		turns = a.turns.all
+	}
+	leave, err := turns.Enter(ctx, a.organisation)
 	if err != nil {
 		return func() {} // it is over, and will be noticed
 	}

@@ -16,12 +16,22 @@ import (
 	"landfall/internal/pack"
 )
 
-// company is how long after a single call bulk still expects another.
-const company = 2 * time.Second
+const (
+	// company is how long after a single call bulk still expects another.
+	company = 2 * time.Second
+	// lonely is after how long without any bulk has the machine for itself. The
+	// next one may wait ten milliseconds until it is noticed.
+	lonely = 30 * time.Second
+)
 
 // inCompany says whether single calls that work have come of late. Who only
 // reads is in nobody's way.
-func (a *API) inCompany() bool { return time.Since(time.UnixMicro(a.lastCall.Load())) < company }
+func (a *API) inCompany() bool { return a.quiet() < company }
+
+// alone says whether none has come for long.
+func (a *API) alone() bool { return a.quiet() > lonely }
+
+func (a *API) quiet() time.Duration { return time.Since(time.UnixMicro(a.lastCall.Load())) }
 
 // typeLines is what bulk answers with, whichever of its names was sent.
 var typeLines = []string{"application/x-ndjson"}

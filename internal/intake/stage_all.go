@@ -53,6 +53,11 @@ func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
 		}
 	}
 	refused.Wait()
+	for i := range reads {
+		if account := reads[i].account; account != nil {
+			account.Release()
+		}
+	}
 }
 
 // safely keeps a fault of ours to the account it concerns: nobody above would

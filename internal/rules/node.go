@@ -64,14 +64,12 @@ func (n *Node) Field(name string) *Node {
 	if n.typ.Shape != ShapeObject || n.kids == nil {
 		return absent
 	}
-	i, known := n.typ.Table.index[name]
-	if !known {
-		return absent
-	}
-	// Objects keep what was sent, not a place for all that could have been:
-	// many empty ones would cost a hundred times their own size.
+	// Objects keep what was sent, not a place for all that could have been: many
+	// empty ones would cost a hundred times their own size. They are few, and
+	// mostly differ in length already.
+	names := n.typ.Table.names
 	for _, kid := range *n.kids {
-		if int(kid.index) == i {
+		if names[kid.index] == name {
 			return kid
 		}
 	}

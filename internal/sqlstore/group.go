@@ -12,12 +12,19 @@ import (
 // group is many wishes of one caller, which share their fate.
 type group[W, O any] struct{ calls []*call[W, O] }
 
-// newGroup declares a verb that is joint, for callers who bring whole batches.
-func newGroup[W, O any](db *engine.DB, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
+// longestGroup is how many wishes go into one statement where that takes arrays.
+const longestGroup = 512
+
+// newGroup declares a verb that is joint, for callers who bring whole batches,
+// of which so many at once are done with arrays.
+func newGroup[W, O any](db *engine.DB, most int, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
 	return db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
-		undone := true
+		undone, size := true, longestBatch
+		if t.Arrays() {
+			size = most
+		}
 		for _, one := range calls {
-			for batch := range slices.Chunk(one.Work.(*group[W, O]).calls, longestBatch) { //nolint:forcetypeassert // grouped made it
+			for batch := range slices.Chunk(one.Work.(*group[W, O]).calls, size) { //nolint:forcetypeassert // grouped made it
 				err := run(&tx{view{&session{t}}}, ctx, batch)
 				if err != nil && !errors.Is(err, engine.ErrUndone) {
 					return err

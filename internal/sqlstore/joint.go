@@ -86,13 +86,18 @@ func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
 // args gives the parameters of every open call, padded to a size of batch.
 func (u *unsettled[W, O]) args(width int, each func([]any, *call[W, O]) []any) (size int, args []any) {
 	size = sizeFor(len(u.byKey))
-	args = make([]any, 0, width*size)
+	return size, pad(u.rows(width, each), width*size)
+}
+
+// rows gives the values of every open call, with room for what pads them.
+func (u *unsettled[W, O]) rows(width int, each func([]any, *call[W, O]) []any) []any {
+	rows := make([]any, 0, width*max(len(u.byKey), sizeFor(min(len(u.byKey), longestBatch))))
 	for _, one := range u.batch {
 		if u.byKey[one.key] == one {
-			args = each(args, one)
+			rows = each(rows, one)
 		}
 	}
-	return size, pad(args, width*size)
+	return rows
 }
 
 // settle sets what became of a call.

@@ -159,8 +159,9 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		counted.take(one.supplier, landfall.StandsUnstaged, landfall.Figures{Accounts: 1})
 		return t.tally(ctx, &counted)
 	}
+	// A number may be marked between the two statements; that mark came after us.
 	unmarked, err := collect(ctx, t.session, readStanding, `UPDATE process SET state = 'staged', skip_reason = NULL
-		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped'
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision > 0
 		RETURNING `+standingColumns, key.Supplier, key.External)
 	back, err := first(unmarked, err, landfall.ErrNotFound)
 	if err != nil {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"landfall"
 )
@@ -61,14 +62,15 @@ var forgiven = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES
 		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`)
 
 func (t *tx) forgive(ctx context.Context, keys []landfall.Key) error {
-	if len(keys) == 0 {
-		return nil
+	for part := range slices.Chunk(keys, longestBatch) {
+		size := sizeFor(len(part))
+		args := make([]any, 0, 2*size)
+		for _, key := range part {
+			args = append(args, key.Supplier, key.External)
+		}
+		if _, err := t.exec(ctx, forgiven[size], pad(args, 2*size)...); err != nil {
+			return err
+		}
 	}
-	size := sizeFor(len(keys))
-	args := make([]any, 0, 2*size)
-	for _, key := range keys {
-		args = append(args, key.Supplier, key.External)
-	}
-	_, err := t.exec(ctx, forgiven[size], pad(args, 2*size)...)
-	return err
+	return nil
 }

@@ -58,7 +58,7 @@ func (t *table) arrays(first int) string {
 }
 
 // pile gathers rows of one table until they are written together. A value is
-// an int64, a string, a bool or nil.
+// an int64, a string, a bool, bytes or nil.
 type pile struct {
 	table *table
 	rows  []any
@@ -129,13 +129,45 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 func (p *pile) arrays(first int) (text string, columns []any, taken int, err error) {
 	rows := p.rows[:min(len(p.rows), longestArray*p.width())]
 	p.rows = p.rows[len(rows):]
-	columns = make([]any, p.width())
-	for column := range columns {
-		if columns[column], err = array(rows, column, p.width()); err != nil {
-			return "", nil, 0, err
+	columns, err = arrays(rows, p.table.kinds)
+	return p.table.arrays(first), columns, len(rows) / p.width(), err
+}
+
+// arrays makes an array of each column of rows: one the driver sends as it is
+// where every value is of one plain kind, and else a constant of PostgreSQL.
+func arrays(rows []any, kinds []string) (columns []any, err error) {
+	columns = make([]any, len(kinds))
+	for column, kind := range kinds {
+		plain := false
+		switch kind {
+		case "bigint":
+			columns[column], plain = plainly[int64](rows, column, len(kinds))
+		case "text":
+			columns[column], plain = plainly[string](rows, column, len(kinds))
+		case "bytea":
+			columns[column], plain = plainly[[]byte](rows, column, len(kinds))
+		}
+		if plain {
+			continue
+		}
+		if columns[column], err = array(rows, column, len(kinds)); err != nil {
+			return nil, err
 		}
 	}
-	return p.table.arrays(first), columns, len(rows) / p.width(), nil
+	return columns, nil
+}
+
+// plainly gives every width-th value, if all of them are of one kind.
+func plainly[T any](rows []any, column, width int) (values []T, plain bool) {
+	values = make([]T, 0, len(rows)/width)
+	for i := column; i < len(rows); i += width {
+		value, is := rows[i].(T)
+		if !is {
+			return nil, false
+		}
+		values = append(values, value)
+	}
+	return values, true
 }
 
 // together makes one statement of several writes.

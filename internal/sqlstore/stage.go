@@ -64,12 +64,13 @@ const longestBatch = engine.LongestBatch
 
 // upsert stages a batch of keys, as far as they may be staged: the supplier is
 // Ongoing, nobody holds the process, and the content is new. What it gives
-// back has changed; for the others reasons says why not.
-var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash, figures) AS (VALUES `, `($1, $2, CAST($3 AS {bytes}), $4)`, `)
+// back has changed; for the others reasons says why not. The rows keep the
+// order of the batch, so that two of them never wait for each other.
+var upsert = newBatch(`
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
-	WHERE s.status = 'Ongoing'
+	WHERE s.status = 'Ongoing' {in order}
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
@@ -77,20 +78,20 @@ var upsert = forSizes(batchSizes, `WITH wanted (supplier, external, hash, figure
 	WHERE `+free+` AND process.hash <> excluded.hash
 	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
 		supplier_id, failed_at IS NOT NULL, former_figures,
-		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`)
+		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`,
+	"supplier text", "external text", "hash bytea", "figures text")
 
-// documents keeps what was staged.
-var documents = forSizes(batchSizes, `INSERT INTO staging (process_id, revision, hash, staged_at, document, key_id, request_id) VALUES `,
-	`($1, $2, $3, $4, $5, $6, $7)`, ``)
-
-const documentWidth = 7
+// stagingTable keeps what was staged.
+var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
+	"key_id text", "request_id text")
 
 // reasons tells how the keys stand that upsert left alone.
-var reasons = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var reasons = newBatch(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
-	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`)
+	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`,
+	"supplier text", "external text")
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
@@ -110,17 +111,20 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 
 // upsert writes what may be written and takes it out of open.
 func (t *tx) upsert(ctx context.Context, open *openStage) error {
-	size, args := open.args(4, func(args []any, one *stageCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Hash[:], one.wanted.figures)
-	})
-	rows, err := t.returning(ctx, upsert[size], args...)
+	text, args, err := upsert.of(t.engine.Arrays(), open.rows(4, func(rows []any, one *stageCall) []any {
+		return append(rows, one.key.Supplier, one.key.External, one.wanted.Hash[:], one.wanted.figures)
+	}))
+	if err != nil {
+		return err
+	}
+	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	var forgive []landfall.Key
 	var counted tallies
-	kept := make([]any, 0, documentWidth*len(open.byKey))
+	kept := pile{table: stagingTable, rows: make([]any, 0, len(stagingTable.kinds)*len(open.byKey))}
 	for rows.Next() {
 		var key landfall.Key
 		var process, revision, at, supplier int64
@@ -141,48 +145,29 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		if refused {
 			forgive = append(forgive, key)
 		}
-		kept = append(kept, process, revision, one.wanted.Hash[:], at, one.wanted.kept,
+		kept.add(process, revision, one.wanted.Hash[:], at, one.wanted.kept,
 			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
 	_ = rows.Close()
-	if err := t.keepDocuments(ctx, kept, &counted); err != nil {
+	sums, _ := counted.piles()
+	if err := t.write(ctx, &kept, sums); err != nil {
 		return err
 	}
 	return t.forgive(ctx, forgive)
 }
 
-// keepDocuments writes what was staged, and how the figures change with it.
-func (t *tx) keepDocuments(ctx context.Context, kept []any, counted *tallies) error {
-	sums, _ := counted.piles()
-	// Documents have no padding: they go in as few statements as sizes allow.
-	for len(kept) > 0 {
-		size := sizeWithin(batchSizes, len(kept)/documentWidth)
-		text, args := documents[size], kept[:documentWidth*size]
-		kept = kept[documentWidth*size:]
-		if len(kept) == 0 && t.engine.Arrays() && len(sums.rows) > 0 {
-			// The sums travel with the documents rather than on their own.
-			part, columns, _, err := sums.arrays(len(args) + 1)
-			if err != nil {
-				return err
-			}
-			text, args = together([]string{part, text}), append(args, columns...)
-		}
-		if _, err := t.exec(ctx, text, args...); err != nil {
-			return err
-		}
-	}
-	return t.write(ctx, sums)
-}
-
 // explain sets the outcome of what was not written, and takes it out of open.
 func (t *tx) explain(ctx context.Context, open *openStage) error {
-	size, args := open.args(2, func(args []any, one *stageCall) []any {
-		return append(args, one.key.Supplier, one.key.External)
-	})
-	rows, err := t.query(ctx, reasons[size], args...)
+	text, args, err := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
+		return append(rows, one.key.Supplier, one.key.External)
+	}))
+	if err != nil {
+		return err
+	}
+	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return err
 	}

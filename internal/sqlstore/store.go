@@ -145,7 +145,7 @@ func (s *Store) join() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
 	s.stagings = newJoint(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	s.books = newGroup(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
+	s.books = newGroup(s.db, longestGroup, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
 	s.refusals = newJoint(s.db, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
 	s.claims = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
 	s.looks = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).look))
@@ -154,9 +154,9 @@ func (s *Store) join() {
 	s.rehearsals = newJoint(s.db, vouched(&s.vouchers, creator, s.rehearse))
 	s.releases = newJoint(s.db, s.release)
 	s.postings = newJoint(s.db, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.groupLooks = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).look))
-	s.groupCounted = newGroup(s.db, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.groupClaims = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.groupLooks = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).look))
+	s.groupCounted = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
 	s.undos = newJoint(s.db, (*tx).undo) // an operator has no key
 }

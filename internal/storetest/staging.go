@@ -39,7 +39,7 @@ var stagings = []check{
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
-		const known, skipped, foreign, broken, unread, all = 3, 70, 131, 140, 150, 200
+		const known, skipped, foreign, broken, unread, all = 3, 70, 131, 140, 550, 600
 		stage(t, store, document(at(known), "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error { _, err := tx.Skip(t.Context(), at(skipped), "no"); return err })
 		var given []landfall.Staging
