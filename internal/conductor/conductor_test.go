@@ -252,6 +252,38 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 	})
 }
 
+// The end of the program is not held up by a run that has work left: workers
+// take nothing more, and the run goes on with whoever is left.
+func TestTheEndComesAmidARun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("B", 200, instructed)
+		s.vendor.says(func(context.Context, string) error {
+			time.Sleep(100 * time.Millisecond)
+			return nil
+		})
+		run := s.start("B1", landfall.RunPlan{AtOnce: 4})
+		for range 2 {
+			ctx, stop := context.WithCancel(t.Context())
+			c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3})
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				c.Run(ctx)
+			}()
+			s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning && run.Tally.Succeeded > 0 })
+			stop()
+			select {
+			case <-ended:
+			case <-time.After(30 * time.Second):
+				t.Fatal("workers go on taking from a run although the end was asked for")
+			}
+		}
+		s.vendor.says(nil)
+		s.play(1)
+		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
+	})
+}
+
 // A caller's own pause does not end with the supplier's.
 func TestPauseAskedForStays(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *stage) {

@@ -50,7 +50,7 @@ func (c *Conductor) work(ctx context.Context) {
 // next waits for a run that has something to do, and enters its service. It is
 // nil at the end.
 func (c *Conductor) next(ctx context.Context) *part {
-	for {
+	for ctx.Err() == nil {
 		found, wait, changed := c.pick(time.Now())
 		if found != nil {
 			return found
@@ -59,12 +59,9 @@ func (c *Conductor) next(ctx context.Context) *part {
 		case <-changed:
 		case <-wait:
 		case <-ctx.Done():
-			return nil
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 	}
+	return nil
 }
 
 // pick gives the run with least workers, or when to ask again. One worker is

@@ -177,7 +177,7 @@ func (f *fleet) tellEvents(count int) {
 // awaitHearers goes on killing now and then until everybody has everything.
 func (f *fleet) awaitHearers(hearers map[string]*hearer, events int, random *rand.Rand) {
 	f.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2*time.Minute + time.Duration(events)*50*time.Millisecond); ; time.Sleep(100 * time.Millisecond) {
 		complete := true
 		for _, h := range hearers {
 			complete = complete && h.heard() >= events
