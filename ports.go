@@ -195,6 +195,7 @@ type View interface {
 	TallyReader
 	ReconciliationReader
 	OperatorReader
+	SurveyReader
 }
 
 // Tx is what can be read and written in one transaction.

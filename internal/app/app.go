@@ -80,6 +80,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.logins.overQuota = metrics.OverQuota
+	metrics.Add(app.surveys()...)
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
@@ -88,7 +89,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.quota = quota.New(store, time.Now, metrics.OverQuota)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.NewDesk(payvendor.Options{
-		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm,
+		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.Asked,
 	})
 	app.webhooks = outbox.NewWebhooks(store, outbox.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
 	desk := intake.New(store, intake.Options{
@@ -196,8 +197,14 @@ func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, err
 	}
 }
 
+// Catalogue lists the figures that the operator's listener shows.
+func (a *App) Catalogue() []httpapi.Metric { return a.api.Metrics.Catalogue() }
+
 // Handler is what the main listener serves.
 func (a *App) Handler() http.Handler { return a.api }
+
+// Ops is what the operator's listener serves.
+func (a *App) Ops() http.Handler { return a.api.Ops() }
 
 // Store is where everything is kept.
 func (a *App) Store() landfall.Store { return a.store }

@@ -3,4 +3,4 @@
 // request.
 package app
 
-//go:generate env LANDFALL_TEST_UPDATE=1 go test -count=1 -run TestHandbookHasAllSettings .
+//go:generate env LANDFALL_TEST_UPDATE=1 go test -count=1 -run TestHandbookHasAll .

@@ -88,6 +88,8 @@ type machine interface {
 	share() share
 	// embedded says that the database is a file that one server has to itself.
 	embedded() bool
+	// figures says how connections are used, and how long a log has become.
+	figures() (pools []PoolFigures, log int64)
 	close() error
 }
 

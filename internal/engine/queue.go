@@ -41,6 +41,9 @@ type queue struct {
 	ended     time.Time // when a batch was answered last
 	gathering bool      // a lane waits for a crowd to be back
 	pace      pace
+	refused   int64 // calls that would have waited too long
+	batches   [len(BatchSizes)]int64
+	calls     int64 // in all of them
 	closed    bool
 }
 
@@ -81,6 +84,7 @@ func (q *queue) enter(c *Call) error {
 		home = &tenant{name: c.Tenant, given: q.given, waiting: map[*Kind]*line{}}
 	}
 	if q.count > 0 && (q.weight+c.cost > mostWaiting || q.wouldWait(home, c, now) > q.limits.Admission) {
+		q.refused++
 		return errBusy
 	}
 	q.tenant[c.Tenant] = home
@@ -264,6 +268,7 @@ func (q *queue) finish(b *batch) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	b.kind.running--
+	q.counted(len(b.calls))
 	q.ended = time.Now()
 	for _, c := range b.calls {
 		if c.in == b { // and not in another one by now

@@ -26,6 +26,7 @@ func (sqliteFile) unlocked(string) (string, error) {
 
 // embedded has one writer and pools of readers over one file.
 type embeddedFile struct {
+	file   string
 	lock   *fileLock
 	writer *writer
 	short  *readers // for views
@@ -36,7 +37,7 @@ func (f sqliteFile) open(ctx context.Context, options Options) (_ machine, err e
 	if err := f.prepare(ctx, options.ApplySchema); err != nil {
 		return nil, err
 	}
-	e := &embeddedFile{}
+	e := &embeddedFile{file: string(f)}
 	defer func() {
 		if err != nil {
 			_ = e.lock.close() // the error that brought us here counts

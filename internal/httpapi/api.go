@@ -118,10 +118,10 @@ func New(options Options) *API {
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
 		Count: options.Metrics.countLine, Busy: api.inCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,
 	})
-	options.Metrics.registry.MustRegister(Reading{
+	options.Metrics.reading(Reading{
 		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",
 		Read: func() float64 { return float64(api.bulk.Spooled()) },
-	}.collector())
+	})
 	api.ready.check = options.Ready
 	for _, r := range routes() {
 		api.tree.grow(r.path, r)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"landfall"
 	"landfall/internal/answer"
 )
 
@@ -34,86 +35,97 @@ type Metrics struct {
 	streams   prometheus.Gauge
 	lines     *prometheus.CounterVec
 	stopped   *prometheus.CounterVec
-}
-
-// Reading is a figure that somebody else keeps and that is asked for whenever
-// the metrics are read.
-type Reading struct {
-	Name, Help string
-	Labels     map[string]string // told apart from others of the same name
-	Counts     bool              // it only ever grows
-	Read       func() float64
-}
-
-func (r Reading) collector() prometheus.Collector {
-	if r.Counts {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help, ConstLabels: r.Labels}, r.Read)
-	}
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help, ConstLabels: r.Labels}, r.Read)
+	vendors   *prometheus.HistogramVec
+	asked     map[string]bool // vendors that are named
+	listed    []Metric
 }
 
 // NewMetrics begins to count for a running version of the program, and shows
 // the figures of others with its own.
 func NewMetrics(version string, readings ...Reading) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_http_requests_total", Help: "Requests answered.",
-		}, []string{"method", "route", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "landfall_http_request_duration_seconds", Help: "Time from the request's header to the end of its answer.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		}, []string{"method", "route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "landfall_http_requests_in_flight", Help: "Requests being answered now.",
-		}),
-		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_errors_total", Help: "Requests that failed on our side, by code.",
-		}, []string{"code"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "landfall_panics_total", Help: "Faults caught at the edge.",
-		}),
-		stagings: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_stagings_total", Help: "Accounts handed in for staging, by what became of them.",
-		}, []string{"result"}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_account_attempts_total",
-			Help: "Attempts to create an account by their outcome: created, dry_run_passed, or the code of the refusal.",
-		}, []string{"outcome"}),
-		created: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "landfall_accounts_created_total", Help: "Accounts created from staged data.",
-		}),
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_account_attempts_failed_total",
-			Help: "Attempts to create an account that failed, by code. A dry run that passed is none of them.",
-		}, []string{"code"}),
-		postings: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_postings_total", Help: "Requests to add something to an account, by kind and by what became of them.",
-		}, []string{"kind", "result"}),
-		quotas: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_quota_refused_total", Help: "What was refused because of a quota, by organisation and quota.",
-		}, []string{"organisation", "quota"}),
-		over: map[string]bool{},
-		streams: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "landfall_bulk_requests_in_flight", Help: "Bulk requests being answered now.",
-		}),
-		lines: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_bulk_lines_total", Help: "Lines of bulk requests, by kind and by the status of their answer.",
-		}, []string{"kind", "status"}),
-		stopped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "landfall_bulk_stopped_total", Help: "Bulk requests that ended before their last line, by the code of the reason.",
-		}, []string{"code"}),
-	}
+	m := &Metrics{registry: prometheus.NewRegistry(), over: map[string]bool{}, asked: map[string]bool{}}
+	m.requests = m.counters("landfall_http_requests_total", "Requests answered.", "method", "route", "status")
+	m.durations = m.histograms("landfall_http_request_duration_seconds", "Time from the request's header to the end of its answer.",
+		[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "method", "route")
+	m.inFlight = m.gauge("landfall_http_requests_in_flight", "Requests being answered now.")
+	m.faults = m.counters("landfall_errors_total", "Requests that failed on our side, by code.", "code")
+	m.panics = m.counter("landfall_panics_total", "Faults caught at the edge; should stay 0.")
+	m.stagings = m.counters("landfall_stagings_total", "Accounts handed in for staging, by what became of them.", "result")
+	m.attempts = m.counters("landfall_account_attempts_total",
+		"Attempts to create an account by their outcome: created, dry_run_passed, or the code of the refusal.", "outcome")
+	m.created = m.counter("landfall_accounts_created_total", "Accounts created from staged data.")
+	m.refusals = m.counters("landfall_account_attempts_failed_total",
+		"Attempts to create an account that failed, by code. A dry run that passed is none of them.", "code")
+	m.postings = m.counters("landfall_postings_total",
+		"Requests to add something to an account, by kind and by what became of them.", "kind", "result")
+	m.quotas = m.counters("landfall_quota_refused_total",
+		"What was refused because of a quota, by organisation and quota; the first 500 organisations are named.", "organisation", "quota")
+	m.streams = m.gauge("landfall_bulk_requests_in_flight", "Bulk requests being answered now.")
+	m.lines = m.counters("landfall_bulk_lines_total", "Lines of bulk requests, by kind and by the status of their answer.", "kind", "status")
+	m.stopped = m.counters("landfall_bulk_stopped_total",
+		"Bulk requests that ended before their last line, by the code of the reason.", "code")
+	m.vendors = m.histograms("landfall_vendor_request_duration_seconds",
+		"Time to ask a payment vendor about an instruction, by vendor and outcome; the first 100 vendors are named.",
+		[]float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "vendor", "outcome")
+	m.list("gauge", "landfall_build_info", "The running version; always 1.", "version", "go")
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.faults, m.panics, m.stagings, m.attempts, m.created, m.refusals,
-		m.postings, m.quotas, m.streams, m.lines, m.stopped, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
-		m.registry.MustRegister(reading.collector())
+		m.reading(reading)
 	}
+	m.begin()
 	return m
+}
+
+// begin brings the counters into being whose labels are known: a rate over one
+// that appears with its first event misses that event.
+func (m *Metrics) begin() {
+	for _, code := range []string{landfall.CodeInternalError, landfall.CodeServiceUnavailable} {
+		m.faults.WithLabelValues(code)
+	}
+	for _, result := range []string{answer.Created, answer.Updated, landfall.CodeAccountFailedValidation} {
+		m.stagings.WithLabelValues(result)
+	}
+	for _, outcome := range []string{answer.Created, answer.Rehearsed} {
+		m.attempts.WithLabelValues(outcome)
+	}
+	for _, code := range []string{
+		landfall.CodeInternalError, landfall.CodeServiceUnavailable, landfall.CodeVendorUnavailable,
+		landfall.CodeConcurrencyLimit, landfall.CodeAccountFailedValidation,
+	} {
+		m.attempts.WithLabelValues(code)
+		m.refusals.WithLabelValues(code)
+	}
+	for _, kind := range kinds {
+		m.postings.WithLabelValues(kind, answer.Accepted)
+		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
+	}
+	m.stopped.WithLabelValues(landfall.CodeServiceUnavailable)
+	for _, r := range routes() {
+		method, path := r.method, r.path
+		m.durations.WithLabelValues(method, path)
+		m.requests.WithLabelValues(method, path, "200")
+	}
+}
+
+// mostVendors bounds the vendors that are named.
+const mostVendors = 100
+
+// Asked takes down how a payment vendor answered.
+func (m *Metrics) Asked(vendor, outcome string, took time.Duration) {
+	m.mu.Lock()
+	if !m.asked[vendor] {
+		if len(m.asked) < mostVendors {
+			m.asked[vendor] = true
+		} else {
+			vendor = ""
+		}
+	}
+	m.mu.Unlock()
+	m.vendors.WithLabelValues(vendor, outcome).Observe(took.Seconds())
 }
 
 // mostOver bounds the organisations that are named in the metrics. Operators make

@@ -38,6 +38,9 @@ type Options struct {
 	// credentials or configuration and once when its breaker opens: nobody
 	// but the operator can mend that. It must not block.
 	Alarm func(vendor string, cause error)
+
+	// Watch, when set, is told how every question ended and how long it took.
+	Watch func(vendor, outcome string, took time.Duration)
 }
 
 // Desk verifies payment instructions at every configured vendor. It is safe

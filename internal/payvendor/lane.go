@@ -61,7 +61,9 @@ func newLane(line *line, organisation string) *lane {
 }
 
 // ask puts the question within the time limit, again if that may help.
-func (l *lane) ask(caller context.Context, reference string) (answer, error) {
+func (l *lane) ask(caller context.Context, reference string) (found answer, err error) {
+	began := time.Now()
+	defer func() { l.watch(began, err) }()
 	if wait := l.quietFor(); wait > 0 {
 		return answer{}, &statusError{status: http.StatusTooManyRequests, retryAfter: wait}
 	}

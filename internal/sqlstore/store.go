@@ -181,6 +181,9 @@ func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
 	return known(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
 }
 
+// Figures says how the engine is doing.
+func (s *Store) Figures() engine.Figures { return s.db.Figures() }
+
 // Ping commits a mark and nothing else: only a write proves that the database
 // can be written to.
 func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }

@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall/internal/app"
+	"landfall/internal/pgtest"
+)
+
+// The table of metrics in the handbook is written from the declarations.
+// LANDFALL_TEST_UPDATE=1 writes it again.
+func TestHandbookHasAllMetrics(t *testing.T) {
+	const file, begin, end = "../../docs/metrics.md", "<!-- metrics -->\n", "<!-- /metrics -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	told, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for the metrics", file)
+	}
+	w := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {})
+	var table strings.Builder
+	fmt.Fprintln(&table, "| metric | kind | labels | says |\n|---|---|---|---|")
+	for _, metric := range w.application.Catalogue() {
+		labels := slices.Clone(metric.Labels)
+		for i, label := range labels {
+			labels[i] = "`" + label + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", metric.Name, metric.Kind, strings.Join(labels, ", "), metric.Help)
+	}
+	if told == table.String() {
+		return
+	}
+	if os.Getenv("LANDFALL_TEST_UPDATE") == "" {
+		t.Fatalf("%s is not what the code says: run make generate", file)
+	}
+	if err := os.WriteFile(file, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a dashboard shows of a supplier is there before its first account and
+// follows what happens to it, on both databases.
+func TestMetricsFollowAMigration(t *testing.T) {
+	for name, fresh := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, fresh(t), nil)
+			response, err := http.DefaultClient.Do(r.request(http.MethodPost, stagePath, stageBody("M-1")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			shown := r.metrics(t)
+			pool := map[string]string{"sqlite": "list", "postgres": "settle"}[name]
+			for _, line := range []string{
+				`landfall_supplier_accounts{standing="pending",supplier="NORTH"} 1`,
+				`landfall_supplier_accounts{standing="imported",supplier="NORTH"} 0`,
+				`landfall_supplier_deviating_accounts{supplier="NORTH"} 0`,
+				`landfall_claims{supplier="NORTH"} 0`,
+				`landfall_runs{state="RUNNING"} 0`,
+				`landfall_database_connections_busy{pool="` + pool + `"} 0`,
+				`landfall_errors_total{code="internal_error"} 0`,
+				`landfall_stagings_total{result="created"} 1`,
+				`landfall_postings_total{kind="notes",result="accepted"} 0`,
+			} {
+				if !strings.Contains(shown, line+"\n") {
+					t.Errorf("there is no line %s", line)
+				}
+			}
+			if name == "sqlite" && strings.Contains(shown, "landfall_database_wal_bytes 0\n") {
+				t.Error("the write-ahead log has no size")
+			}
+		})
+	}
+}
+
+// metrics reads what the operator's listener shows.
+func (r *running) metrics(t *testing.T) string {
+	t.Helper()
+	shown := httptest.NewRecorder()
+	r.application.Ops().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return shown.Body.String()
+}

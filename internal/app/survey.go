@@ -1,0 +1,204 @@
+package app
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/engine"
+	"landfall/internal/httpapi"
+)
+
+const (
+	// mostSuppliers bounds how many suppliers have figures of their own.
+	mostSuppliers = 200
+	surveyAge     = 10 * time.Second
+	surveyWait    = 5 * time.Second
+)
+
+// standings are how a supplier's accounts are told apart on a dashboard.
+var standings = map[landfall.Standing]string{
+	landfall.StandsPending: "pending", landfall.StandsFailed: "failed", landfall.StandsSkipped: "skipped",
+	landfall.StandsUnstaged: "skipped", landfall.StandsCreated: "imported",
+}
+
+// surveyor asks the database how the migration stands, at most every ten
+// seconds, in one snapshot. It reads sums that are kept anyway, so it costs the
+// same for ten accounts and for ten million.
+type surveyor struct {
+	store landfall.Store
+	mu    sync.Mutex
+	asked time.Time
+	found survey
+}
+
+type survey struct {
+	accounts  map[string]map[string]int64 // by supplier and standing
+	deviating map[string]int64
+	runs      map[landfall.RunState]int64
+	remaining map[string]int64 // of runs, by supplier
+	claims    map[string]int64
+}
+
+// read gives the latest survey; when the database cannot be asked, the one
+// before.
+func (s *surveyor) read() survey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.asked) > surveyAge {
+		s.asked = time.Now()
+		ctx, stop := context.WithTimeout(context.Background(), surveyWait)
+		defer stop()
+		var found survey
+		if err := s.store.View(ctx, func(view landfall.View) (err error) {
+			found, err = look(ctx, view)
+			return err
+		}); err == nil {
+			s.found = found
+		}
+	}
+	return s.found
+}
+
+func look(ctx context.Context, view landfall.View) (survey, error) {
+	found := survey{
+		accounts: map[string]map[string]int64{}, deviating: map[string]int64{},
+		runs: map[landfall.RunState]int64{}, remaining: map[string]int64{},
+	}
+	suppliers, err := view.Suppliers(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, supplier := range suppliers[:min(len(suppliers), mostSuppliers)] {
+		tallies, err := view.Tallies(ctx, supplier.Code)
+		if err != nil {
+			return found, err
+		}
+		counts := map[string]int64{"refused": tallies.Refused}
+		for standing, name := range standings {
+			counts[name] += 0
+			for _, sums := range tallies.Sums[standing] {
+				counts[name] += sums[landfall.AtAccounts].Count()
+			}
+		}
+		found.accounts[supplier.Code] = counts
+		found.remaining[supplier.Code] = 0
+		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
+			return found, err
+		}
+	}
+	alive, err := view.ClaimsAlive(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.claims = make(map[string]int64, len(found.accounts))
+	for supplier := range found.accounts {
+		found.claims[supplier] = alive[supplier]
+	}
+	live, err := view.LiveRuns(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, run := range live {
+		found.runs[run.State]++
+		if _, named := found.remaining[run.Plan.Supplier]; named {
+			found.remaining[run.Plan.Supplier] += int64(run.Tally.Remaining())
+		}
+	}
+	return found, nil
+}
+
+// surveys are the figures with labels that the operator's dashboards read.
+func (a *App) surveys() []httpapi.Survey {
+	s := &surveyor{store: a.store}
+	each := func(of func(survey) map[string]int64) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) {
+			for supplier, value := range of(s.read()) {
+				report(float64(value), supplier)
+			}
+		}
+	}
+	return append([]httpapi.Survey{
+		{Name: "landfall_supplier_accounts", Labels: []string{"supplier", "standing"},
+			Help: "Accounts of a supplier by how they stand: pending, failed, skipped, imported, or refused when only a refused staging is known. The same on every server.",
+			Read: func(report func(float64, ...string)) {
+				for supplier, counts := range s.read().accounts {
+					for standing, count := range counts {
+						report(float64(count), supplier, standing)
+					}
+				}
+			}},
+		{Name: "landfall_supplier_deviating_accounts", Labels: []string{"supplier"},
+			Help: "Accounts whose ledger or contents are not what was sent for them.",
+			Read: each(func(s survey) map[string]int64 { return s.deviating })},
+		{Name: "landfall_run_remaining_accounts", Labels: []string{"supplier"},
+			Help: "Accounts that a supplier's run still has to create.",
+			Read: each(func(s survey) map[string]int64 { return s.remaining })},
+		{Name: "landfall_claims", Labels: []string{"supplier"}, Help: "Accounts of a supplier that are being created now, by all servers.",
+			Read: each(func(s survey) map[string]int64 { return s.claims })},
+		{Name: "landfall_runs", Labels: []string{"state"}, Help: "Runs that have not ended, by state.",
+			Read: func(report func(float64, ...string)) {
+				runs := s.read().runs
+				for _, state := range landfall.RunStates {
+					if !state.Ended() {
+						report(float64(runs[state]), string(state))
+					}
+				}
+			}},
+		{Name: "landfall_vendor_breakers_open", Labels: []string{"vendor"},
+			Help: "Organisations for whom a payment vendor is not asked because it was in trouble.",
+			Read: func(report func(float64, ...string)) {
+				if a.vendors == nil {
+					return
+				}
+				for vendor, open := range a.vendors.Breakers() {
+					report(float64(open), vendor)
+				}
+			}},
+	}, a.engineSurveys()...)
+}
+
+// machine is a store that says how its engine is doing.
+type machine interface{ Figures() engine.Figures }
+
+// engineSurveys show how the database is used by this server.
+func (a *App) engineSurveys() []httpapi.Survey {
+	figures := func() engine.Figures {
+		if m, ok := a.store.(machine); ok {
+			return m.Figures()
+		}
+		return engine.Figures{}
+	}
+	one := func(get func(engine.Figures) float64) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) { report(get(figures())) }
+	}
+	pools := func(get func(engine.PoolFigures) int) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) {
+			for _, pool := range figures().Pools {
+				report(float64(get(pool)), pool.Name)
+			}
+		}
+	}
+	return []httpapi.Survey{
+		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Most connections of this server to the database, by what they are for.",
+			Read: pools(func(p engine.PoolFigures) int { return p.Size })},
+		{Name: "landfall_database_connections_busy", Labels: []string{"pool"}, Help: "Connections in use now.",
+			Read: pools(func(p engine.PoolFigures) int { return p.InUse })},
+		{Name: "landfall_database_calls_inside", Help: "Calls that wait for their turn to write or are being written.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Inside) })},
+		{Name: "landfall_database_calls_refused_total", Counts: true, Help: "Calls refused because they would have waited too long.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Refused) })},
+		{Name: "landfall_database_batched_calls_total", Counts: true, Help: "Calls that were written; divided by the batches it is how many share a transaction.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Calls) })},
+		{Name: "landfall_database_batches_total", Counts: true, Labels: []string{"up_to"}, Help: "Batches of calls that were written together, by size: up to so many calls, and more than the class before.",
+			Read: func(report func(float64, ...string)) {
+				for class, count := range figures().Batches {
+					report(float64(count), strconv.Itoa(engine.BatchSizes[class]))
+				}
+			}},
+		{Name: "landfall_database_wal_bytes", Help: "Size of the write-ahead log beside a SQLite file; 0 on PostgreSQL.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Log) })},
+	}
+}

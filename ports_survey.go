@@ -1,0 +1,14 @@
+package landfall
+
+import "context"
+
+// SurveyReader counts what operators watch, at a cost that is bounded however
+// many accounts there are.
+type SurveyReader interface {
+	// DeviatingAccounts says how many accounts of a supplier are not what was
+	// sent for them, up to 10000; an unknown supplier has none.
+	DeviatingAccounts(ctx context.Context, supplier string) (int64, error)
+	// ClaimsAlive says how many accounts are being created, by supplier; those
+	// without any are left out.
+	ClaimsAlive(ctx context.Context) (map[string]int64, error)
+}
