@@ -27,6 +27,7 @@ import (
 	"landfall/internal/payvendor"
 	"landfall/internal/quota"
 	"landfall/internal/sqlstore"
+	"landfall/internal/telemetry"
 	"landfall/internal/tokenql"
 )
 
@@ -53,6 +54,8 @@ type App struct {
 	ending   chan struct{} // closed when the end has begun
 	main     *server
 	ops      *server // nil when off
+	// telemetry is nil when nobody listens.
+	telemetry *telemetry.Line
 }
 
 // New opens the database, brings its schema up to date, and wires everything.
@@ -125,6 +128,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Console:        pages,
 		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
 	})
+	if err := app.openTelemetry(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	return app, nil
 }
 
@@ -342,6 +348,7 @@ const lastUses = 5 * time.Second
 // Close gives back the database and the vendors' connections. Nothing may be
 // served any more.
 func (a *App) Close() error {
+	a.closeTelemetry()
 	a.vendors.Close()
 	a.sender.Close()
 	return a.store.Close()

@@ -74,6 +74,8 @@ type Settings struct {
 	Mail MailSettings
 	TLS  TLSSettings
 
+	Telemetry TelemetrySettings
+
 	LogFormat string
 	LogLevel  slog.Level
 
@@ -105,7 +107,7 @@ type setting struct {
 }
 
 // declared lists every setting in the order the help shows them.
-var declared = slices.Concat(serving[:1], securing, serving[1:], mailing)
+var declared = slices.Concat(serving[:1], securing, serving[1:], observing, mailing)
 
 // serving are the settings of the service itself. The second argument of each
 // value is its default, the others are what it may be.

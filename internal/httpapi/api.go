@@ -61,6 +61,8 @@ type Options struct {
 	Metrics        *Metrics                        // nil: of its own
 	Spool          bulk.Spool                      // where answers wait that nobody reads yet
 	Console        http.Handler                    // everything under /console/; nil: there is none
+	// Trace, when set, begins the span of a request and gives what ends it.
+	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string))
 }
 
 // API is the handler of the main listener.
@@ -156,6 +158,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.Metrics.inFlight.Inc()
 	ctx := r.Context()
+	if a.Trace != nil {
+		var end func(method, route string, status int, code string)
+		ctx, end = a.Trace(ctx, r, x.id)
+		defer func() { end(x.method(), x.template(), x.status, x.code) }()
+	}
 	defer a.finish(ctx, x)
 
 	header := w.Header()

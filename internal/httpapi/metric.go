@@ -14,6 +14,9 @@ type Metric struct {
 	Labels     []string
 }
 
+// Gatherer lets somebody else send the figures on.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
 // Catalogue lists every figure of ours, by name.
 func (m *Metrics) Catalogue() []Metric {
 	list := slices.Clone(m.listed)

@@ -68,10 +68,12 @@ func (t *tx) Admit(ctx context.Context) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 
-// EndTokens ends every login.
+// EndTokens ends every login, of callers and of the console.
 func (t *tx) EndTokens(ctx context.Context) (int, error) {
-	if _, err := t.exec(ctx, `DELETE FROM token_family`); err != nil {
-		return 0, err
+	for _, text := range []string{`DELETE FROM token_family`, `DELETE FROM operator_session`} {
+		if _, err := t.exec(ctx, text); err != nil {
+			return 0, err
+		}
 	}
 	count, err := t.exec(ctx, `DELETE FROM service_token`)
 	return int(count), err

@@ -1,0 +1,97 @@
+package app_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall/internal/app"
+)
+
+// collector is an OTLP receiver that keeps what it is sent.
+type collector struct {
+	*httptest.Server
+	mu   sync.Mutex
+	sent map[string]string // by path
+	keys []string          // what was shown as a header
+}
+
+func newCollector(t *testing.T) *collector {
+	c := &collector{sent: map[string]string{}}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.sent[r.URL.Path] += string(body)
+		c.keys = append(c.keys, r.Header.Get("X-Collector-Key"))
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *collector) has(path, text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Contains(c.sent[path], text)
+}
+
+// Traces and metrics arrive at a collector, with the header it asks for, within
+// the trace the caller named, and without anything of the caller's data.
+func TestTelemetryArrives(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t)
+	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+		settings.Telemetry = app.TelemetrySettings{Endpoint: c.URL, Headers: "x-collector-key=hush", Percent: 100, Every: time.Second}
+	})
+	request := r.request(http.MethodPost, stagePath, strings.Replace(stageBody("CANARY-1"), "{}", `{"family_name":"Canary"}`, 1))
+	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	for deadline := time.Now().Add(30 * time.Second); !c.has("/v1/traces", "POST "+stagePath) || !c.has("/v1/metrics", "landfall_stagings_total"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing arrived: %v", c.keys)
+		}
+	}
+	if !c.has("/v1/traces", "\x0a\xf7\x65\x19\x16\xcd\x43\xdd\x84\x48\xeb\x21\x1c\x80\x31\x9c") {
+		t.Error("the caller's trace is not gone on with")
+	}
+	for _, path := range []string{"/v1/traces", "/v1/metrics"} {
+		for _, secret := range []string{"CANARY-1", "Canary", r.words["token"]} {
+			if c.has(path, secret) {
+				t.Errorf("%s holds %q", path, secret)
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range c.keys {
+		if key != "hush" {
+			t.Errorf("the header was %q", key)
+		}
+	}
+}
+
+// A collector that is away is told of in the log, and keeps nobody waiting.
+func TestCollectorAway(t *testing.T) {
+	t.Parallel()
+	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+		settings.Telemetry = app.TelemetrySettings{Endpoint: "http://127.0.0.1:1", Percent: 100, Every: time.Second}
+	})
+	response, err := http.DefaultClient.Do(r.request(http.MethodPost, stagePath, stageBody("A-1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		t.Errorf("status %d", response.StatusCode)
+	}
+}
