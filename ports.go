@@ -133,7 +133,8 @@ type Pipeline interface {
 // list: who may ask is the caller's question.
 type Lister interface {
 	// List streams a supplier's processes in the order of first staging, then
-	// external number by bytes.
+	// external number by bytes. Imported ones come with what their accounts
+	// come to when the query asks for it, as AccountFigures gives it.
 	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
 
 	// Failed streams every account of a supplier that does not get on, by

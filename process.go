@@ -110,6 +110,7 @@ type ProcessQuery struct {
 	Filter   ProcessFilter
 	After    *ProcessCursor // start behind this entry; nil starts at the beginning
 	Limit    int            // 0 means all
+	Figures  bool           // of imported ones, also what their accounts come to
 }
 
 // ProcessCursor is a place in a list: every entry has exactly one.
@@ -124,4 +125,5 @@ type ProcessEntry struct {
 	AccountNumber    string    // "" until imported
 	AccountCreatedAt time.Time // zero until imported
 	FirstStagedAt    time.Time
+	Figures          *AccountFigures // nil: not asked for
 }

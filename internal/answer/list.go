@@ -55,11 +55,15 @@ func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 // listing declares one of the three lists.
 func listing(tail string, filter landfall.ProcessFilter) *Verb {
 	return &Verb{Tail: tail, Listed: true, run: func(a *API, ctx context.Context, call Call) (Answer, error) {
-		page, err := contract.ReadPage(call.Query)
+		read := readPage
+		if filter == landfall.ImportedProcesses {
+			read = contract.ReadFiguredPage
+		}
+		page, figures, err := read(call.Query)
 		if err != nil {
 			return Answer{}, err
 		}
-		query := landfall.ProcessQuery{Supplier: call.Path[0], Filter: filter, Limit: page.Limit, After: page.After}
+		query := landfall.ProcessQuery{Supplier: call.Path[0], Filter: filter, Limit: page.Limit, After: page.After, Figures: figures}
 		if page.Limit > 0 {
 			return a.page(ctx, call, query)
 		}
@@ -69,6 +73,12 @@ func listing(tail string, filter landfall.ProcessFilter) *Verb {
 		}
 		return Stream(call, rows, contract.EntryBody), nil
 	}}
+}
+
+// readPage reads the query of a list that has no figures.
+func readPage(raw string) (contract.Page, bool, error) {
+	page, err := contract.ReadPage(raw)
+	return page, false, err
 }
 
 // page answers with at most a limit of entries. One more is asked for, to know
@@ -81,7 +91,11 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 		return Answer{}, err
 	}
 	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) string {
-		return behind(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+		next := behind(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+		if query.Figures {
+			next += "&detail=true"
+		}
+		return next
 	})
 }
 

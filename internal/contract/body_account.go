@@ -109,8 +109,17 @@ var EntryBody = &Body[landfall.ProcessEntry]{
 		}),
 		happens("account_created_at", "", func(e landfall.ProcessEntry) time.Time { return e.AccountCreatedAt }).
 			as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+		says("balance", "With `detail`: positive when the customer is in credit.", func(e landfall.ProcessEntry) string {
+			return e.Figures.Balance.String()
+		}).when(figured),
+		says("currency", "With `detail`.", func(e landfall.ProcessEntry) string { return e.Figures.Currency }).when(figured),
+		counts("ledger_entries", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.LedgerEntries }).when(figured),
+		counts("notes", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Notes }).when(figured),
+		counts("statements", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Statements }).when(figured),
 	},
 }
+
+func figured(entry landfall.ProcessEntry) bool { return entry.Figures != nil }
 
 // The three lists differ in what they leave out alone.
 var (

@@ -170,6 +170,18 @@ func ReadPage(raw string) (Page, error) {
 	return page, query.Err()
 }
 
+// ReadFiguredPage reads the raw query of the list of imported accounts, whose
+// figures may be asked for.
+func ReadFiguredPage(raw string) (page Page, figures bool, err error) {
+	if raw == "" {
+		return Page{}, false, nil
+	}
+	query := ReadQuery(raw)
+	page = Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
+	figures = query.Bool("detail", false)
+	return page, figures, query.Err()
+}
+
 // meant asks whether a parameter was meant that there is.
 func meant(name string, known []string) string {
 	if near := spelling.Near(name, known); len(near) > 0 {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"landfall/internal/contract"
 )
@@ -142,8 +143,18 @@ var (
 	pendingDoc = listDoc("pendingAccountImportProcesses", "Accounts of a supplier that are pending import",
 		"Both account fields are always null.", contract.PendingBody)
 	importedDoc = listDoc("importedAccountImportProcesses", "Accounts of a supplier that have been imported",
-		"No field is null.", contract.ImportedBody)
+		"No field is null. With `detail` every entry also says what its account comes to, enough to prove a migration.", contract.ImportedBody).
+		with(parameter{
+			name: "detail", description: "Adds the balance, the currency and how many ledger entries, notes and statements there are.",
+			schema: object{{"type", "boolean"}, {"default", false}}, example: true,
+		})
 )
+
+// with adds a parameter of its own.
+func (o *operation) with(one parameter) *operation {
+	o.query = append(slices.Clone(o.query), one)
+	return o
+}
 
 // listDoc describes one of the three lists.
 func listDoc(id, summary, fields string, body contract.Answer) *operation {

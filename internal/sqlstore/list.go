@@ -29,8 +29,15 @@ var lists = map[landfall.ProcessFilter]string{
 	landfall.SkippedProcesses:  listOf(skipped),
 }
 
-func listOf(condition string) string {
-	return `SELECT p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
+// figuredList is the list of the imported ones with what their accounts come
+// to; the accounts keep count themselves, so it costs one look at each.
+var figuredList = `SELECT p.*, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
+	FROM (` + listed(imported, `p.id, `) + `) AS p JOIN account a ON a.id = p.id ORDER BY p.first_staged_at, p.external`
+
+func listOf(condition string) string { return listed(condition, ``) }
+
+func listed(condition, also string) string {
+	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 }
@@ -56,7 +63,11 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 				return absentIsNone(err)
 			}
 			until = min(until, now)
-			rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
+			if query.Figures && query.Filter == landfall.ImportedProcesses {
+				rows, err = v.figured(ctx, supplier, from, limit, until)
+			} else {
+				rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
+			}
 			return err
 		})
 		if err != nil {
@@ -106,6 +117,20 @@ func (v *view) list(
 		entry.AccountNumber = number.String
 		return err
 	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
+}
+
+// figured lists imported processes with what their accounts come to.
+func (v *view) figured(
+	ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int, until int64,
+) ([]landfall.ProcessEntry, error) {
+	return collect(ctx, v.session, func(scan scanner, entry *landfall.ProcessEntry) error {
+		var id int64
+		figures := &landfall.AccountFigures{}
+		err := scan(&id, &entry.External, instantInto{&entry.FirstStagedAt}, &entry.AccountNumber, instantInto{&entry.AccountCreatedAt},
+			&figures.Currency, &figures.Balance, &figures.LedgerEntries, &figures.Notes, &figures.Statements)
+		figures.CreatedAt, entry.Figures = entry.AccountCreatedAt, figures
+		return err
+	}, figuredList, supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
 }
 
 // supplierNow gives a supplier's key in the tables, and the time.

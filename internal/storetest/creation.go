@@ -98,6 +98,18 @@ func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfa
 		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
 		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
 	})
+	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{
+		Supplier: key.Supplier, Filter: landfall.ImportedProcesses, Figures: true,
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.External == key.External {
+			same(t, *entry.Figures, figures)
+			return found
+		}
+	}
+	t.Errorf("%v is not among the imported ones", key)
 	return found
 }
 
