@@ -24,8 +24,8 @@ func generateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: usage(cobra.MaximumNArgs(1)),
 		Long: "Make a realistic book of accounts in a folder (book when none is named): people,\n" +
-			"homes, meters, bills and payments that add up, notes, statements, and mistakes in\n" +
-			"chosen shares. The same seed gives the same bytes on every machine. Phone numbers\n" +
+			"homes, meters, bills and payments that add up, notes, statements, control totals\n" +
+			"of the old system, and mistakes in chosen shares. The same seed gives the same bytes on every machine. Phone numbers\n" +
 			"and e-mail addresses are such that nobody has them.\n\n" +
 			"Faults: " + faultHelp(),
 		Example: "  landfall generate --accounts 5000 --faults 3%\n" +
@@ -41,16 +41,20 @@ func generateCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			progress := watched(command, "accounts drawn")
+			tell := func(done int) { progress.at(done, order.Accounts) }
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
-				printed, err := order.PrintTables(command.Context(), folder, func(int) {})
+				printed, err := order.PrintTables(command.Context(), folder, tell)
+				progress.clear()
 				if err != nil {
-					return err
+					return interrupted(err)
 				}
 				return showPrintedTables(command, folder, printed)
 			}
-			printed, err := order.Print(command.Context(), folder, ending, func(int) {})
+			printed, err := order.Print(command.Context(), folder, ending, tell)
+			progress.clear()
 			if err != nil {
-				return err
+				return interrupted(err)
 			}
 			return showPrinted(command, folder, ending, printed)
 		},
@@ -159,6 +163,7 @@ func showPrinted(command *cobra.Command, folder, ending string, printed specimen
 				rows = append(rows, []string{kind.Stem + ".ndjson" + ending, strconv.Itoa(count)})
 			}
 		}
+		rows = append(rows, []string{book.TotalsName, ""})
 		fmt.Fprintf(out, "In %s:\n\n", clean(folder))
 		table(out, []string{"FILE", "LINES"}, rows)
 		showFaults(out, printed.Faults)

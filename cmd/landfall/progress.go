@@ -5,6 +5,10 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/report"
 )
 
 // progress tells how far long work is: on a terminal in one line that changes,
@@ -28,6 +32,17 @@ func newProgress(out io.Writer, what string) *progress {
 	return &progress{out: out, what: what, terminal: isTerminal(out), shown: time.Now()}
 }
 
+// watched watches a command's work; a machine that reads JSON is left in peace.
+func watched(command *cobra.Command, what string) *progress {
+	if asJSON(command) {
+		return newProgress(io.Discard, what)
+	}
+	return newProgress(command.ErrOrStderr(), what)
+}
+
+// count says how much is done when nobody knows how much there is.
+func (p *progress) count(done int) { p.at(done, 0) }
+
 // isTerminal reports whether a person may be looking at it now.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
@@ -48,9 +63,9 @@ func (p *progress) at(done, of int) {
 		return
 	}
 	p.shown = time.Now()
-	line := fmt.Sprintf("%s: %d of %d", p.what, done, of)
+	line := fmt.Sprintf("%s: %s", p.what, report.Number(done))
 	if of > 0 {
-		line += fmt.Sprintf(" (%d %%)", 100*done/of)
+		line += fmt.Sprintf(" of %s (%d %%)", report.Number(of), 100*done/of)
 	}
 	if !p.terminal {
 		fmt.Fprintln(p.out, line)

@@ -29,11 +29,12 @@ func validateCommand() *cobra.Command {
 		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: usage(cobra.MinimumNArgs(1)),
 		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of\n" +
 			"its files, without a server, with the rules and the words of the service. Accounts\n" +
-			"that come twice are found too. What only the service can know is left out: whether\n" +
-			"the import supplier exists, what was imported before, and what payment vendors and\n" +
+			"that come twice are found too, and what the book comes to is held against its\n" +
+			"control-totals.json. What only the service can know is left out: whether the\n" +
+			"import supplier exists, what was imported before, and what payment vendors and\n" +
 			"document stores would say. With --report the lines that failed, a table for\n" +
 			"spreadsheets and a page to look at are left in a folder. The exit code is 1 when a\n" +
-			"line would be refused.",
+			"line would be refused or the totals differ.",
 		Example: "  landfall validate book\n  landfall validate book --report checked\n  landfall validate accounts-003.ndjson.zst --region IE --currency EUR",
 		RunE: func(command *cobra.Command, paths []string) error {
 			change, err := readChange(command, rules)
@@ -80,10 +81,12 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		kept = func(mistake proofread.Mistake) error { return keepMistake(writer, mistake) }
 	}
 	started := time.Now()
-	reader := proofread.Reader{Settings: settings, Now: started, Mistake: kept, Progress: func(int) {}}
+	progress := watched(command, "lines read")
+	reader := proofread.Reader{Settings: settings, Now: started, Mistake: kept, Progress: progress.count}
 	proof, err := reader.Read(command.Context(), found)
+	progress.clear()
 	if err != nil {
-		return err
+		return interrupted(err)
 	}
 	summary := proofSummary(found, proof, started)
 	if writer != nil {
@@ -94,7 +97,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	if err := showProof(command, proof, summary); err != nil {
 		return err
 	}
-	if !proof.Sound() {
+	if !proof.Sound() || !proof.Complete() {
 		return errSomeFailed
 	}
 	return nil
@@ -131,6 +134,10 @@ func proofSummary(found *book.Book, proof proofread.Proof, started time.Time) re
 	if !proof.Sound() {
 		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(proof.Wrong.Accounts), report.Number(lines))
 	}
+	if !proof.Complete() {
+		summary.Sentence += " The book is not what its control totals say."
+	}
+	summary.Sums = sumsOf(proof)
 	for _, file := range found.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
@@ -149,6 +156,7 @@ func showProof(command *cobra.Command, proof proofread.Proof, summary report.Sum
 			}
 		}
 		table(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
+		printSums(out, proof, summary.Sums)
 		showGroups(out, "MISTAKE", proof.Wrong.Groups)
 		printRepairs(out, proof.Wrong.Repairs)
 		showGroups(out, "WARNING", proof.Warnings.Groups)

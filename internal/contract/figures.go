@@ -44,6 +44,23 @@ func countTransactions(list *rules.Node, into *landfall.Figures) (signed money.A
 	return signed
 }
 
+// Figures counts what the request would add to its account.
+func (r *NotesRequest) Figures() landfall.Figures {
+	return landfall.Figures{Notes: int64(len(r.list("notes").Items()))}
+}
+
+// Figures counts what the request would add to its account.
+func (r *StatementsRequest) Figures() landfall.Figures {
+	return landfall.Figures{Statements: int64(len(r.list("statements").Items()))}
+}
+
+// Figures counts what the request would add to its account, in whatever
+// currency that is.
+func (r *TransactionsRequest) Figures() (figures landfall.Figures) {
+	figures.Balance = countTransactions(r.list("transactions"), &figures)
+	return figures
+}
+
 // DocumentFigures counts what a document says that was staged before figures
 // were kept. One that can no longer be read is an account of which nothing
 // else is known.

@@ -11,50 +11,70 @@ import (
 	"landfall/internal/contract"
 )
 
-// check reads and judges the body of one line. Its error is always the
-// *landfall.Error a caller of the service would get.
-type check func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) (landfall.Key, contract.Verdict, error)
+// judgement is what the rules say about the body of one line, whose it is and
+// what it brings. Its error is the *landfall.Error a caller of the service would
+// get.
+type judgement struct {
+	key      landfall.Key
+	figures  landfall.Figures
+	warnings []landfall.Violation
+	err      error
+}
+
+// check reads and judges one line.
+type check func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement
 
 var checks = map[book.Kind]check{
-	book.Accounts: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) (landfall.Key, contract.Verdict, error) {
+	book.Accounts: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
 		account, err := contract.ReadAccount(ctx, body)
 		if err != nil {
-			return landfall.Key{}, contract.Verdict{}, err
+			return judgement{figures: unread(book.Accounts), err: err}
 		}
-		return judged(account.Key(), account.Check(settings, now))
+		defer account.Release()
+		return judged(account.Key(), account.Figures(settings.Currency), account.Check(settings, now))
 	},
-	book.Notes: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) (landfall.Key, contract.Verdict, error) {
+	book.Notes: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
 		request, err := contract.ReadNotes(ctx, body)
 		if err != nil {
-			return landfall.Key{}, contract.Verdict{}, err
+			return judgement{err: err}
 		}
-		return judged(request.Key(), request.Check(settings, now))
+		return judged(request.Key(), request.Figures(), request.Check(settings, now))
 	},
-	book.Transactions: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) (landfall.Key, contract.Verdict, error) {
+	book.Transactions: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
 		request, err := contract.ReadTransactions(ctx, body)
 		if err != nil {
-			return landfall.Key{}, contract.Verdict{}, err
+			return judgement{err: err}
 		}
-		return judged(request.Key(), request.Check(settings, now, true))
+		return judged(request.Key(), request.Figures(), request.Check(settings, now, true))
 	},
-	book.Statements: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) (landfall.Key, contract.Verdict, error) {
+	book.Statements: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
 		request, err := contract.ReadStatements(ctx, body)
 		if err != nil {
-			return landfall.Key{}, contract.Verdict{}, err
+			return judgement{err: err}
 		}
-		return judged(request.Key(), request.Check(settings, now))
+		return judged(request.Key(), request.Figures(), request.Check(settings, now))
 	},
-	book.Instructions: func(ctx context.Context, body []byte, _ *landfall.Supplier, _ time.Time) (landfall.Key, contract.Verdict, error) {
+	book.Instructions: func(ctx context.Context, body []byte, _ *landfall.Supplier, _ time.Time) judgement {
 		request, err := contract.ReadInstruction(ctx, body)
-		return request.Key, contract.Verdict{}, err
+		return judgement{key: request.Key, figures: landfall.Figures{Instructions: 1}, err: err}
 	},
 }
 
-func judged(key landfall.Key, verdict contract.Verdict) (landfall.Key, contract.Verdict, error) {
+func judged(key landfall.Key, figures landfall.Figures, verdict contract.Verdict) judgement {
+	judgement := judgement{key: key, figures: figures, warnings: verdict.Warnings}
 	if err := verdict.Err(); err != nil {
-		return key, verdict, err
+		judgement.err = err
 	}
-	return key, verdict, nil
+	return judgement
+}
+
+// unread is what is known of a line that nobody can read: one of an account is
+// an account all the same.
+func unread(kind book.Kind) (figures landfall.Figures) {
+	if kind == book.Accounts {
+		figures.Accounts = 1
+	}
+	return figures
 }
 
 // checked reads a file on all cores and gives what was read in order. A few

@@ -44,6 +44,9 @@ type Proof struct {
 	Counts   map[book.Kind]Count
 	Wrong    landfall.FailureSummary // over lines of every kind
 	Warnings landfall.FailureSummary
+	Totals   *landfall.ControlTotals // what the source says it has; nil when it says nothing
+
+	tallies landfall.Tallies // what is in the lines
 }
 
 // Sound reports whether every line would be taken.
@@ -63,8 +66,11 @@ type Reader struct {
 	whole    bool                  // whether the book has its accounts with it
 	wrong    landfall.FailureTally
 	warnings landfall.FailureTally
+	tallies  landfall.Tallies
 	proof    Proof
 	lines    int
+
+	currencies []string // of the accounts, by number
 }
 
 // fingerprint stands for an account's key: a book of millions fits in memory by
@@ -76,20 +82,29 @@ func fingerprintOf(key landfall.Key) (short fingerprint) {
 	return fingerprint(sum[:16])
 }
 
-// place is a line of the book.
-type place struct{ file, line int32 }
+// place is a line of the book, and the currency of the account in it.
+type place struct {
+	file, line int32
+	currency   uint16
+}
 
 // Read reads the book on all cores, and tells its mistakes in order.
 func (r *Reader) Read(ctx context.Context, of *book.Book) (Proof, error) {
 	r.known = map[fingerprint]place{}
 	r.proof = Proof{Counts: map[book.Kind]Count{}}
 	r.whole = len(of.Of(book.Accounts)) > 0
+	r.currencies = []string{r.Settings.Currency}
+	totals, err := ReadTotals(ctx, of)
+	if err != nil {
+		return Proof{}, err
+	}
 	for number, file := range of.Files {
 		if err := r.file(ctx, of, number, file); err != nil {
 			return Proof{}, err
 		}
 	}
 	r.proof.Wrong, r.proof.Warnings = r.wrong.Summary(), r.warnings.Summary()
+	r.proof.Totals, r.proof.tallies = totals, r.tallies
 	return r.proof, nil
 }
 
@@ -100,6 +115,7 @@ type reading struct {
 	readable bool // whether the key could be read
 	failure  landfall.Failure
 	warnings []landfall.Violation
+	figures  landfall.Figures // what it brings
 }
 
 // file reads one file: the rules on every core, then what concerns the whole
@@ -122,9 +138,11 @@ func (r *Reader) file(ctx context.Context, of *book.Book, number int, file book.
 
 // take counts a line and holds it against the lines before it.
 func (r *Reader) take(of *book.Book, number int, file book.File, read reading) error {
+	currency := r.Settings.Currency
 	if read.readable {
-		r.compare(of, number, file, &read)
+		currency = r.currencies[r.compare(of, number, file, &read).currency]
 	}
+	r.count(read, currency)
 	count := r.proof.Counts[file.Kind]
 	count.Lines++
 	mistake := Mistake{File: file, Line: read.line, External: read.key.External, Failure: read.failure, Warnings: read.warnings}
@@ -153,8 +171,9 @@ func Placeless(failure landfall.Failure) landfall.Failure {
 }
 
 // compare looks for accounts that come twice, and for things that belong to
-// accounts that do not come at all. Accounts are read first.
-func (r *Reader) compare(of *book.Book, number int, file book.File, read *reading) {
+// accounts that do not come at all. Accounts are read first. It gives where the
+// account was, if it was.
+func (r *Reader) compare(of *book.Book, number int, file book.File, read *reading) place {
 	print := fingerprintOf(read.key)
 	first, known := r.known[print]
 	switch {
@@ -168,13 +187,15 @@ func (r *Reader) compare(of *book.Book, number int, file book.File, read *readin
 		}
 		read.failure.Violations = append(read.failure.Violations, violation)
 	case file.Kind == book.Accounts:
-		r.known[print] = place{int32(number), int32(read.line.Number)}
+		first = place{int32(number), int32(read.line.Number), r.currencyNumber(read.figures.Currency)}
+		r.known[print] = first
 	case r.whole && !known:
 		read.warnings = append(read.warnings, landfall.Violation{
 			Attr: "external_account_number", Code: CodeNotInBook,
 			Detail: "The account is not in this book; it must be on the platform already.",
 		})
 	}
+	return first
 }
 
 // check applies the service's rules to a line.
@@ -182,12 +203,13 @@ func (r *Reader) check(ctx context.Context, kind book.Kind, line book.Line) (rea
 	read.line = line
 	if line.TooLong {
 		read.failure = landfall.Failure{Code: landfall.CodePayloadTooLarge, Detail: "The line is longer than any request may be."}
+		read.figures = unread(kind)
 		return read
 	}
-	key, verdict, err := checks[kind](ctx, line.Text, &r.Settings, r.Now)
-	read.key, read.warnings = key, verdict.Warnings
-	read.readable = contract.ValidExternalNumber(key.External) && key.Supplier != ""
-	if refusal, ok := errors.AsType[*landfall.Error](err); ok {
+	judged := checks[kind](ctx, line.Text, &r.Settings, r.Now)
+	read.key, read.figures, read.warnings = judged.key, judged.figures, judged.warnings
+	read.readable = contract.ValidExternalNumber(read.key.External) && read.key.Supplier != ""
+	if refusal, ok := errors.AsType[*landfall.Error](judged.err); ok {
 		read.failure = landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations}
 	}
 	return read

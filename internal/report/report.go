@@ -31,9 +31,21 @@ type Summary struct {
 	MadeAt   time.Time   `json:"made_at"`
 	Facts    [][2]string `json:"facts"` // name and value
 	Bars     []Bar       `json:"bars"`
+	Sums     []Sum       `json:"sums,omitempty"`
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`
+}
+
+// Sum is what a book comes to by one measure, beside what its source says.
+type Sum struct {
+	Measure string `json:"measure"` // as the service names it
+	Unit    string `json:"unit"`    // count, or a currency
+	Claimed string `json:"claimed"` // "" where the source says nothing
+	Book    string `json:"book"`
+	Refused string `json:"refused"` // the part on lines that would be refused
+	Missing string `json:"missing"` // claimed less book
+	Differs bool   `json:"differs"`
 }
 
 // Bar is a whole in its parts, such as the accounts of a book.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"landfall"
 )
 
 // Fault is a kind of mistake and in which share of the accounts it is made.
@@ -67,6 +69,7 @@ var spoilers = map[string]spoiler{
 	}},
 	"json":   {meaning: "a line that is cut off"},
 	"number": {meaning: "the account number of the account before"},
+	"lost":   {meaning: "an account that the control totals count and the book leaves out"},
 	"orphan": {meaning: "a note for an account that is not in the book"},
 }
 
@@ -129,19 +132,22 @@ func checkFaults(faults []Fault) error {
 
 // spoil makes at most one mistake in an account and writes its lines.
 func (o Order) spoil(d *draw, h *household, place int) Entry {
-	kind := o.choose(d, h, place)
+	kind, figures := o.choose(d, h, place)
+	if kind == "lost" {
+		return Entry{Fault: kind, Figures: figures}
+	}
 	entry := o.lines(h, kind)
-	entry.Fault = kind
+	entry.Fault, entry.Figures = kind, figures
 	if kind == "json" {
 		entry.Account = entry.Account[:len(entry.Account)-d.between(1, 40)]
 	}
 	return entry
 }
 
-// choose makes a mistake in an account, or none, and says which. The chance is
-// drawn last, so that an account without a mistake is the same whatever faults
-// were ordered.
-func (o Order) choose(d *draw, h *household, place int) string {
+// choose makes a mistake in an account, or none, and says which, and what the
+// old system has of the account all the same. The chance is drawn last, so that
+// an account without a mistake is the same whatever faults were ordered.
+func (o Order) choose(d *draw, h *household, place int) (string, landfall.Figures) {
 	kind := ""
 	left := 1.0
 	for _, fault := range o.Faults {
@@ -151,36 +157,32 @@ func (o Order) choose(d *draw, h *household, place int) string {
 		}
 		left -= fault.Share
 	}
+	if kind == "orphan" && len(h.notes) == 0 {
+		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
+	}
+	figures := h.figures()
 	if do := spoilers[kind].do; do != nil && !do(d, h) {
-		return ""
+		return "", figures
 	}
 	if kind == "number" {
 		if place == 0 {
-			return ""
+			return "", figures
 		}
 		h.account.External = external(place - 1)
 	}
-	return kind
-}
-
-// orphan leaves of what comes after an account a note alone.
-func (o Order) orphan(h *household) {
-	if len(h.notes) == 0 {
-		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
-	}
-	h.late, h.bills, h.debit = nil, nil, ""
+	return kind, figures
 }
 
 // lines writes what belongs into each file.
 func (o Order) lines(h *household, kind string) Entry {
 	whose := envelope{o.Supplier, h.account.External}
-	entry := Entry{Account: line(h.account)}
+	noted := whose
 	if kind == "orphan" {
-		whose.External = "Z" + h.account.External
-		o.orphan(h)
+		noted.External = "Z" + h.account.External
 	}
+	entry := Entry{Account: line(h.account)}
 	if len(h.notes) > 0 {
-		entry.Notes = line(notes{whose, h.notes})
+		entry.Notes = line(notes{noted, h.notes})
 	}
 	if len(h.late) > 0 {
 		entry.Transactions = line(transactions{whose, h.late})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"landfall"
 )
 
 // The imaginary old system exports eight tables in Windows-1252 with semicolons,
@@ -65,15 +67,17 @@ type tables struct {
 }
 
 // DrawTables makes the rows of the account at a place of the book.
-func (o Order) DrawTables(place int) (rows [][]byte, fault string) {
+func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landfall.Figures) {
 	d := newDraw(o.Seed, place)
 	h := o.household(d, place)
-	fault = o.choose(d, h, place)
+	fault, figures = o.choose(d, h, place)
 	t := &tables{rows: make([][]byte, len(oldTables)), own: external(place)}
+	if fault == "lost" {
+		return t.rows, fault, figures
+	}
 	whose := t.own
 	if fault == "orphan" {
 		whose = "Z" + whose
-		o.orphan(h)
 	}
 	t.account(&h.account, h)
 	t.customers(h.account.Customers)
@@ -90,7 +94,7 @@ func (o Order) DrawTables(place int) (rows [][]byte, fault string) {
 	for _, bill := range h.bills {
 		t.row(oldBill, bill.ID, t.own, oldDay(bill.From), oldDay(bill.To), oldDay(bill.IssuedOn), bill.Number, cents(bill.Gross), bill.Path)
 	}
-	return t.rows, fault
+	return t.rows, fault, figures
 }
 
 func (t *tables) account(a *account, h *household) {

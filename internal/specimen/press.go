@@ -3,11 +3,13 @@ package specimen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"landfall"
 	"landfall/internal/book"
 )
 
@@ -23,33 +25,51 @@ type PrintedTables struct {
 	Faults map[string]int
 }
 
+// drawer draws what is written of the account at a place, a text for each file,
+// and says what is wrong with it and what the old system has of it.
+type drawer func(place int) (texts [][]byte, fault string, figures landfall.Figures)
+
+// press is what was made: the lines of each file, the mistakes, and what the old
+// system has in all.
+type press struct {
+	lines  []int
+	faults map[string]int
+	source landfall.Figures
+}
+
 // sheet is a part of the book: the lines of a few hundred accounts, by file.
 type sheet struct {
 	lines  [][]byte
 	faults map[string]int
+	sum    landfall.Figures
 }
 
 // sheetSize is how many accounts are drawn before they are written.
 const sheetSize = 256
 
-// Print writes a book into a folder, on all cores and in order. Files that
-// would be empty are left out. What fails leaves no file of a book behind.
+// Print writes a book into a folder, on all cores and in order, and beside it
+// the control totals of the old system. Files that would be empty are left out.
+// What fails leaves no file of a book behind.
 func (o Order) Print(ctx context.Context, folder, ending string, progress func(accounts int)) (Printed, error) {
+	totals := filepath.Join(folder, book.TotalsName)
+	if _, err := os.Lstat(totals); err == nil {
+		return Printed{}, fmt.Errorf("%s is there already; remove it or name another folder", totals)
+	}
 	var paths []string
 	for _, kind := range book.Kinds() {
 		paths = append(paths, filepath.Join(folder, kind.Stem+".ndjson"+ending))
 	}
-	rows, faults, err := o.print(ctx, folder, paths, nil, o.drawLines, progress)
+	made, err := o.print(ctx, folder, paths, nil, o.drawLines, progress)
 	if err != nil {
 		return Printed{}, err
 	}
-	printed := Printed{Lines: map[book.Kind]int{}, Faults: faults}
+	printed := Printed{Lines: map[book.Kind]int{}, Faults: made.faults}
 	for i, kind := range book.Kinds() {
-		if rows[i] > 0 {
-			printed.Lines[kind] = rows[i]
+		if made.lines[i] > 0 {
+			printed.Lines[kind] = made.lines[i]
 		}
 	}
-	return printed, nil
+	return printed, book.WriteNamed(totals, totalsText(made.source))
 }
 
 // PrintTables writes the same book as the tables of the old system, and the map
@@ -64,18 +84,18 @@ func (o Order) PrintTables(ctx context.Context, folder string, progress func(acc
 		paths = append(paths, filepath.Join(folder, table.name+".CSV"))
 		headers = append(headers, []byte(strings.ReplaceAll(table.columns, " ", ";")+"\r\n"))
 	}
-	rows, faults, err := o.print(ctx, folder, paths, headers, o.DrawTables, progress)
+	made, err := o.print(ctx, folder, paths, headers, o.DrawTables, progress)
 	if err != nil {
 		return PrintedTables{}, err
 	}
-	printed := PrintedTables{Rows: map[string]int{}, Faults: faults}
+	printed := PrintedTables{Rows: map[string]int{}, Faults: made.faults}
 	for i, path := range paths {
-		printed.Rows[filepath.Base(path)] = rows[i] - 1
+		printed.Rows[filepath.Base(path)] = made.lines[i] - 1
 	}
 	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()))
 }
 
-func (o Order) drawLines(place int) (lines [][]byte, fault string) {
+func (o Order) drawLines(place int) (lines [][]byte, fault string, figures landfall.Figures) {
 	entry := o.Draw(place)
 	for _, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
 		if line != nil {
@@ -83,21 +103,21 @@ func (o Order) drawLines(place int) (lines [][]byte, fault string) {
 		}
 		lines = append(lines, line)
 	}
-	return lines, entry.Fault
+	return lines, entry.Fault, entry.Figures
 }
 
 // print writes files that grow side by side and gives the lines of each.
 // Headers, if any, are their first lines.
 func (o Order) print(
-	ctx context.Context, folder string, paths []string, headers [][]byte, draw func(int) ([][]byte, string), progress func(int),
-) (lines []int, faults map[string]int, err error) {
+	ctx context.Context, folder string, paths []string, headers [][]byte, draw drawer, progress func(int),
+) (made press, err error) {
 	if err := o.Check(); err != nil {
-		return nil, nil, err
+		return press{}, err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, nil, err
+		return press{}, err
 	}
-	faults = map[string]int{}
+	made = press{lines: make([]int, len(paths)), faults: map[string]int{}}
 	files := make([]*book.Writer, len(paths))
 	defer func() {
 		for _, file := range files {
@@ -120,42 +140,43 @@ func (o Order) print(
 	}
 	for i, header := range headers {
 		if err = write(i, header); err != nil {
-			return nil, nil, err
+			return press{}, err
 		}
 	}
 	done := 0
 	for sheet := range o.sheets(ctx, len(paths), draw) {
 		for i, text := range sheet.lines {
 			if err = write(i, text); err != nil {
-				return nil, nil, err
+				return press{}, err
 			}
 		}
 		for kind, count := range sheet.faults {
-			faults[kind] += count
+			made.faults[kind] += count
 		}
+		made.source.Currency = sheet.sum.Currency
+		made.source.Add(sheet.sum) // no book is so long that its sums have no room
 		done = min(done+sheetSize, o.Accounts)
 		progress(done)
 	}
 	if err = ctx.Err(); err != nil {
-		return nil, nil, err
+		return press{}, err
 	}
-	lines = make([]int, len(paths))
 	for i, whole := range files {
 		if whole == nil {
 			continue
 		}
-		lines[i] = whole.Lines
+		made.lines[i] = whole.Lines
 		files[i] = nil
 		if err = whole.Close(); err != nil {
-			return nil, nil, err
+			return press{}, err
 		}
 	}
-	return lines, faults, nil
+	return made, nil
 }
 
 // sheets draws the book in parallel and gives it in order. A few sheets wait
 // for their turn at most, whatever the size of the book.
-func (o Order) sheets(ctx context.Context, files int, draw func(int) ([][]byte, string)) func(func(sheet) bool) {
+func (o Order) sheets(ctx context.Context, files int, draw drawer) func(func(sheet) bool) {
 	return func(yield func(sheet) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -180,16 +201,18 @@ func (o Order) sheets(ctx context.Context, files int, draw func(int) ([][]byte, 
 	}
 }
 
-func drawSheet(from, to, files int, draw func(int) ([][]byte, string)) sheet {
+func drawSheet(from, to, files int, draw drawer) sheet {
 	s := sheet{lines: make([][]byte, files), faults: map[string]int{}}
 	for place := from; place < to; place++ {
-		lines, fault := draw(place)
+		lines, fault, figures := draw(place)
 		for i, line := range lines {
 			s.lines[i] = append(s.lines[i], line...)
 		}
 		if fault != "" {
 			s.faults[fault]++
 		}
+		s.sum.Currency = figures.Currency
+		s.sum.Add(figures)
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"landfall"
 	"landfall/internal/calendar"
 )
 
@@ -55,7 +56,8 @@ type Entry struct {
 	Statements   []byte
 	Instruction  []byte
 
-	Fault string // the mistake that was made in it, or ""
+	Fault   string           // the mistake that was made in it, or ""
+	Figures landfall.Figures // what the old system has of it, whatever the lines say
 }
 
 // Draw makes the entry at a place of the book, counted from zero.
