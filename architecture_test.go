@@ -21,7 +21,7 @@ var floors = map[string]int{
 	"cmd/landfall": 7, "bench": 7,
 	"internal/app":     6,
 	"internal/httpapi": 5, "internal/bulk": 5, "internal/console": 5,
-	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4,
+	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4, "internal/collate": 4,
 	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/convert": 3, "internal/report": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
 	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2,

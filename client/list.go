@@ -36,6 +36,22 @@ func (c *Client) Imported(ctx context.Context, supplier string) iter.Seq2[Entry,
 	return pages[Entry](ctx, c, apiPath("imported-account-import-processes", supplier), nil)
 }
 
+// FiguredEntry is an imported account with what it comes to.
+type FiguredEntry struct {
+	Entry
+	Balance       string `json:"balance"` // positive when the customer is in credit
+	Currency      string `json:"currency"`
+	LedgerEntries int    `json:"ledger_entries"`
+	Notes         int    `json:"notes"`
+	Statements    int    `json:"statements"`
+}
+
+// ImportedFigures lists the accounts that are created with what each comes to:
+// enough to prove a migration without asking for every account.
+func (c *Client) ImportedFigures(ctx context.Context, supplier string) iter.Seq2[FiguredEntry, error] {
+	return pages[FiguredEntry](ctx, c, apiPath("imported-account-import-processes", supplier), url.Values{"detail": {"true"}})
+}
+
 // Failures lists every account that does not get on, and why.
 func (c *Client) Failures(ctx context.Context, supplier string) iter.Seq2[Failure, error] {
 	return pages[Failure](ctx, c, apiPath("failed-account-import-processes", supplier), nil)

@@ -95,6 +95,9 @@ func stableCode(err error) string {
 		if errors.Is(err, errSomeFailed) {
 			return "some_failed"
 		}
+		if errors.Is(err, errDiffers) {
+			return "book_differs"
+		}
 	case exitUnreachable:
 		return landfall.CodeServiceUnavailable
 	}

@@ -21,12 +21,17 @@ import (
 func reconcileCommand() *cobra.Command {
 	var measure, reason string
 	command := onDatabase(&cobra.Command{
-		Use: "reconcile SUPPLIER", Short: "Compare what a supplier's source claims with what was sent and what exists",
-		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
-		Long: "Compare what a supplier's source claims with what was sent and what exists, all\n" +
-			"of it as of one moment. The difference is claimed less created; the columns\n" +
-			"behind it say on which accounts it rests, and --measure with --reason names them.",
-		Example: "  landfall reconcile NORTH\n" +
+		Use: "reconcile SUPPLIER | BOOK...", Short: "Compare what a source claims, or a book has, with what exists",
+		Args: usage(cobra.MinimumNArgs(1)), ValidArgsFunction: words(suppliers),
+		Long: "With the code of a supplier, on the database: compare what the supplier's source\n" +
+			"claims with what was sent and what exists, all of it as of one moment. The\n" +
+			"difference is claimed less created; the columns behind it say on which accounts it\n" +
+			"rests, and --measure with --reason names them.\n\n" +
+			"With the folder or the files of a book, over the API of a server: compare the book\n" +
+			"with what is there, account by account and in totals. The exit code is 1 when they\n" +
+			"differ. A folder that is called like a supplier is meant with ./ before its name.",
+		Example: "  landfall reconcile book --server https://landfall.example --api-key-file key\n" +
+			"  landfall reconcile NORTH\n" +
 			"  landfall reconcile NORTH --measure balances.GBP --reason failed\n" +
 			"  landfall reconcile sign-off NORTH --reason accounts=\"two closed before the migration\"",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
@@ -45,7 +50,7 @@ func reconcileCommand() *cobra.Command {
 	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped or other_figures")
 	completes(command, "reason", fixed("pending", "failed", "skipped", "other_figures"))
 	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow())
-	return command
+	return orBook(command)
 }
 
 // printReconciliation prints the comparison; what is unexplained is said below

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"strings"
 )
 
 // Total is the exact sum of any number of amounts or counts: a million accounts
@@ -72,6 +73,17 @@ func (t Total) String() string {
 	}
 	point := len(text) - amountPlaces
 	return sign + text[:point] + "." + text[point:]
+}
+
+// ParseTotal reads what String writes.
+func ParseTotal(text string) (Total, error) {
+	whole, fraction, pointed := strings.Cut(text, ".")
+	number, sound := new(big.Int).SetString(whole+fraction, 10)
+	if !pointed || len(fraction) != amountPlaces || !sound || number.BitLen() > 120 {
+		return Total{}, ErrSyntax
+	}
+	low := new(big.Int).And(number, new(big.Int).SetUint64(math.MaxUint64))
+	return Total{high: new(big.Int).Rsh(number, 64).Int64(), low: low.Uint64()}, nil
 }
 
 // Digits writes a total of counts.

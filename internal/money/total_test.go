@@ -17,6 +17,17 @@ func TestTotalPrintsEverything(t *testing.T) {
 		if got := money.TotalOf(number).String(); got != want {
 			t.Errorf("%d is %s, not %s", number, got, want)
 		}
+		if back, err := money.ParseTotal(want); err != nil || back != money.TotalOf(number) {
+			t.Errorf("%s is read as %v, %v", want, back, err)
+		}
+	}
+}
+
+func TestTotalsThatNobodyWroteAreRefused(t *testing.T) {
+	for _, text := range []string{"", "1", "1.0", "1.000", "x.00", "1,000.00", "999999999999999999999999999999999999999999.00"} {
+		if total, err := money.ParseTotal(text); err == nil {
+			t.Errorf("%q is read as %v", text, total)
+		}
 	}
 }
 

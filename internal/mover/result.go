@@ -136,6 +136,9 @@ func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, pl
 		}
 		offset, failed := at.of(kind, place, line)
 		if !failed {
+			if err := m.reportUnsent(writer, kind, file, line); err != nil {
+				return err
+			}
 			continue
 		}
 		one, err := m.journal.failures.at(offset)
@@ -147,6 +150,19 @@ func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, pl
 		}
 	}
 	return nil
+}
+
+// reportUnsent keeps what belongs to an account that failed beside it: whoever
+// mends the account and sends the folder again sends all of it.
+func (m *Mover) reportUnsent(writer *report.Writer, kind book.Kind, file book.File, line book.Line) error {
+	if kind == book.Accounts {
+		return nil
+	}
+	supplier, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
+	if !m.lost.has(supplier, external) {
+		return nil
+	}
+	return writer.Leave(file, line, external)
 }
 
 // summary says it in figures, bars and one sentence.

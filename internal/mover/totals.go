@@ -22,7 +22,8 @@ func (m *Mover) totals(ctx context.Context) error {
 		return m.journal.settle(PhaseTotals, phase{})
 	}
 	err = m.persist(ctx, func(ctx context.Context) (bool, error) {
-		return true, m.client.SetControlTotals(ctx, suppliers[0], document)
+		_, err := m.client.SetControlTotals(ctx, suppliers[0], document)
+		return true, err
 	})
 	if err != nil {
 		return err

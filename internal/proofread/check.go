@@ -2,8 +2,6 @@ package proofread
 
 import (
 	"context"
-	"iter"
-	"runtime"
 	"time"
 
 	"landfall"
@@ -75,50 +73,6 @@ func unread(kind book.Kind) (figures landfall.Figures) {
 		figures.Accounts = 1
 	}
 	return figures
-}
-
-// checked reads a file on all cores and gives what was read in order. A few
-// blocks wait for their turn at most, however long the file is.
-func checked(
-	ctx context.Context, file book.File, check func(context.Context, book.Kind, book.Line) reading,
-) iter.Seq2[[]reading, error] {
-	type outcome struct {
-		lines []reading
-		err   error
-	}
-	return func(yield func([]reading, error) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		turns := make(chan chan outcome, runtime.GOMAXPROCS(0))
-		go func() {
-			defer close(turns)
-			for block, err := range file.Blocks() {
-				turn := make(chan outcome, 1)
-				select {
-				case turns <- turn:
-				case <-ctx.Done():
-					return
-				}
-				if err != nil {
-					turn <- outcome{err: err}
-					return
-				}
-				go func() {
-					var lines []reading
-					for line := range block.Lines() {
-						lines = append(lines, check(ctx, file.Kind, line))
-					}
-					turn <- outcome{lines: lines}
-				}()
-			}
-		}()
-		for turn := range turns {
-			done := <-turn
-			if !yield(done.lines, done.err) {
-				return
-			}
-		}
-	}
 }
 
 // where names a line for people.

@@ -121,7 +121,8 @@ type reading struct {
 // file reads one file: the rules on every core, then what concerns the whole
 // book line by line.
 func (r *Reader) file(ctx context.Context, of *book.Book, number int, file book.File) error {
-	for block, err := range checked(ctx, file, r.check) {
+	check := func(ctx context.Context, line book.Line) reading { return r.check(ctx, file.Kind, line) }
+	for block, err := range book.Map(ctx, file, check) {
 		if err != nil {
 			return err
 		}

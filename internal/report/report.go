@@ -126,6 +126,17 @@ func (w *Writer) Fail(file book.File, line book.Line, external string, failure l
 	return nil
 }
 
+// Leave keeps a line that was not sent because its account failed.
+func (w *Writer) Leave(file book.File, line book.Line, external string) error {
+	if err := w.keep(file.Kind, line); err != nil {
+		return err
+	}
+	return w.row(file, line, external, "not sent", landfall.Violation{Code: CodeAccountFailed, Detail: "Its account failed, so it was not sent."})
+}
+
+// CodeAccountFailed is in the table where a line was not sent at all.
+const CodeAccountFailed = "account_failed"
+
 // Warn keeps what is strange about a line that was taken all the same.
 func (w *Writer) Warn(file book.File, line book.Line, external string, warnings []landfall.Violation) error {
 	for _, violation := range warnings {
@@ -156,13 +167,13 @@ func (w *Writer) keep(kind book.Kind, line book.Line) error {
 
 func (w *Writer) row(file book.File, line book.Line, external, severity string, violation landfall.Violation) error {
 	return w.rows.Write([]string{
-		inert(filepath.Base(file.Path)), strconv.Itoa(line.Number), inert(external), severity,
-		violation.Code, inert(violation.Attr), inert(violation.Detail),
+		Inert(filepath.Base(file.Path)), strconv.Itoa(line.Number), Inert(external), severity,
+		violation.Code, Inert(violation.Attr), Inert(violation.Detail),
 	})
 }
 
-// inert keeps a spreadsheet from taking a text for a formula.
-func inert(text string) string {
+// Inert keeps a spreadsheet from taking a text for a formula.
+func Inert(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}
