@@ -24,7 +24,7 @@ var floors = map[string]int{
 	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4, "internal/collate": 4,
 	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/convert": 3, "internal/report": 3,
 	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
-	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2,
+	"internal/document": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2, "internal/notary": 2,
 	".":              1,
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
 	"internal/engine": 0, "internal/pack": 0, "internal/outline": 0, "internal/outward": 0, "internal/turnstile": 0,

@@ -65,12 +65,20 @@ type Principal struct {
 	KeyID        string
 	Role         Role
 	RequestID    string // of what is asked; the edge sets it
+	Source       string // the address it came from; the edge sets it too
 	Quotas       Quotas // of the organisation
 }
 
 // Author names whoever writes something, as it is kept beside what was written.
 func (p Principal) Author() Author {
-	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID}
+	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source}
+}
+
+// Audit is the entry for something that is done in a key's name.
+func (p Principal) Audit(action, subject, detail string) AuditEntry {
+	return AuditEntry{
+		Actor: "key:" + p.KeyID, Action: action, Subject: subject, Detail: detail, Source: p.Source, RequestID: p.RequestID,
+	}
 }
 
 // Author is who wrote something through the API: which key of which
@@ -80,4 +88,5 @@ type Author struct {
 	Organisation string // read from the key; a key never changes it
 	KeyID        string
 	RequestID    string
+	Source       string // the address it came from; only the audit keeps it
 }

@@ -38,13 +38,3 @@ type Event struct {
 	Details       map[string]string
 	By            Author // zero for what an operator did
 }
-
-// AuditEntry says which operator or machine changed what. It is written in the
-// transaction of the change and holds no personal data.
-type AuditEntry struct {
-	At      time.Time
-	Actor   string // "operator:<login>" or "key:<id>"
-	Action  string // "supplier.set", "key.revoke", …
-	Subject string // the name of the thing changed
-	Detail  string
-}

@@ -21,6 +21,7 @@ type Store interface {
 	Inspector
 	Mailroom
 	EventLog
+	AuditLog
 	WebhookPipeline
 	Finder
 
@@ -191,6 +192,7 @@ type View interface {
 	VendorReader
 	MailReader
 	EventReader
+	AuditReader
 	WebhookReader
 	RunReader
 	TallyReader
@@ -352,7 +354,7 @@ type RecordReader interface {
 // RecordWriter writes down what happened, in the transaction that made it so.
 type RecordWriter interface {
 	AppendEvent(ctx context.Context, event Event) error      // At is set here
-	AppendAudit(ctx context.Context, entry AuditEntry) error // At is set here
+	AppendAudit(ctx context.Context, entry AuditEntry) error // At and ID are set here
 }
 
 // AccountReader reads created accounts.

@@ -7,9 +7,10 @@ import "time"
 type Undoing struct {
 	Key    Key
 	Number string // only the account with this number; "" means whichever there is
-	Actor  string // for the audit
 	Reason string
 	Run    string // only an account that was created in this run; "" means in whichever or none
+
+	Actor, Source, RequestID string // for the audit
 }
 
 // UndoVerdict says what became of an Undoing.

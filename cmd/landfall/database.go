@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		}
 		defer sender.Close()
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
+			Actor: actor(), Source: machine(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
 		}), arguments)
 	}, further...)
 }
@@ -121,4 +122,12 @@ func actor() string {
 		return "operator:" + account.Username
 	}
 	return "operator:unknown"
+}
+
+// machine is where the audit says that a command was typed.
+func machine() string {
+	if name, err := os.Hostname(); err == nil {
+		return name
+	}
+	return ""
 }

@@ -68,7 +68,7 @@ func newRoot(arguments []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		operatorCommand(), accountCommand(), runCommand(), mailCommand(), vendorCommand(), webhookCommand(),
+		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), backupCommand(), restoreCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root

@@ -23,6 +23,7 @@ import (
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
 	"landfall/internal/mailroom"
+	"landfall/internal/notary"
 	"landfall/internal/outbox"
 	"landfall/internal/payvendor"
 	"landfall/internal/quota"
@@ -49,6 +50,7 @@ type App struct {
 	webhooks *outbox.Webhooks
 	console  *console.Console // nil when off
 	doorman  *auth.Reception
+	notary   *notary.Notary
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -79,6 +81,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}),
 		tide: outbox.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if err := app.openAudit(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
@@ -147,7 +152,7 @@ func (a *App) readings() []httpapi.Reading {
 		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate that callers are shown ends; 0 without TLS.",
 			Read: a.certificateEnd},
 	}
-	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings())
+	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
 }
 
 // ofDoor reads a figure of the main listener, once there is one.
@@ -266,6 +271,7 @@ func (a *App) Run(ctx context.Context) error {
 		running.Go(func() { a.mail.Run(chores) })
 	}
 	running.Go(func() { a.webhooks.Run(chores) })
+	running.Go(func() { a.notary.Run(chores) })
 	defer running.Wait()
 	defer stopChores()
 	select {

@@ -62,6 +62,10 @@ type Settings struct {
 	WebhookTimeout   time.Duration
 	WebhookLease     time.Duration
 
+	AuditKeyFile     string
+	AuditCheckpoints string // "": the log, when there is a key
+	AuditEvery       time.Duration
+
 	AccessTokenLife  time.Duration
 	RefreshTokenLife time.Duration
 	LoginLife        time.Duration
@@ -219,6 +223,15 @@ var serving = []setting{
 	}},
 	{"webhook-lease", "how long the webhooks of a killed server wait for another one", func(s *Settings) value {
 		return duration(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
+	}},
+	{"audit-key-file", "file with the key that signs checkpoints of the audit, as made by audit key; unsigned when empty", func(s *Settings) value {
+		return text(&s.AuditKeyFile, "", optional(anything))
+	}},
+	{"audit-checkpoints", "file that checkpoints of the audit are added to; the log when empty and there is a key", func(s *Settings) value {
+		return text(&s.AuditCheckpoints, "", optional(anything))
+	}},
+	{"audit-checkpoint-every", "how often a checkpoint is kept while the audit grows", func(s *Settings) value {
+		return duration(&s.AuditEvery, time.Minute, time.Second, day)
 	}},
 	{"access-token-life", "how long an access token is good", func(s *Settings) value {
 		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)

@@ -238,7 +238,7 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 		return err
 	}
 	x.who = who
-	x.who.RequestID = x.id
+	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
 	return x.route.verb.Admits(who)
 }
 

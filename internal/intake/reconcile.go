@@ -23,6 +23,9 @@ func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, cod
 	totals.By = who.Author()
 	var kept landfall.ControlTotals
 	err = d.store.Update(ctx, func(tx landfall.Tx) (err error) {
+		if err := tx.Vouch(ctx, totals.By); err != nil {
+			return err
+		}
 		// Whoever sets totals of this supplier at the same time waits for us.
 		if _, err := tx.Supplier(ctx, code); err != nil {
 			return err
@@ -33,8 +36,10 @@ func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, cod
 		} else if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}
-		kept, err = tx.SetControlTotals(ctx, code, totals)
-		return err
+		if kept, err = tx.SetControlTotals(ctx, code, totals); err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, who.Audit("control_totals.set", code, ""))
 	})
 	if err != nil {
 		return landfall.ControlTotals{}, trouble(err)

@@ -46,7 +46,10 @@ func (d *Desk) StartRun(ctx context.Context, who landfall.Principal, plan landfa
 		if err == nil && run.Over() {
 			return windowOver()
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, who.Audit("run.start", run.ID, plan.Supplier))
 	})
 	if err != nil {
 		return landfall.Run{}, trouble(err)
@@ -157,7 +160,7 @@ func (d *Desk) RunFailures(
 
 // PauseRun stops a run for now. What is being created is finished first.
 func (d *Desk) PauseRun(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
-	run, err := d.changeRun(ctx, who, id, func(_ landfall.Tx, run *landfall.Run) error {
+	run, err := d.changeRun(ctx, who, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
 		if run.State.Ended() || run.Cancel {
 			return errRunEnded
 		}
@@ -172,7 +175,7 @@ func (d *Desk) PauseRun(ctx context.Context, who landfall.Principal, id string) 
 
 // CancelRun ends a run for good. What is being created is finished first.
 func (d *Desk) CancelRun(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
-	run, err := d.changeRun(ctx, who, id, func(_ landfall.Tx, run *landfall.Run) error {
+	run, err := d.changeRun(ctx, who, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error {
 		if run.State == landfall.RunFinished {
 			return errRunEnded
 		}
@@ -188,7 +191,7 @@ func (d *Desk) CancelRun(ctx context.Context, who landfall.Principal, id string)
 // ResumeRun lets a paused run go on, from now on in the name of whoever says
 // so. A window that is over is open again: somebody has looked at it.
 func (d *Desk) ResumeRun(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
-	run, err := d.changeRun(ctx, who, id, func(tx landfall.Tx, run *landfall.Run) error {
+	run, err := d.changeRun(ctx, who, "run.resume", id, func(tx landfall.Tx, run *landfall.Run) error {
 		if run.State.Ended() || run.Cancel {
 			return errRunEnded
 		}
@@ -215,7 +218,7 @@ func (d *Desk) ResumeRun(ctx context.Context, who landfall.Principal, id string)
 
 // changeRun changes a run that the caller was granted.
 func (d *Desk) changeRun(
-	ctx context.Context, who landfall.Principal, id string, how func(landfall.Tx, *landfall.Run) error,
+	ctx context.Context, who landfall.Principal, action, id string, how func(landfall.Tx, *landfall.Run) error,
 ) (landfall.Run, error) {
 	var run landfall.Run
 	err := d.store.Update(ctx, func(tx landfall.Tx) (err error) {
@@ -229,7 +232,10 @@ func (d *Desk) changeRun(
 		if err := how(tx, &run); err != nil || run == before {
 			return err
 		}
-		return tx.SaveRun(ctx, run)
+		if err := tx.SaveRun(ctx, run); err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, who.Audit(action, run.ID, run.Plan.Supplier))
 	})
 	if err != nil {
 		return landfall.Run{}, trouble(err)

@@ -97,9 +97,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 				return "", err
 			}
 		}
-		created := landfall.AuditEntry{
-			Actor: o.actor, Action: "key.create", Subject: key.ID, Detail: describe(key) + ", in place of " + id,
-		}
+		created := o.entry("key.create", key.ID, describe(key)+", in place of "+id)
 		return fmt.Sprintf("replaced by %s, overlap %s", key.ID, overlap), tx.AppendAudit(ctx, created)
 	})
 	if err != nil {

@@ -8,14 +8,18 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/notary"
 	"landfall/internal/outbox"
 )
 
 // Options are what an Operator needs besides the store.
 type Options struct {
-	Actor string           // who is changing things: "operator:<login>"
-	Rules []string         // codes of the rules whose severity may be set
-	Clock func() time.Time // nil: time.Now
+	Actor string // who is changing things: "operator:<login>"
+	// Source is the machine or address they sit at, and RequestID names the
+	// request of a page; both are for the audit.
+	Source, RequestID string
+	Rules             []string         // codes of the rules whose severity may be set
+	Clock             func() time.Time // nil: time.Now
 
 	// SecretVariables may hold a vendor's secret besides those named VENDOR_….
 	SecretVariables []string
@@ -31,6 +35,8 @@ type Options struct {
 type Operator struct {
 	store   landfall.Store
 	actor   string
+	source  string
+	request string
 	rules   []string
 	clock   func() time.Time
 	secrets []string
@@ -46,7 +52,7 @@ func New(store landfall.Store, options Options) *Operator {
 	rules := slices.Clone(options.Rules)
 	slices.Sort(rules)
 	return &Operator{
-		store: store, actor: options.Actor, rules: rules, clock: options.Clock,
+		store: store, actor: options.Actor, source: options.Source, request: options.RequestID, rules: rules, clock: options.Clock,
 		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender,
 	}
 }
@@ -58,11 +64,19 @@ func (o *Operator) change(ctx context.Context, action, subject string, fn func(l
 		if err != nil {
 			return err
 		}
-		return tx.AppendAudit(ctx, landfall.AuditEntry{
-			Actor: o.actor, Action: action, Subject: subject, Detail: detail,
-		})
+		return tx.AppendAudit(ctx, o.entry(action, subject, detail))
 	})
+	if err == nil {
+		notary.SealSoon(ctx, o.store)
+	}
 	return storeFault(action, err)
+}
+
+// entry is what the audit keeps of a change.
+func (o *Operator) entry(action, subject, detail string) landfall.AuditEntry {
+	return landfall.AuditEntry{
+		Actor: o.actor, Action: action, Subject: subject, Detail: detail, Source: o.source, RequestID: o.request,
+	}
 }
 
 // view reads in one snapshot.

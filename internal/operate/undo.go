@@ -6,6 +6,7 @@ import (
 
 	"landfall"
 	"landfall/internal/calendar"
+	"landfall/internal/notary"
 )
 
 // Undo takes an account back: it is staged as if nobody had created it, and its
@@ -16,7 +17,10 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return landfall.UndoOutcome{}, err
 	}
-	outcome, err := o.store.Undo(ctx, landfall.Undoing{Key: key, Actor: o.actor, Reason: reason})
+	outcome, err := o.store.Undo(ctx, o.undoing(key, reason, ""))
+	if err == nil && outcome.Verdict == landfall.Undone {
+		notary.SealSoon(ctx, o.store)
+	}
 	switch {
 	case err != nil:
 		return landfall.UndoOutcome{}, storeFault("account.undo", err)
@@ -26,6 +30,10 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 		return outcome, o.nothingToUndo(ctx, key)
 	}
 	return outcome, nil
+}
+
+func (o *Operator) undoing(key landfall.Key, reason, run string) landfall.Undoing {
+	return landfall.Undoing{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
 }
 
 // keptBecause says to a person why an account is kept.

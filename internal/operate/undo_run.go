@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/notary"
 )
 
 // RunUndo says what became of the accounts that a run had created. Undone counts
@@ -86,6 +87,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	stopped := o.undoAll(ctx, &undo, reason, before, watch)
 	// What happened is counted even when somebody has lost his patience.
 	patient := context.WithoutCancel(ctx)
+	notary.SealSoon(patient, o.store)
 	err = o.view(patient, "run.undo", func(view landfall.View) (err error) {
 		undo.Undone, err = view.UndoneInRun(patient, id)
 		return err
@@ -137,7 +139,7 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 	for range undosAtOnce {
 		workers.Go(func() {
 			for key := range keys {
-				outcome, err := o.undoOne(working, landfall.Undoing{Key: key, Actor: o.actor, Reason: reason, Run: undo.Run})
+				outcome, err := o.undoOne(working, o.undoing(key, reason, undo.Run))
 				results <- undone{key, outcome, err}
 			}
 		})

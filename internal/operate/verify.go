@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/notary"
 )
 
 // Verify checks everything in the database that can be checked, hands over what
@@ -19,5 +20,9 @@ func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error
 			return processes, storeFault("verify", err)
 		}
 	}
-	return processes, nil
+	audit, err := o.VerifyAudit(ctx, notary.Evidence{})
+	if err == nil && audit.Wrong != "" {
+		err = each(landfall.Finding{What: "the audit does not hold: " + audit.Wrong})
+	}
+	return processes, err
 }

@@ -162,6 +162,7 @@ func (t *tx) importAll(
 		one := numbers[number]
 		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
 		into.take(one.wanted, process, at, number)
+		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
 		into.counted.take(supplier, waiting(failed), sent)
 		into.counted.add(supplier, landfall.StandsCreated, one.wanted.has)
 		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)

@@ -12,24 +12,29 @@ import (
 	"landfall"
 )
 
-// Watermark takes a sounding of the log of events. Whoever inserts an event
-// holds a lock on the table before its id is drawn and until its commit can be
-// seen, so the locks tell who may still add an event below the newest one: not
-// every transaction of the server, of which some last for hours and are none of
-// ours. The order matters: the snapshot that shows the newest event is older
-// than the look at the locks.
+// Watermark takes a sounding of the log of events.
 func (s *Store) Watermark(ctx context.Context, before landfall.Watermark) (landfall.Watermark, error) {
+	return s.sound(ctx, "event", before)
+}
+
+// sound takes a sounding of a table that is only added to. Whoever inserts a
+// row holds a lock on the table before its id is drawn and until its commit can be
+// seen, so the locks tell who may still add a row below the newest one: not
+// every transaction of the server, of which some last for hours and are none of
+// ours. The order matters: the snapshot that shows the newest row is older
+// than the look at the locks.
+func (s *Store) sound(ctx context.Context, table string, before landfall.Watermark) (landfall.Watermark, error) {
 	var after landfall.Watermark
 	err := s.View(ctx, func(read landfall.View) error {
 		v := read.(*view) //nolint:forcetypeassert // View made it
 		var last int64
-		if err := v.one(ctx, `SELECT coalesce(max(id), 0) FROM event`, nil, []any{&last}); err != nil {
+		if err := v.one(ctx, `SELECT coalesce(max(id), 0) FROM `+table, nil, []any{&last}); err != nil {
 			return err
 		}
 		var writing []string
 		if !v.engine.Alone() {
 			found, err := collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
-				`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = 'event'::regclass
+				`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = '`+table+`'::regclass
 				AND mode = 'RowExclusiveLock' AND granted
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 			if err != nil {

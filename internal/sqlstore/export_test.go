@@ -19,6 +19,18 @@ func (s *Store) Force(ctx context.Context, text string, args ...any) error {
 	})
 }
 
+// ForceAll is Force for several statements in one transaction.
+func (s *Store) ForceAll(ctx context.Context, texts ...string) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		for _, text := range texts {
+			if _, err := t.exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // ForceRead tries a statement in a view.
 func (s *Store) ForceRead(ctx context.Context, text string) error {
 	return s.View(ctx, func(v landfall.View) error {

@@ -182,6 +182,9 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	if _, err := t.exec(ctx, appended[size], args...); err != nil {
 		return err
 	}
+	if err := t.keepAttempts(ctx, kept); err != nil {
+		return err
+	}
 	for _, one := range kept.byKey {
 		if one.wanted.DryRun {
 			if err := t.endRehearsal(ctx, one.wanted.Token); err != nil {
@@ -190,6 +193,18 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 		}
 	}
 	return nil
+}
+
+// keepAttempts writes down who tried.
+func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
+	var did landfall.Acts
+	for _, one := range kept.batch {
+		if kept.byKey[one.key] == one {
+			event := one.wanted.event
+			did.Add(event.By, string(event.Type), one.key, event.Details["code"])
+		}
+	}
+	return t.write(ctx, actPile(&did))
 }
 
 // freeClaims ends every claim and every sender's lease, and gives back every part of a run. A server that starts on a file is alone there,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"landfall"
 	"landfall/internal/money"
@@ -117,7 +119,25 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	p.count(&rows.counted, &add)
+	rows.acts.Add(p.By, "account.post", p.Key, added(&add))
 	return nil
+}
+
+// added says in the audit what a posting brought.
+func added(add *landfall.Additions) string {
+	var words []string
+	for _, part := range [...]struct {
+		count int
+		name  string
+	}{
+		{len(add.Entries), "transactions"}, {len(add.Notes), "notes"}, {len(add.Statements), "statements"},
+		{len(add.Instructions), "payment instructions"},
+	} {
+		if part.count > 0 {
+			words = append(words, strconv.Itoa(part.count)+" "+part.name)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // count adds what a posting brings to the account's figures. What is posted

@@ -36,20 +36,3 @@ func (t *tx) AppendEvent(ctx context.Context, event landfall.Event) error {
 		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return err
 }
-
-// Audit gives the audit entries about one subject, oldest first.
-func (v *view) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry, error) {
-	return collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error {
-		var at int64
-		err := scan(&at, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail)
-		entry.At = moment(at)
-		return err
-	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 ORDER BY id`, subject)
-}
-
-// AppendAudit keeps an audit entry.
-func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
-	_, err := t.exec(ctx, `INSERT INTO audit (at, actor, action, subject, detail)
-		VALUES ({now}, $1, $2, $3, $4)`, entry.Actor, entry.Action, entry.Subject, entry.Detail)
-	return err
-}

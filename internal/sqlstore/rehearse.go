@@ -173,6 +173,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
 			return err
 		}
+		rows.acts.Add(one.wanted.By, string(event.Type), one.key, "")
 		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
 		if !one.wanted.Claim.Failed {
 			delete(passed.byKey, one.key)

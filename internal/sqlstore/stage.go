@@ -124,6 +124,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	defer rows.Close()
 	var forgive []landfall.Key
 	var counted tallies
+	var did landfall.Acts
 	kept := pile{table: stagingTable, rows: make([]any, 0, len(stagingTable.kinds)*len(open.byKey))}
 	for rows.Next() {
 		var key landfall.Key
@@ -145,6 +146,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		if refused {
 			forgive = append(forgive, key)
 		}
+		did.Add(one.wanted.By, "account.stage", key, "revision "+strconv.FormatInt(revision, 10))
 		kept.add(process, revision, one.wanted.Hash[:], at, one.wanted.kept,
 			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
@@ -153,7 +155,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 	}
 	_ = rows.Close()
 	sums, _ := counted.piles()
-	if err := t.write(ctx, &kept, sums); err != nil {
+	if err := t.write(ctx, &kept, sums, actPile(&did)); err != nil {
 		return err
 	}
 	return t.forgive(ctx, forgive)

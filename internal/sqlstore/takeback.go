@@ -60,7 +60,7 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	if count != int64(len(gone)) {
 		return errMoved
 	}
-	remains, rows := pile{table: undoneTable}, newAccountRows()
+	remains, rows, entries := pile{table: undoneTable}, newAccountRows(), pile{table: auditTable}
 	for _, one := range gone {
 		u := one.wanted
 		remains.add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.madeIn))
@@ -71,11 +71,10 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 		if err := rows.event(u.now, event); err != nil {
 			return err
 		}
-		if err := t.AppendAudit(ctx, landfall.AuditEntry{
+		addAudit(&entries, landfall.AuditEntry{
 			Actor: u.Actor, Action: "account.undo", Subject: one.key.Supplier + "/" + one.key.External, Detail: u.number + ": " + u.Reason,
-		}); err != nil {
-			return err
-		}
+			Source: u.Source, RequestID: u.RequestID,
+		})
 	}
-	return t.write(ctx, append(rows.piles(), &remains)...)
+	return t.write(ctx, append(rows.piles(), &remains, &entries)...)
 }

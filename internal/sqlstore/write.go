@@ -18,6 +18,7 @@ type accountRows struct {
 	entries, notes, statements, instructions, schedules, mails, events  pile
 	moved                                                               pile
 	counted                                                             tallies
+	acts                                                                landfall.Acts
 }
 
 func newAccountRows() *accountRows {
@@ -51,7 +52,7 @@ func (r *accountRows) parts() [14]*pile {
 func (r *accountRows) piles() []*pile {
 	parts := r.parts()
 	sums, deviations := r.counted.piles()
-	return append(parts[:], sums, deviations, &r.moved) // the last: it is looked at how many it changes
+	return append(parts[:], sums, deviations, actPile(&r.acts), &r.moved) // the last: it is looked at how many it changes
 }
 
 var (

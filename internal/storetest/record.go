@@ -134,7 +134,7 @@ var records = []check{
 			found, err := view.Audit(t.Context(), code)
 			for at := range found {
 				recent(t, found[at].At)
-				entries[at].At = found[at].At
+				entries[at].At, entries[at].ID = found[at].At, found[at].ID
 			}
 			if !reflect.DeepEqual(found, entries) {
 				t.Errorf("got %+v, want %+v", found, entries)

@@ -1,0 +1,91 @@
+package landfall
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Acts gathers what organisations do in one transaction. All of it becomes one
+// entry of the audit, so that being written down costs a staging next to
+// nothing: an entry for each would be as dear as the row it tells of.
+//
+// As text it has a line for each kind of act, which begins with "=" and names
+// key, source, action, supplier and request, with tabs between them; then a
+// line for each account: its external number, what the request has behind
+// that, and the detail.
+type Acts struct {
+	text  []byte
+	head  []byte // of the last kind
+	next  []byte // reused
+	Count int
+}
+
+// Add writes down one act. What nobody's key did is no organisation's.
+func (a *Acts) Add(by Author, action string, key Key, detail string) {
+	if by.KeyID == "" {
+		return
+	}
+	// The lines of a bulk request are named after it.
+	request, line := by.RequestID, ""
+	if slash := strings.LastIndexByte(request, '/'); slash >= 0 {
+		request, line = request[:slash], request[slash:]
+	}
+	head := append(a.next[:0], '=')
+	for i, field := range [...]string{by.KeyID, by.Source, action, key.Supplier, request} {
+		if i > 0 {
+			head = append(head, '\t')
+		}
+		head = appendField(head, field)
+	}
+	head = append(head, '\n')
+	if a.next = head; !bytes.Equal(head, a.head) {
+		a.text = append(a.text, head...)
+		a.head, a.next = head, a.head
+	}
+	a.text = appendField(append(appendField(append(appendField(append(a.text, ' '), key.External), '\t'), line), '\t'), detail)
+	a.text = append(a.text, '\n')
+	a.Count++
+}
+
+// String gives all of it as it is kept.
+func (a *Acts) String() string { return string(a.text) }
+
+// What would look like the end of a field or line is written in another way.
+var (
+	fields   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
+	unfields = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
+)
+
+func appendField(text []byte, field string) []byte {
+	if strings.ContainsAny(field, "\\\t\n") {
+		field = fields.Replace(field)
+	}
+	return append(text, field...)
+}
+
+// Expand gives an entry for each thing that was done. What cannot be read is
+// left out: verifying the chain says what is wrong.
+func (e AuditEntry) Expand() []AuditEntry {
+	if e.Acts == "" {
+		return []AuditEntry{e}
+	}
+	var all []AuditEntry
+	var kind AuditEntry
+	var supplier, request string
+	for line := range strings.Lines(e.Acts) {
+		parts := strings.Split(strings.TrimSuffix(line[1:], "\n"), "\t")
+		for i := range parts {
+			parts[i] = unfields.Replace(parts[i])
+		}
+		switch {
+		case line[0] == '=' && len(parts) == 5:
+			kind = AuditEntry{ID: e.ID, At: e.At, Actor: "key:" + parts[0], Source: parts[1], Action: parts[2]}
+			supplier, request = parts[3], parts[4]
+		case line[0] == ' ' && len(parts) == 3:
+			act := kind
+			act.Subject, act.RequestID, act.Detail = supplier+"/"+parts[0], request+parts[1], parts[2]
+			all = append(all, act)
+		}
+	}
+	return all
+}

@@ -1,0 +1,40 @@
+package landfall_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+func TestActsComeBackAsTheyWereDone(t *testing.T) {
+	var acts landfall.Acts
+	var want []landfall.AuditEntry
+	add := func(by landfall.Author, action string, key landfall.Key, detail string) {
+		acts.Add(by, action, key, detail)
+		want = append(want, landfall.AuditEntry{
+			ID: 7, At: time.Unix(1, 0), Actor: "key:" + by.KeyID, Source: by.Source, Action: action,
+			Subject: key.Supplier + "/" + key.External, Detail: detail, RequestID: by.RequestID,
+		})
+	}
+	for i := range 3 {
+		add(landfall.Author{KeyID: "k1", RequestID: fmt.Sprintf("r/%d", i), Source: "192.0.2.7"}, "account.stage",
+			landfall.Key{Supplier: "ACME", External: fmt.Sprint(i)}, "revision 1")
+	}
+	add(landfall.Author{KeyID: "k\t2", RequestID: `a\/b/`}, "=", landfall.Key{Supplier: "=\n", External: "\\t ="}, "")
+	add(landfall.Author{KeyID: "k1", RequestID: "r"}, "account.stage", landfall.Key{Supplier: "ACME"}, "\n=\t")
+	acts.Add(landfall.Author{}, "nobody", landfall.Key{}, "")
+	found := landfall.AuditEntry{ID: 7, At: time.Unix(1, 0), Acts: acts.String()}.Expand()
+	if acts.Count != len(want) || len(found) != len(want) {
+		t.Fatalf("%d of %d acts", len(found), len(want))
+	}
+	for i := range want {
+		if found[i] != want[i] {
+			t.Errorf("act %d is %+v, want %+v", i, found[i], want[i])
+		}
+	}
+	if broken := (landfall.AuditEntry{Acts: "=\n x\n\t\t\t"}).Expand(); len(broken) != 0 {
+		t.Errorf("%+v was read", broken)
+	}
+}

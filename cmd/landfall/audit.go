@@ -1,0 +1,242 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"landfall"
+	"landfall/internal/app"
+	"landfall/internal/calendar"
+	"landfall/internal/notary"
+	"landfall/internal/operate"
+)
+
+// auditCommand holds what shows who did what, and proves that nobody changed it.
+func auditCommand() *cobra.Command {
+	return group("audit", "Who changed what, and whether that record is whole",
+		auditList(), auditExport(), auditVerify(), auditKey())
+}
+
+// auditLine is an entry as machines read it.
+type auditLine struct {
+	ID        int64  `json:"id"`
+	Place     int64  `json:"place,omitempty"`
+	Hash      string `json:"hash,omitempty"`
+	At        string `json:"at"`
+	Micros    int64  `json:"at_microseconds"`
+	Actor     string `json:"actor"`
+	Action    string `json:"action"`
+	Subject   string `json:"subject"`
+	Detail    string `json:"detail,omitempty"`
+	Source    string `json:"source,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+	Acts      string `json:"acts,omitempty"`
+}
+
+func newAuditLine(link landfall.AuditLink) auditLine {
+	line := auditLine{
+		ID: link.ID, Place: link.Place, At: calendar.FormatInstant(link.At), Micros: link.At.UnixMicro(), Actor: link.Actor,
+		Action: link.Action, Subject: link.Subject, Detail: link.Detail, Source: link.Source, RequestID: link.RequestID, Acts: link.Acts,
+	}
+	if link.Place > 0 {
+		line.Hash = link.Hash.String()
+	}
+	return line
+}
+
+func auditList() *cobra.Command {
+	var filter operate.AuditFilter
+	var since, until string
+	var limit int
+	command := onDatabase(&cobra.Command{
+		Use: "list", Short: "List what operators and organisations did, the newest first", Args: usage(cobra.NoArgs),
+		Example: "  landfall audit list --subject NORTH/1001\n  landfall audit list --actor key:k3y --since 24h",
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		var err error
+		if filter.Since, err = readMoment("since", since); err != nil {
+			return err
+		}
+		if filter.Until, err = readMoment("until", until); err != nil {
+			return err
+		}
+		lines, rows := []auditLine{}, [][]string{}
+		for link, err := range operator.Audit(command.Context(), filter) {
+			if err != nil {
+				return err
+			}
+			line := newAuditLine(link)
+			lines = append(lines, line)
+			rows = append(rows, []string{
+				strconv.FormatInt(line.ID, 10), line.At, line.Actor, line.Source, line.Action, line.Subject, line.Detail, line.RequestID,
+			})
+			if len(lines) == limit {
+				break
+			}
+		}
+		return show(command, lines, func(out io.Writer) {
+			table(out, []string{"ENTRY", "AT", "ACTOR", "FROM", "ACTION", "SUBJECT", "DETAIL", "REQUEST"}, rows)
+		})
+	})
+	flags := command.Flags()
+	flags.StringVar(&since, "since", "", "only what was done after an instant, or within a time: 2026-05-01T00:00:00Z, 24h, 7d")
+	flags.StringVar(&until, "until", "", "only what was done before an instant, or longer ago than a time")
+	flags.StringVar(&filter.Actor, "actor", "", "only what one did: operator:NAME or key:ID")
+	flags.StringVar(&filter.Action, "action", "", "only actions that begin like this, such as key. or account.stage")
+	flags.StringVar(&filter.Subject, "subject", "", "only about what begins like this, such as NORTH/ or NORTH/1001")
+	flags.StringVar(&filter.RequestID, "request", "", "only what was done in one request")
+	flags.IntVar(&limit, "limit", 100, "how many at most; 0: all")
+	return command
+}
+
+// readMoment reads an instant, or how long ago one was.
+func readMoment(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if length, err := app.ParseDuration(text); err == nil {
+		return time.Now().Add(-length), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, usageError{fmt.Errorf("--%s: want an instant such as 2026-05-01T00:00:00Z, or a time such as 24h", flag)}
+	}
+	return at, nil
+}
+
+func auditExport() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "export", Short: "Print every entry as it is kept, with its hash: JSON, one on each line", Args: usage(cobra.NoArgs),
+		Long: "Print every entry as it is kept, the oldest first, with its place and hash in\n" +
+			"the chain: JSON, one entry on each line. docs/audit.md says how the hashes are\n" +
+			"computed, so that anybody can check them.",
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		encoder := json.NewEncoder(command.OutOrStdout())
+		encoder.SetEscapeHTML(false)
+		for link, err := range operator.ExportAudit(command.Context()) {
+			if err != nil {
+				return err
+			}
+			if err := encoder.Encode(newAuditLine(link)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func auditVerify() *cobra.Command {
+	var checkpoints []string
+	var public string
+	command := onDatabase(&cobra.Command{
+		Use: "verify", Short: "Find out whether an entry was altered, removed, put in, swapped or cut off", Args: usage(cobra.NoArgs),
+		Long: "Find out whether an entry of the audit was altered, removed, put in, swapped or\n" +
+			"cut off, and name the first. With --checkpoints also whether the whole chain\n" +
+			"was written anew or an earlier state of the database was restored.",
+		Example: "  landfall audit verify\n  landfall audit verify --checkpoints /var/log/landfall/audit.ndjson --public-key audit.pub",
+	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		evidence, err := readEvidence(checkpoints, public)
+		if err != nil {
+			return err
+		}
+		verdict, err := operator.VerifyAudit(command.Context(), evidence)
+		if err != nil {
+			return err
+		}
+		if len(evidence.Checkpoints) > 0 && evidence.Public == nil {
+			warn(command, "the signatures of the checkpoints were not looked at: --public-key is missing")
+		}
+		told := map[string]any{
+			"entries": verdict.Chain.Place, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
+			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
+		}
+		if verdict.Wrong != "" {
+			told["wrong"], told["place"], told["entry"] = verdict.Wrong, verdict.Place, verdict.Entry
+		}
+		if err := show(command, told, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
+			return err
+		}
+		if verdict.Wrong != "" {
+			return errors.New("the audit does not hold: " + verdict.Wrong)
+		}
+		return nil
+	})
+	flags := command.Flags()
+	flags.StringArrayVar(&checkpoints, "checkpoints", nil, "file with checkpoints, or a log in JSON that has them; may be given several times")
+	flags.StringVar(&public, "public-key", "", "file with the public key that the checkpoints must be signed with")
+	_ = command.MarkFlagFilename("checkpoints") // it is there, or we would not be here
+	_ = command.MarkFlagFilename("public-key")  // likewise
+	return command
+}
+
+func printVerdict(out io.Writer, verdict notary.Verdict) {
+	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
+	if verdict.Checkpoints > 0 {
+		fmt.Fprintf(out, ", %d checkpoints agree", verdict.Checkpoints)
+	}
+	if verdict.Unsealed > 0 {
+		fmt.Fprintf(out, ", %d newer ones not chained yet", verdict.Unsealed)
+	}
+	fmt.Fprintln(out, ".")
+	if verdict.Wrong == "" {
+		fmt.Fprintln(out, "Everything holds.")
+	}
+}
+
+// readEvidence reads what was kept outside the database.
+func readEvidence(files []string, public string) (evidence notary.Evidence, err error) {
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			return evidence, usageError{err}
+		}
+		found, err := notary.ReadCheckpoints(file)
+		_ = file.Close() // it was only read
+		if err != nil {
+			return evidence, fmt.Errorf("%s: %w", name, err)
+		}
+		evidence.Checkpoints = append(evidence.Checkpoints, found...)
+	}
+	if public != "" {
+		text, err := os.ReadFile(public)
+		if err == nil {
+			evidence.Public, err = notary.ReadPublicKey(text)
+		}
+		if err != nil {
+			return evidence, usageError{fmt.Errorf("--public-key: %w", err)}
+		}
+	}
+	return evidence, nil
+}
+
+func auditKey() *cobra.Command {
+	return &cobra.Command{
+		Use: "key FILE", Short: "Make a key that signs checkpoints", Args: usage(cobra.ExactArgs(1)),
+		Long: "Make a key that signs checkpoints of the audit. The file is for the servers\n" +
+			"(setting audit-key-file); the public half is printed, for those who verify.",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			private, public, err := notary.NewKey(rand.Reader)
+			if err != nil {
+				return err
+			}
+			// An existing key is never replaced: its checkpoints would be lost.
+			file, err := os.OpenFile(arguments[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+			if err != nil {
+				return err
+			}
+			_, err = file.Write(private)
+			if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+				return err
+			}
+			_, err = command.OutOrStdout().Write(public)
+			return err
+		},
+	}
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/httpapi"
+	"landfall/internal/notary"
+)
+
+// openAudit makes what chains the audit, with a witness where there is a key or
+// a file for checkpoints.
+func (a *App) openAudit() error {
+	options := notary.Options{Log: a.log.Logger, Every: a.settings.AuditEvery}
+	if a.settings.AuditKeyFile != "" || a.settings.AuditCheckpoints != "" {
+		witness, err := a.settings.witness(a.log)
+		if err != nil {
+			return SettingError{err}
+		}
+		options.Witness = witness
+	}
+	a.notary = notary.New(a.store, options)
+	return nil
+}
+
+func (s Settings) witness(log *Log) (*notary.Witness, error) {
+	var witness *notary.Witness
+	text, err := []byte(nil), error(nil)
+	if s.AuditKeyFile == "" {
+		witness, err = notary.NewWitness(nil, s.AuditCheckpoints, log.Logger)
+		return witness, named("audit-checkpoints", err)
+	}
+	if text, err = os.ReadFile(s.AuditKeyFile); err != nil {
+		return nil, named("audit-key-file", err)
+	}
+	key, err := notary.ReadKey(text)
+	if err != nil {
+		return nil, named("audit-key-file", err)
+	}
+	witness, err = notary.NewWitness(key, s.AuditCheckpoints, log.Logger)
+	return witness, named("audit-checkpoints", err)
+}
+
+// named says which setting is wrong.
+func named(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("setting %s: %w", setting, err)
+}
+
+// mostUnsealed bounds the counting of entries that wait to be chained.
+const mostUnsealed = 10_000
+
+// auditReadings shows whether the audit keeps up.
+func (a *App) auditReadings() []httpapi.Reading {
+	var mu sync.Mutex
+	var backlog landfall.AuditBacklog
+	var read time.Time
+	waiting := func(get func(landfall.AuditBacklog) float64) func() float64 {
+		return func() float64 {
+			mu.Lock()
+			defer mu.Unlock()
+			if time.Since(read) > figuresLife {
+				ctx, cancel := context.WithTimeout(context.Background(), figuresLife)
+				defer cancel()
+				var found landfall.AuditBacklog
+				if err := a.store.View(ctx, func(view landfall.View) (err error) {
+					found, err = view.AuditUnsealed(ctx, mostUnsealed)
+					return err
+				}); err == nil {
+					backlog = found
+				}
+				read = time.Now()
+			}
+			return get(backlog)
+		}
+	}
+	count := func(get func(notary.Counts) int64) func() float64 {
+		return func() float64 {
+			if a.notary == nil {
+				return 0
+			}
+			return float64(get(a.notary.Counts()))
+		}
+	}
+	return []httpapi.Reading{
+		{Name: "landfall_audit_entries_sealed_total", Help: "Audit entries that this replica chained.", Counts: true,
+			Read: count(func(c notary.Counts) int64 { return c.Sealed })},
+		{Name: "landfall_audit_checkpoints_total", Help: "Checkpoints of the audit that this replica kept.", Counts: true,
+			Read: count(func(c notary.Counts) int64 { return c.Checkpoints })},
+		{Name: "landfall_audit_failures_total", Help: "Times that entries could not be chained or a checkpoint not be kept.", Counts: true,
+			Read: count(func(c notary.Counts) int64 { return c.Failures })},
+		{Name: "landfall_audit_unsealed_entries", Help: "Audit entries that are not chained yet, counted up to ten thousand.",
+			Read: waiting(func(b landfall.AuditBacklog) float64 { return float64(b.Entries) })},
+		{Name: "landfall_audit_unsealed_seconds", Help: "Age of the oldest audit entry that is not chained yet.",
+			Read: waiting(func(b landfall.AuditBacklog) float64 { return b.Age.Seconds() })},
+	}
+}

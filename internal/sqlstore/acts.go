@@ -1,0 +1,33 @@
+package sqlstore
+
+import (
+	"strconv"
+
+	"landfall"
+)
+
+// actPile gives the row that says what organisations did.
+func actPile(acts *landfall.Acts) *pile {
+	rows := &pile{table: auditTable}
+	if acts.Count > 0 {
+		addAudit(rows, landfall.AuditEntry{
+			Actor: "organisations", Action: "accounts.change", Detail: strconv.Itoa(acts.Count), Acts: acts.String(),
+		})
+	}
+	return rows
+}
+
+// auditTable is the audit: its rows are written at the database's time.
+var auditTable = &table{
+	kinds: []string{"text", "text", "text", "text", "text", "text", "text"},
+	values: forSizes(rowSizes, `WITH w (`+auditColumns+`) AS (VALUES `, `($1, $2, $3, $4, $5, $6, $7)`,
+		`) INSERT INTO audit (at, `+auditColumns+`) SELECT {now}, `+auditColumns+` FROM w`),
+	before: `INSERT INTO audit (at, ` + auditColumns + `) SELECT {now}, ` + auditColumns + ` FROM (`,
+	after:  `) AS w (` + auditColumns + `)`,
+}
+
+const auditColumns = `actor, action, subject, detail, source, request_id, acts`
+
+func addAudit(to *pile, entry landfall.AuditEntry) {
+	to.add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Acts)
+}

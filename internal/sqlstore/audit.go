@@ -1,0 +1,150 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"landfall"
+)
+
+const auditEntry = `SELECT a.id, a.at, a.actor, a.action, a.subject, a.detail, a.source, a.request_id, a.acts`
+
+// auditInto gives where the columns of an entry go.
+func auditInto(entry *landfall.AuditEntry) []any {
+	return []any{
+		&entry.ID, instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail,
+		&entry.Source, &entry.RequestID, &entry.Acts,
+	}
+}
+
+// hashInto reads a place in the chain.
+type hashInto struct{ hash *landfall.AuditHash }
+
+// Scan takes a column's value.
+func (i hashInto) Scan(value any) error {
+	var kept sql.NullString
+	err := kept.Scan(value)
+	*i.hash = landfall.ReadAuditHash(kept.String)
+	return err
+}
+
+// Audit gives the audit entries about one subject, oldest first.
+func (v *view) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry, error) {
+	return collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
+		auditEntry+` FROM audit a WHERE a.subject = $1 AND a.subject <> '' ORDER BY a.id`, subject)
+}
+
+// AppendAudit keeps an audit entry.
+func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
+	entries := pile{table: auditTable}
+	addAudit(&entries, entry)
+	return t.write(ctx, &entries)
+}
+
+// AuditChain says how far the entries are chained.
+func (v *view) AuditChain(ctx context.Context) (chain landfall.AuditChain, err error) {
+	err = v.one(ctx, `SELECT name, place, hash, through FROM audit_chain WHERE id = 1`, nil,
+		[]any{&chain.Name, &chain.Place, hashInto{&chain.Hash}, &chain.Through})
+	return chain, err
+}
+
+// AuditTrail gives entries in the order of their ids.
+func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]landfall.AuditLink, error) {
+	order := `a.id`
+	if query.Newest {
+		order = `a.id DESC`
+	}
+	before := query.Before
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return collect(ctx, v.session, func(scan scanner, link *landfall.AuditLink) error {
+		return scan(append(auditInto(&link.AuditEntry), &link.Place, hashInto{&link.Hash})...)
+	}, auditEntry+`, coalesce(l.place, 0), coalesce(l.hash, '') FROM audit a LEFT JOIN audit_link l ON l.entry = a.id
+		WHERE a.id > $1 AND a.id < $2 ORDER BY `+order+` LIMIT $3`, query.After, before, int64(query.Limit))
+}
+
+// AuditPlace gives the entry that was given a place.
+func (v *view) AuditPlace(ctx context.Context, place int64) (id int64, there bool, err error) {
+	err = v.one(ctx, `SELECT l.entry, EXISTS (SELECT 1 FROM audit a WHERE a.id = l.entry) FROM audit_link l WHERE l.place = $1`,
+		[]any{place}, []any{&id, &there})
+	return id, there, err
+}
+
+// AuditUnsealed says what is not chained yet.
+func (v *view) AuditUnsealed(ctx context.Context, most int) (backlog landfall.AuditBacklog, err error) {
+	var age int64
+	err = v.one(ctx, `SELECT count(*), coalesce({now} - min(late.at), 0) FROM
+		(SELECT a.at FROM audit a WHERE a.id > (SELECT through FROM audit_chain WHERE id = 1) ORDER BY a.id LIMIT $1) AS late`,
+		[]any{int64(most)}, []any{&backlog.Entries, &age})
+	backlog.Age = time.Duration(max(age, 0)) * time.Microsecond
+	return backlog, err
+}
+
+// sealBatch is how many entries get their places in one transaction.
+const sealBatch = 500
+
+// linkTable is the chain.
+var linkTable = newTable("audit_link", "place bigint", "entry bigint", "hash text")
+
+// Seal chains what is complete.
+func (s *Store) Seal(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
+	mark, err := s.sound(ctx, "audit", before)
+	if err != nil {
+		return before, 0, err
+	}
+	for all := 0; ; {
+		var chain landfall.AuditChain
+		err := s.View(ctx, func(read landfall.View) (err error) {
+			chain, err = read.AuditChain(ctx)
+			return err
+		})
+		if err != nil || chain.Through >= mark.Complete {
+			return mark, all, err // most of the time there is nothing to do, and nothing is written
+		}
+		sealed := 0
+		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+			sealed, err = t.seal(ctx, mark.Complete)
+			return err
+		})
+		all += max(sealed, 0)
+		if err != nil || sealed < sealBatch {
+			return mark, all, err
+		}
+	}
+}
+
+// seal gives the next entries up to an id their places. Nobody waits here: when
+// somebody else is at it, he does it.
+func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
+	var place, through int64
+	var hash landfall.AuditHash
+	err := t.one(ctx, `SELECT held.place, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,
+		[]any{&place, hashInto{&hash}, &through})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return -1, nil
+	} else if err != nil {
+		return 0, err
+	}
+	entries, err := collect(ctx, t.session, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
+		auditEntry+` FROM audit a WHERE a.id > $1 AND a.id <= $2 ORDER BY a.id LIMIT $3`, through, upTo, int64(sealBatch))
+	if err != nil {
+		return 0, err
+	}
+	links := pile{table: linkTable}
+	for _, entry := range entries {
+		place, hash = place+1, entry.After(hash)
+		links.add(place, entry.ID, hash.String())
+	}
+	if through = max(through, upTo); len(entries) == sealBatch {
+		through = entries[sealBatch-1].ID
+	}
+	if err := t.write(ctx, &links); err != nil {
+		return 0, err
+	}
+	_, err = t.exec(ctx, `UPDATE audit_chain SET place = $1, hash = $2, through = $3 WHERE id = 1`, place, hash.String(), through)
+	return len(entries), err
+}

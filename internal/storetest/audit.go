@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// trail reads the whole audit.
+func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chain landfall.AuditChain) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		if chain, err = view.AuditChain(t.Context()); err != nil {
+			return err
+		}
+		links, err = view.AuditTrail(t.Context(), landfall.AuditQuery{Limit: 1 << 20})
+		return err
+	})
+	return links, chain
+}
+
+// sealAll chains everything that was written by now.
+func sealAll(t *testing.T, store landfall.Store) {
+	t.Helper()
+	var mark landfall.Watermark
+	var err error
+	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
+		if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+			t.Fatalf("Seal: %v", err)
+		}
+	}
+}
+
+// chained fails the test unless every entry has the place and the hash it must.
+func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
+	t.Helper()
+	links, chain := trail(t, store)
+	var hash landfall.AuditHash
+	for i, link := range links {
+		hash = link.After(hash)
+		if link.Place != int64(i+1) || link.Hash != hash {
+			t.Fatalf("entry %d is at place %d of %d, want %d", link.ID, link.Place, len(links), i+1)
+		}
+	}
+	if chain.Place != int64(len(links)) || chain.Hash != hash || chain.Name == "" {
+		t.Fatalf("the chain ends at %+v, want %d entries", chain, len(links))
+	}
+	return links
+}
+
+func jot(ctx context.Context, store landfall.Store, detail string, linger func()) error {
+	return store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.AppendAudit(ctx, landfall.AuditEntry{Actor: "operator:ada", Action: "a", Subject: "s", Detail: detail}); err != nil {
+			return err
+		}
+		linger()
+		return nil
+	})
+}
+
+var audits = []check{
+	{"what organisations do is in the audit, with who, from where and in which request", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		by := author(t, store)
+		by.Source = "192.0.2.7"
+		request := func(id string) landfall.Author { by.RequestID = id; return by }
+		staging := document(key, "x")
+		staging.By = request("r1")
+		stage(t, store, staging, landfall.StagedFirst, 1)
+		stage(t, store, staging, landfall.StagedAgain, 1) // which changes nothing
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		failed := landfall.Attempt{
+			Failure: &landfall.Failure{Code: "x"}, By: request("r2"),
+			Event: landfall.Event{Type: landfall.EventImportFailed, Details: map[string]string{"code": "x"}},
+		}
+		if err := store.Release(t.Context(), mine, failed); err != nil {
+			t.Fatal(err)
+		}
+		dry := wish(key)
+		dry.DryRun = true
+		mine = claim(t, store, dry, landfall.ClaimGranted)
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: request("r3")}); err != nil {
+			t.Fatal(err)
+		}
+		mine = claim(t, store, wish(key), landfall.ClaimGranted)
+		made, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: request("r4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		post(t, store, landfall.Posting{Key: key, By: request("r5"), Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Additions{Notes: []landfall.Note{{Body: "n"}}}, nil
+		}}, landfall.Posted)
+		var acts []landfall.AuditEntry
+		links, _ := trail(t, store)
+		for _, link := range links {
+			acts = append(acts, link.Expand()...)
+		}
+		want := [][3]string{
+			{"account.stage", "r1", "revision 1"}, {"account_import.failed", "r2", "x"}, {"account_import.dry_run_completed", "r3", ""},
+			{"account_import.completed", "r4", made.Number}, {"account.post", "r5", "1 notes"},
+		}
+		if len(acts) != len(want) {
+			t.Fatalf("the audit has %+v", acts)
+		}
+		for i, act := range acts {
+			recent(t, act.At)
+			if [3]string{act.Action, act.RequestID, act.Detail} != want[i] || act.Actor != "key:k1" || act.Source != by.Source ||
+				act.Subject != code+"/"+key.External {
+				t.Errorf("act %d is %+v, want %q", i, act, want[i])
+			}
+		}
+	}},
+	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		by := author(t, store)
+		var stagings []landfall.Staging
+		for i := range 100 {
+			one := document(landfall.Key{Supplier: code, External: fmt.Sprintf("B-%d", i)}, "x")
+			one.By = by
+			stagings = append(stagings, one)
+		}
+		for _, result := range store.StageAll(t.Context(), stagings) {
+			if result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+		links, _ := trail(t, store)
+		acts := 0
+		for _, link := range links {
+			acts += len(link.Expand())
+		}
+		if acts != len(stagings) || len(links) > 4 {
+			t.Errorf("%d acts in %d entries", acts, len(links))
+		}
+	}},
+	{"nothing of what failed is in the audit", func(t *testing.T, store landfall.Store) {
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a"}); err != nil {
+				return err
+			}
+			return context.Canceled
+		})
+		want(t, err, context.Canceled)
+		if links, _ := trail(t, store); len(links) != 0 {
+			t.Errorf("%+v", links)
+		}
+	}},
+	{"entries are chained in order, whoever writes and seals meanwhile", func(t *testing.T, store landfall.Store) {
+		const writers, each = 16, 8
+		ended := make(chan struct{})
+		var sealing sync.WaitGroup
+		for range 3 {
+			sealing.Go(func() {
+				for mark := (landfall.Watermark{}); ; time.Sleep(time.Millisecond) {
+					var err error
+					if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+						t.Errorf("Seal: %v", err)
+						return
+					}
+					select {
+					case <-ended:
+						return
+					default:
+					}
+				}
+			})
+		}
+		together(writers, func(writer int) {
+			for number := range each {
+				if err := jot(t.Context(), store, fmt.Sprintf("%d/%d", writer, number), func() { time.Sleep(rand.N(3 * time.Millisecond)) }); err != nil {
+					t.Errorf("writing: %v", err)
+				}
+			}
+		})
+		close(ended)
+		sealing.Wait()
+		sealAll(t, store)
+		if links := chained(t, store); len(links) != writers*each {
+			t.Errorf("%d entries of %d", len(links), writers*each)
+		}
+	}},
+	{"an entry that commits late finds its place", func(t *testing.T, store landfall.Store) {
+		begun, release, overtaken := make(chan struct{}, 5), make(chan struct{}), make(chan struct{})
+		var both sync.WaitGroup
+		both.Go(func() {
+			if err := jot(t.Context(), store, "late", func() { begun <- struct{}{}; <-release }); err != nil {
+				t.Errorf("the late one: %v", err)
+			}
+		})
+		<-begun
+		both.Go(func() {
+			if err := jot(t.Context(), store, "soon", func() {}); err != nil {
+				t.Errorf("the quick one: %v", err)
+			}
+			close(overtaken)
+		})
+		select {
+		case <-overtaken: // on a database that lets several write
+		case <-time.After(300 * time.Millisecond):
+		}
+		var mark landfall.Watermark
+		for range 3 {
+			var err error
+			if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+				select {
+				case <-overtaken:
+					t.Fatal(err)
+				default: // somebody writes, and nobody else can
+				}
+			}
+		}
+		close(release)
+		both.Wait()
+		sealAll(t, store)
+		links := chained(t, store)
+		if !slices.ContainsFunc(links, func(l landfall.AuditLink) bool { return l.Detail == "late" }) || len(links) != 2 {
+			t.Errorf("%+v", links)
+		}
+	}},
+	{"what is not chained yet is told", func(t *testing.T, store landfall.Store) {
+		for range 3 {
+			if err := jot(t.Context(), store, "", func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		backlog := func() (found landfall.AuditBacklog) {
+			look(t, store, func(view landfall.View) (err error) {
+				found, err = view.AuditUnsealed(t.Context(), 2)
+				return err
+			})
+			return found
+		}
+		if found := backlog(); found.Entries != 2 || found.Age <= 0 {
+			t.Errorf("%+v, want two counted", found)
+		}
+		sealAll(t, store)
+		if found := backlog(); found != (landfall.AuditBacklog{}) {
+			t.Errorf("%+v wait after sealing", found)
+		}
+		look(t, store, func(view landfall.View) error {
+			_, _, err := view.AuditPlace(t.Context(), 4)
+			want(t, err, landfall.ErrNotFound)
+			id, there, err := view.AuditPlace(t.Context(), 3)
+			if id != 3 || !there {
+				t.Errorf("place 3 has entry %d, %v", id, there)
+			}
+			return err
+		})
+	}},
+}
