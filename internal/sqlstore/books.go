@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,52 +29,88 @@ const (
 // account by its key once some id is frequent; this order only the index of
 // transactions has.
 var (
-	entriesWanted = newWish("text", `SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id
+	entriesWanted = newWish(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id
 			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
 				WHERE f.account_id = w.id AND f.transaction_id BETWEEN w.name AND w.name
 				ORDER BY f.account_id, f.transaction_id, f.sequence LIMIT 1)
-		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`)
-	notesWanted = newWish("bigint", `SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
-		ORDER BY n.account_id, n.ordinal`)
-	statementsWanted = newWish("text", `SELECT `+statementColumns+` FROM {wanted}
-		JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name ORDER BY h.account_id, h.ordinal`)
-	instructionsWanted = newWish("text", `SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
-		ORDER BY i.account_id, i.ordinal`)
+		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`, "name text")
+	notesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal <= 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
+	// Of the notes behind those only what decides is read: the first of its
+	// kind for who sends no time, and those of one second for who does.
+	firstNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal = (SELECT f.ordinal FROM note f WHERE f.account_id = w.id AND f.digest = w.name AND f.ordinal > 64
+				ORDER BY f.account_id, f.digest, f.ordinal LIMIT 1)
+		ORDER BY n.account_id, n.ordinal`, "name bigint")
+	timedNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_timed} ON n.account_id = w.id AND n.digest = w.name
+			AND n.created_at >= w.second AND n.created_at < w.second + 1000000 AND n.ordinal > 64
+		ORDER BY n.account_id, n.ordinal`, "name bigint", "second bigint")
+	unwrittenWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal > 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
+	statementsWanted = newWish(`SELECT `+statementColumns+` FROM {wanted}
+		JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name ORDER BY h.account_id, h.ordinal`,
+		"name text")
+	instructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal <= 16 ORDER BY i.account_id, i.ordinal`,
+		"seller text", "name text")
+	laterInstructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal > 16 ORDER BY i.account_id, i.ordinal`,
+		"seller text", "name text")
 )
 
-// wish is a query about any number of things, each named by its account and a
-// name. All of them are asked for at once, since the account is locked
-// meanwhile: PostgreSQL takes two arrays, SQLite one list of pairs.
-type wish struct{ arrays, pairs string }
+// How many notes and instructions of an account are found without an index of
+// their own, which few accounts need: the rows behind them have one.
+const (
+	fewNotes        = 64
+	fewInstructions = 16
+)
 
-func newWish(kind, query string) wish {
-	return wish{
-		arrays: strings.Replace(query, "{wanted}", `unnest($1::bigint[], $2::`+kind+`[]) AS w (id, name)`, 1),
-		pairs: strings.Replace(query, "{wanted}",
-			`(SELECT value ->> 0 AS id, value ->> 1 AS name FROM json_each($1)) AS w`, 1),
-	}
+// wish is a query about any number of things, each named by its account and
+// what else tells it apart. All of them are asked for at once, since the account
+// is locked meanwhile: PostgreSQL takes an array of each, SQLite one list.
+type wish struct {
+	arrays, list string
+	kinds        []string
 }
+
+// newWish declares a query; w has the account's id and the columns declared.
+// Where it says {by …} SQLite is told the index, since it would take the
+// primary key, however many rows that leads to.
+func newWish(query string, columns ...string) wish {
+	made := wish{kinds: []string{"bigint"}}
+	names, values, parts := "id", "value ->> 0 AS id", "$1::bigint[]"
+	for i, column := range columns {
+		name, kind, _ := strings.Cut(column, " ")
+		made.kinds = append(made.kinds, kind)
+		names += ", " + name
+		values += fmt.Sprintf(", value ->> %d AS %s", i+1, name)
+		parts += fmt.Sprintf(", $%d::%s[]", i+2, kind)
+	}
+	made.arrays = strings.Replace(hint.ReplaceAllString(query, ""), "{wanted}", `unnest(`+parts+`) AS w (`+names+`)`, 1)
+	made.list = strings.Replace(hint.ReplaceAllString(query, "INDEXED BY $1"), "{wanted}", `(SELECT `+values+` FROM json_each($1)) AS w`, 1)
+	return made
+}
+
+var hint = regexp.MustCompile(`\{by (\w+)\}`)
 
 // of gives the text and the parameters for a list of ids and names.
 func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
 	if asArrays {
-		ids, err := array(wanted, 0, 2)
-		if err != nil {
-			return "", nil, err
-		}
-		names, err := array(wanted, 1, 2)
-		return w.arrays, []any{ids, names}, err
+		args, err = arrays(wanted, w.kinds)
+		return w.arrays, args, err
 	}
-	pairs := make([][]any, 0, len(wanted)/2)
-	for pair := range slices.Chunk(wanted, 2) {
-		// Written as JSON it could not be told from something storable.
-		if name, is := pair[1].(string); is && !storable(name) {
-			return "", nil, errUnstorable
+	rows := make([][]any, 0, len(wanted)/len(w.kinds))
+	for row := range slices.Chunk(wanted, len(w.kinds)) {
+		for _, value := range row {
+			// Written as JSON it could not be told from something storable.
+			if text, is := value.(string); is && !storable(text) {
+				return "", nil, errUnstorable
+			}
 		}
-		pairs = append(pairs, pair)
+		rows = append(rows, row)
 	}
-	list, err := json.Marshal(pairs)
-	return w.pairs, []any{string(list)}, err
+	list, err := json.Marshal(rows)
+	return w.list, []any{string(list)}, err
 }
 
 // owned is something an account has.

@@ -136,8 +136,30 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 	for _, id := range ids {
 		wanted = append(wanted, account, id)
 	}
+	return s.wishText(entriesWanted, wanted)
+}
+
+// NoteTexts are the queries that look for a note among the many of an account:
+// for the first one, and for one of a second.
+func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
+	sought := seek([]landfall.Note{note})[0]
+	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
+	if err == nil {
+		timed, timedArgs, err = s.wishText(timedNotesWanted, []any{account, sought.digest, sought.second})
+	}
+	return first, timed, firstArgs, timedArgs, err
+}
+
+// wishText is a query with constants, since that is how a plan is asked for.
+func (s *Store) wishText(query wish, wanted []any) (text string, args []any, err error) {
 	err = s.View(context.Background(), func(v landfall.View) error {
-		text, args, err = entriesWanted.of(v.(*view).engine.Arrays(), wanted)
+		arrays := v.(*view).engine.Arrays()
+		text, args, err = query.of(arrays, wanted)
+		for i := range args {
+			if arrays && err == nil {
+				args[i], err = array(wanted, i, len(query.kinds))
+			}
+		}
 		return err
 	})
 	return text, args, err

@@ -19,7 +19,7 @@ type (
 // posting is one call of Post with what was found on its account.
 type posting struct {
 	landfall.Posting
-	digests  []int64 // of the notes it wants to see, made before anything is locked
+	sought   []noteSought // the notes it wants to see, made before anything is locked
 	id       int64
 	supplier int64
 	currency string
@@ -39,7 +39,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted, digests: noteDigests(wanted.Notes)}
+	mine := &posting{Posting: wanted, sought: seek(wanted.Notes)}
 	// What it will add is not known yet; what it asks for is a good guess.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
 	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
@@ -218,7 +218,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 			return nil, t.note(err)
 		}
 		one := open.byKey[key]
-		p.Posting, p.digests = one.wanted.Posting, one.wanted.digests
+		p.Posting, p.sought = one.wanted.Posting, one.wanted.sought
 		p.books.AccountNumber, p.books.Now = p.number, moment(now)
 		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
@@ -258,30 +258,19 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 // loadWanted reads what the postings want to see, a table at a time.
 func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	byID := make(map[int64]*landfall.AccountBooks, len(found))
-	var entries, notes, statements, instructions []any
+	var entries, statements []any
 	for _, one := range found {
 		p := one.wanted
 		byID[p.id] = &p.books
 		for _, id := range distinct(p.TransactionIDs) {
 			entries = append(entries, p.id, id)
 		}
-		for _, digest := range p.digests {
-			notes = append(notes, p.id, digest)
-		}
 		for _, id := range distinct(p.StatementIDs) {
 			statements = append(statements, p.id, id)
-		}
-		if len(p.Instructions) > 0 {
-			instructions = append(instructions, p.id, "")
 		}
 	}
 	if err := lookUp(ctx, t, entriesWanted, entries, readEntry, func(id int64, entry landfall.LedgerEntry) {
 		byID[id].Entries = append(byID[id].Entries, entry)
-	}); err != nil {
-		return err
-	}
-	if err := lookUp(ctx, t, notesWanted, notes, readNote, func(id int64, note landfall.Note) {
-		byID[id].Notes = append(byID[id].Notes, note)
 	}); err != nil {
 		return err
 	}
@@ -290,9 +279,66 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	}); err != nil {
 		return err
 	}
-	return lookUp(ctx, t, instructionsWanted, instructions, readInstruction, func(id int64, instruction landfall.Instruction) {
+	if err := t.loadNotes(ctx, found, byID); err != nil {
+		return err
+	}
+	return t.loadInstructions(ctx, found, byID)
+}
+
+// loadNotes reads the notes that decide. How many that are does not depend on
+// how many an account has, also where all of them say the same.
+func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountBooks) error {
+	var few, firsts, timed, unwritten []any
+	for _, one := range found {
+		p := one.wanted
+		for i, sought := range p.sought {
+			if i == 0 || sought.digest != p.sought[i-1].digest {
+				few = append(few, p.id, sought.digest)
+			}
+			switch {
+			case p.last.note <= fewNotes:
+			case sought.digest == unwrittenDigest:
+				unwritten = append(unwritten, p.id, sought.digest)
+			case sought.timed:
+				timed = append(timed, p.id, sought.digest, sought.second)
+			default:
+				firsts = append(firsts, p.id, sought.digest)
+			}
+		}
+	}
+	// The first one of a kind must be told before the others.
+	for _, part := range []struct {
+		query  wish
+		wanted []any
+	}{{notesWanted, few}, {unwrittenWanted, unwritten}, {firstNotesWanted, firsts}, {timedNotesWanted, timed}} {
+		if err := lookUp(ctx, t, part.query, part.wanted, readNote, func(id int64, note landfall.Note) {
+			byID[id].Notes = append(byID[id].Notes, note)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadInstructions reads the instructions of the same names.
+func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountBooks) error {
+	var few, later []any
+	for _, one := range found {
+		p := one.wanted
+		for _, instruction := range p.Instructions {
+			few = append(few, p.id, instruction.Vendor, instruction.Reference)
+			if p.last.instruction > fewInstructions {
+				later = append(later, p.id, instruction.Vendor, instruction.Reference)
+			}
+		}
+	}
+	give := func(id int64, instruction landfall.Instruction) {
 		byID[id].Instructions = append(byID[id].Instructions, instruction)
-	})
+	}
+	if err := lookUp(ctx, t, instructionsWanted, few, readInstruction, give); err != nil {
+		return err
+	}
+	return lookUp(ctx, t, laterInstructionsWanted, later, readInstruction, give)
 }
 
 func distinct(texts []string) []string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"landfall"
 	"landfall/internal/sqlstore"
@@ -122,6 +123,55 @@ func TestOneOrganisationDominates(t *testing.T) {
 		}
 		if len(seen) != 1 || seen[0].Sequence != 100 {
 			t.Errorf("%d entries were read, the first %+v", len(seen), seen[:min(1, len(seen))])
+		}
+	})
+}
+
+// TestManyEqualNotes looks a note up on an account that has sixty thousand of
+// the same words: a posting must cost what it adds.
+func TestManyEqualNotes(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+			t.Fatal(err)
+		}
+		account, err := store.Count(t.Context(), `SELECT id FROM account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := landfall.Note{Body: "called, no answer", HasBody: true, CreatedAt: time.Unix(30_000, 0)}
+		_, _, _, timed, err := store.NoteTexts(int64(account), note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest := regexp.MustCompile(`-?\d{6,}`).FindString(fmt.Sprint(timed...))
+		force(t, store, `WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+			INSERT INTO note (account_id, digest, ordinal, body, created_at, pinned)
+			SELECT a.id, `+digest+`, n.i, 'called, no answer', CAST(n.i AS BIGINT) * 1000000, FALSE FROM n, account a`)
+		force(t, store, `UPDATE account SET note_count = 60000`)
+		force(t, store, `ANALYZE`)
+		first, timedText, firstArgs, timedArgs, err := store.NoteTexts(int64(account), note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cheap(t, store, "", first, firstArgs...)
+		cheap(t, store, "note_timed", timedText, timedArgs...)
+		for _, at := range []time.Time{note.CreatedAt, {}} {
+			note.CreatedAt = at
+			var seen []landfall.Note
+			if _, err := store.Post(t.Context(), landfall.Posting{
+				Key: held, Notes: []landfall.Note{note},
+				Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					seen = books.Notes
+					return landfall.Additions{}, nil
+				},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if len(seen) == 0 || len(seen) > 4 || !at.IsZero() && !seen[0].CreatedAt.Equal(at) {
+				t.Errorf("with the time %s these were read: %+v", at, seen)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"slices"
@@ -260,8 +261,9 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 }
 
 // noteDigest stands for a note in the index: the beginning of its fingerprint.
-// Equal digests of different notes do no harm, since the whole fingerprints are
-// compared afterwards.
+// Equal digests of different notes do little harm, since the whole fingerprints
+// are compared afterwards: whoever spent years to find a pair could have one of
+// them twice on his own account.
 func noteDigest(n *landfall.Note) int64 {
 	print := n.Fingerprint()
 	return int64(binary.BigEndian.Uint64(print[:8])) //nolint:gosec // the bits of an int64
@@ -270,18 +272,31 @@ func noteDigest(n *landfall.Note) int64 {
 // unwrittenDigest is what notes without a body used to be kept under.
 const unwrittenDigest = 0
 
-// noteDigests are those that the notes are kept under which are the same as
-// some others.
-func noteDigests(notes []landfall.Note) []int64 {
-	digests := make([]int64, 0, len(notes)+1)
+// noteSought is what a note is found by that may be there already.
+type noteSought struct {
+	digest int64
+	second int64 // in which it was made, in microseconds
+	timed  bool
+}
+
+// seek gives what notes are found by, each once, with what those without a body
+// used to be kept under.
+func seek(notes []landfall.Note) []noteSought {
+	sought := make([]noteSought, 0, len(notes)+1)
 	for i := range notes {
-		digests = append(digests, noteDigest(&notes[i]))
+		note := noteSought{digest: noteDigest(&notes[i])}
+		if at := notes[i].CreatedAt; !at.IsZero() {
+			note.second, note.timed = at.Unix()*1_000_000, true
+		}
+		sought = append(sought, note)
 		if notes[i].Body == "" {
-			digests = append(digests, unwrittenDigest)
+			sought = append(sought, noteSought{digest: unwrittenDigest})
 		}
 	}
-	slices.Sort(digests)
-	return slices.Compact(digests)
+	slices.SortFunc(sought, func(a, b noteSought) int {
+		return cmp.Or(cmp.Compare(a.digest, b.digest), cmp.Compare(a.second, b.second))
+	})
+	return slices.Compact(sought)
 }
 
 // dayArg gives a day as the databases keep it; the zero day is NULL.

@@ -286,6 +286,7 @@ var postings = []check{
 			}
 		}
 	}},
+	{"of many equal notes and many instructions only what decides is read", readsLittle},
 	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		imported(t, store, key.External)
