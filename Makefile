@@ -26,8 +26,8 @@ build: go ## build bin/landfall, one static binary
 	@mkdir -p bin
 	$(BUILD) -o bin/landfall ./cmd/landfall
 
-demo: build ## build and run a throw-away server that tells you what to type
-	@bin/landfall serve --demo
+demo: build ## build, watch a generated book move onto a throw-away server, and look around there
+	@bin/landfall demo
 
 man: build ## write the manual pages into bin/man
 	@bin/landfall man bin/man

@@ -48,7 +48,7 @@ func newRoot(arguments []string) *cobra.Command {
 			"operator's hand on its database.\n\n" +
 			"Exit codes: 0 done, 1 refused or some accounts failed, 2 wrong usage, 3 server\n" +
 			"or database unreachable.",
-		Example: "  landfall serve --demo                        look around in a throw-away world\n" +
+		Example: "  landfall demo                                watch a book move, in a throw-away world\n" +
 			"  landfall supplier create NORTH               prepare a supplier\n" +
 			"  landfall account show NORTH 1001             see what became of an account",
 		Version:           version,
@@ -67,7 +67,7 @@ func newRoot(arguments []string) *cobra.Command {
 		return flagError(command, arguments, err)
 	})
 	root.AddCommand(
-		serveCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
+		serveCommand(), demoCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), backupCommand(), restoreCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)

@@ -106,8 +106,20 @@ func (d *Demo) Welcome() string {
 func (d *Demo) Tour(out io.Writer, program string) error {
 	return tourTemplate.Execute(out, map[string]string{
 		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier, "Team": demoTeam, "Vendor": demoVendor,
-		"Program": quote(program), "Database": quote(d.settings.Database),
+		"Program": Quote(program), "Database": Quote(d.settings.Database),
 	})
+}
+
+// Furniture is what is in a demo, for whoever shows it.
+type Furniture struct {
+	Base, Key, Supplier, Team, Vendor string
+	Database                          string // as the operator's commands take it
+	Folder                            string // is gone at the end, with everything in it
+}
+
+// Furniture says what there is.
+func (d *Demo) Furniture() Furniture {
+	return Furniture{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.settings.Database, d.folder}
 }
 
 // Close forgets everything.
@@ -127,8 +139,8 @@ func reachable(address net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// quote makes one word of a shell command, as plain as possible.
-func quote(text string) string {
+// Quote makes one word of a shell command, as plain as possible.
+func Quote(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-", r)
 	}) {

@@ -41,10 +41,10 @@ echo "14. Add a payment instruction. The sandbox vendor knows every reference bu
 api payment-instruction/create/ -d '{"import_supplier":"{{.Supplier}}","external_account_number":"1001","vendor":"{{.Vendor}}","reference":"card-1001","type":"CARD"}'
 api payment-instruction/create/ -d '{"import_supplier":"{{.Supplier}}","external_account_number":"1001","vendor":"{{.Vendor}}","reference":"NOT_FOUND-1","type":"CARD"}'
 
-echo "15. List all accounts, the pending ones, and the imported ones."
-api all-account-import-processes/{{.Supplier}}/
-api pending-account-import-processes/{{.Supplier}}/
-api imported-account-import-processes/{{.Supplier}}/
+echo "15. List accounts, three at most: all, the pending ones, and the imported ones."
+api all-account-import-processes/{{.Supplier}}/?limit=3
+api pending-account-import-processes/{{.Supplier}}/?limit=3
+api imported-account-import-processes/{{.Supplier}}/?limit=3
 
 echo "16. Look at the account as support does; with --personal also at the people and the texts."
 {{.Program}} account show {{.Supplier}} 1001 --database {{.Database}}
