@@ -90,3 +90,7 @@ type Author struct {
 	RequestID    string
 	Source       string // the address it came from; only the audit keeps it
 }
+
+// IsOperator reports whether an operator is the author, and none of the API's
+// callers.
+func (a Author) IsOperator() bool { return a.KeyID == "" && a.Organisation == "" }

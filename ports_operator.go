@@ -21,6 +21,8 @@ type OperatorReader interface {
 	// Sessions gives the sessions of an operator that are not over, or of
 	// everybody with "", those seen last first.
 	Sessions(ctx context.Context, operator string, idle time.Duration) ([]Session, error)
+	// Replicas gives the servers that were seen within a time, the oldest first.
+	Replicas(ctx context.Context, within time.Duration) ([]Replica, error)
 }
 
 // OperatorWriter changes who may sign in to the console. What a Tx reads of an
@@ -43,4 +45,7 @@ type OperatorWriter interface {
 	EndSessions(ctx context.Context, operator, except string) (int, error)
 	// DropEndedSessions forgets sessions that are over, at most so many.
 	DropEndedSessions(ctx context.Context, limit int) (int, error)
+	// SeeReplica notes that a server is there, and forgets those that were not
+	// seen for a day.
+	SeeReplica(ctx context.Context, replica Replica) error
 }

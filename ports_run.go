@@ -17,6 +17,9 @@ type RunReader interface {
 	LiveRuns(ctx context.Context) ([]Run, error)
 	// RunIsDone reports whether every account of a run has its outcome.
 	RunIsDone(ctx context.Context, id string) (bool, error)
+	// RunSamples gives how far a run was over time since an instant, the oldest
+	// first.
+	RunSamples(ctx context.Context, id string, since time.Time) ([]RunSample, error)
 }
 
 // RunWriter changes runs. A transaction that reads a run by its id holds it:
@@ -32,6 +35,9 @@ type RunWriter interface {
 	// RunAtRest waits for whoever is writing for a run, and reports whether
 	// nobody holds a part of it.
 	RunAtRest(ctx context.Context, id string) (bool, error)
+	// SampleRuns notes of every live run that has begun how far it is, unless
+	// that was noted within a time. Samples of runs that ended long ago go.
+	SampleRuns(ctx context.Context, every time.Duration) error
 }
 
 // RunPipeline takes runs forward. What it writes for a slice it writes only for

@@ -100,6 +100,13 @@ type Run struct {
 	ActsFor Author
 }
 
+// RunSample is how far a run was at a moment.
+type RunSample struct {
+	At    time.Time
+	State RunState
+	Done  int
+}
+
 // Due reports whether the time of a run has come and is not over.
 func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.Over() }
 

@@ -267,6 +267,7 @@ func (a *App) Run(ctx context.Context) error {
 	running.Go(func() { a.keepBytes(chores) })
 	running.Go(func() { giveBackMemory(chores) })
 	running.Go(func() { a.keepUses(chores) })
+	running.Go(func() { a.beat(chores) })
 	if a.mail != nil {
 		running.Go(func() { a.mail.Run(chores) })
 	}

@@ -1,6 +1,13 @@
 package app
 
 import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"time"
+
+	"landfall"
 	"landfall/internal/console"
 	"landfall/internal/contract"
 	"landfall/internal/operate"
@@ -21,5 +28,74 @@ func (a *App) openConsole() {
 		Encrypted:     a.settings.Proxies.encrypted,
 		BaseURL:       a.settings.BaseURL,
 		Ending:        a.ending,
+		Wake:          func() { a.runs.Wake() },
+		Health:        a.signs,
+		VendorHealth:  a.vendors.Health,
 	})
+}
+
+// signs is how the service does, for the page of its health.
+func (a *App) signs(ctx context.Context) []console.Sign {
+	if err := a.store.Ping(ctx); err != nil {
+		return []console.Sign{{Group: "Database", Name: "writing", State: "away", Means: "The database does not take writes. The log says why."}}
+	}
+	complete, err := a.tide.Settled(ctx)
+	if err != nil {
+		return []console.Sign{{Group: "Database", Name: "reading", State: "away", Means: "The database does not answer. The log says why."}}
+	}
+	found, err := operate.New(a.store, operate.Options{Actor: "operator:console"}).Health(ctx, complete)
+	if err != nil {
+		return []console.Sign{{Group: "Database", Name: "reading", State: "away", Means: "The database does not answer. The log says why."}}
+	}
+	signs := []console.Sign{
+		{Group: "Database", Name: "writing", State: "ready", Value: a.settings.DatabaseName()},
+		{Group: "Database", Name: "answered", Value: fmt.Sprintf("in %.1f ms", float64(found.Answered.Microseconds())/1000), Means: "the figures of this page, from one snapshot"},
+	}
+	for _, replica := range found.Replicas {
+		signs = append(signs, console.Sign{Group: "Replicas", Name: replica.Host, State: "ready",
+			Value: "version " + replica.Version, Means: "started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
+	}
+	figures := a.runs.Figures()
+	signs = append(signs,
+		console.Sign{Group: "Queue", Name: "live runs", Value: fmt.Sprint(len(found.Live)), Means: "waiting, running or paused"},
+		console.Sign{Group: "Queue", Name: "workers busy", Value: fmt.Sprint(figures.Busy), Means: "of this replica, with accounts of runs"},
+		console.Sign{Group: "Deliveries", Name: "webhooks active", Value: fmt.Sprint(found.Webhooks.Active)},
+		console.Sign{Group: "Deliveries", Name: "webhooks failing", Value: fmt.Sprint(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Means: "their receivers are in trouble; what is due waits"},
+		console.Sign{Group: "Deliveries", Name: "events waiting", Value: fmt.Sprint(found.Webhooks.Waiting), Means: "failed at least once and are tried again"},
+		console.Sign{Group: "Deliveries", Name: "events given up", Value: fmt.Sprint(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Means: "can be tried again on the page of their webhook"},
+		console.Sign{Group: "Deliveries", Name: "mails waiting", Value: fmt.Sprint(found.Mails), Means: "to customers, queued or being sent"},
+	)
+	return signs
+}
+
+// trouble is the word for a count that should be zero.
+func trouble(count int) string {
+	if count > 0 {
+		return "failing"
+	}
+	return "good"
+}
+
+// beatEvery is how often a server reports itself and how far runs are.
+const beatEvery = 10 * time.Second
+
+// beat reports this server until the context ends. A report that is lost is no
+// trouble: the next one follows.
+func (a *App) beat(ctx context.Context) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
+	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
+	for {
+		if err := operator.Beat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
+			a.log.Debug("this server could not report itself", "error", err)
+		}
+		select {
+		case <-time.After(beatEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -38,7 +38,12 @@ type Options struct {
 	Encrypted func(*http.Request) bool
 	BaseURL   string          // where people find us, without a slash; "": where they asked
 	Ending    <-chan struct{} // closed when watchers are to be let go; nil: never
-	Clock     func() time.Time
+	Wake      func()          // says that runs have something to do; nil: they look by themselves
+	// Health is how the service itself does; nil: nothing is known.
+	Health func(ctx context.Context) []Sign
+	// VendorHealth says how a payment vendor did of late; nil: nothing is known.
+	VendorHealth func(code string) string
+	Clock        func() time.Time
 }
 
 // Console is the handler of everything under its root.
@@ -47,6 +52,8 @@ type Console struct {
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
 	shelf  *shelf
+	snap   *snapshot
+	undos  *undos
 
 	mu   sync.Mutex
 	sets map[string]*template.Template // views by time zone
@@ -66,10 +73,14 @@ func New(options Options) *Console {
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
+	if options.Wake == nil {
+		options.Wake = func() {}
+	}
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		shelf: newShelf(), sets: map[string]*template.Template{},
+		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(),
 	}
+	c.snap = newSnapshot(c)
 	if options.BaseURL != "" {
 		// Behind a proxy that calls us by another name the browser's is this one.
 		_ = c.origin.AddTrustedOrigin(options.BaseURL) // checked with the settings

@@ -145,3 +145,6 @@ func (g *guest) sees(path string, texts ...string) string {
 	}
 	return body
 }
+
+// supplierNamed is a supplier that differs from others in its name alone.
+func supplierNamed(name string) operate.SupplierChange { return operate.SupplierChange{Name: &name} }

@@ -1,16 +1,96 @@
 package console
 
-import "landfall"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"landfall"
+	"landfall/internal/operate"
+)
 
 // overviewed is what the overview shows.
 type overviewed struct {
 	head
-	Suppliers []landfall.Supplier
+	Stands []stand
+	Tally  string // "2 running · 1 paused · 5 done"
+}
+
+// stand is one supplier as a row.
+type stand struct{ operate.SupplierStand }
+
+// Segments are the parts of the supplier's bar, each with the list behind it.
+func (s stand) Segments() []Segment {
+	list := func(word string) string { return address("suppliers", s.Code, "accounts") + "?state=" + word }
+	return []Segment{
+		{"imported", s.Imported, list("imported")}, {"in progress", s.InProgress, list("in-progress")}, {"staged", s.Staged, list("staged")},
+		{"failed", s.Failed, list("failed")}, {"refused", s.Refused, list("refused")}, {"skipped", s.Skipped, list("skipped")},
+	}
+}
+
+// Live says whether a run has not ended.
+func (s stand) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
+
+// Rate is how many accounts a running run does, in thousandths a second.
+func (s stand) Rate() int64 {
+	if !s.Live() || s.Run.State != landfall.RunRunning {
+		return 0
+	}
+	return s.Run.PerThousandSeconds()
+}
+
+// Done says whether nothing is left to be created.
+func (s stand) Done() bool {
+	return s.Imported > 0 && s.Staged+s.Failed+s.Refused+s.InProgress == 0
+}
+
+// order puts what runs first, then what waits for somebody, then the rest.
+func (s stand) order() int {
+	switch {
+	case s.Live() && s.Run.State == landfall.RunRunning:
+		return 0
+	case s.Live():
+		return 1
+	case s.Done():
+		return 3
+	}
+	return 2
 }
 
 func overview(v *visit) (any, error) {
-	suppliers, err := v.operator().Suppliers(v.ctx())
-	return overviewed{head: head{Title: "Suppliers", Wide: true}, Suppliers: suppliers}, err
+	found, err := v.console.snap.get(v.ctx())
+	if err != nil {
+		return nil, err
+	}
+	page := overviewed{head: head{Title: "Suppliers", Wide: true}}
+	var running, paused, finished int
+	for _, one := range found.Suppliers {
+		s := stand{one}
+		page.Stands = append(page.Stands, s)
+		switch {
+		case s.Live() && s.Run.State == landfall.RunRunning:
+			running++
+		case s.Live() && s.Run.State == landfall.RunPaused, s.Status == landfall.Paused:
+			paused++
+		case s.Done():
+			finished++
+		}
+	}
+	slices.SortStableFunc(page.Stands, func(a, b stand) int { return cmp.Compare(a.order(), b.order()) })
+	var words []string
+	for _, part := range []struct {
+		count int
+		word  string
+	}{{running, "running"}, {paused, "paused"}, {finished, "done"}} {
+		if part.count > 0 {
+			text, _ := count(part.count)
+			words = append(words, text+" "+part.word)
+		}
+	}
+	page.Tally = strings.Join(words, " · ")
+	return page, nil
 }
 
-func overviews() []page { return []page{reads("", overview, "overview")} }
+func overviews() []page {
+	return []page{reads("", overview, "overview"), live("live", overview, "stands")}
+}

@@ -89,7 +89,7 @@ func (d *Desk) heed(ctx context.Context, view landfall.View, run *landfall.Run) 
 
 // hindrance is why a run must not go on; "" when it may.
 func (d *Desk) hindrance(ctx context.Context, view landfall.View, run *landfall.Run) (landfall.PauseReason, error) {
-	supplier, err := view.GrantedSupplier(ctx, run.ActsFor.Organisation, run.Plan.Supplier)
+	supplier, err := supplierFor(ctx, view, run.ActsFor.Organisation, run.Plan.Supplier)
 	switch {
 	case errors.Is(err, landfall.ErrNotFound):
 		return landfall.PauseNotGranted, nil

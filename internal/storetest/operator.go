@@ -81,7 +81,10 @@ var operators = []check{
 		got, err := found(one, hour)
 		want(t, err, nil)
 		recent(t, got.SeenAt)
-		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.CreatedAt.Add(hour)
+		if lasts := got.EndsAt.Sub(got.CreatedAt); lasts < hour || lasts > hour+time.Minute {
+			t.Errorf("it lasts %s", lasts)
+		}
+		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.EndsAt
 		same(t, got, one)
 		_, err = found(one, 0)
 		want(t, err, landfall.ErrNotFound)
@@ -120,5 +123,77 @@ var operators = []check{
 		update(t, store, func(tx landfall.Tx) error { return tx.EndSession(ctx, one.ID) })
 		_, err = found(one, hour)
 		want(t, err, landfall.ErrNotFound)
+	}},
+	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		supply(t, store)
+		var run landfall.Run
+		update(t, store, func(tx landfall.Tx) (err error) {
+			run, err = tx.CreateRun(ctx, landfall.Run{Plan: landfall.RunPlan{Supplier: code, Team: "T", Select: landfall.SelectPending}})
+			return err
+		})
+		samples := func() (found []landfall.RunSample) {
+			update(t, store, func(tx landfall.Tx) error { return tx.SampleRuns(ctx, hour) })
+			look(t, store, func(view landfall.View) (err error) {
+				found, err = view.RunSamples(ctx, run.ID, time.Now().Add(-hour))
+				return err
+			})
+			return found
+		}
+		if found := samples(); len(found) != 0 {
+			t.Errorf("a run that has not begun has samples: %+v", found)
+		}
+		for done := false; !done; {
+			var err error
+			if done, err = store.ChooseRun(ctx, run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			begun, err := tx.Run(ctx, run.ID)
+			if err != nil {
+				return err
+			}
+			begun.Start()
+			return tx.SaveRun(ctx, begun)
+		})
+		for range 2 {
+			found := samples()
+			if len(found) != 1 || found[0].Done != 0 {
+				t.Fatalf("got %+v", found)
+			}
+			recent(t, found[0].At)
+		}
+		look(t, store, func(view landfall.View) error {
+			busy, err := view.InProgress(ctx)
+			if len(busy) != 0 {
+				t.Errorf("in progress: %v", busy)
+			}
+			return err
+		})
+	}},
+	{"a server that reports itself is listed for as long as it was seen", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		for range 2 {
+			update(t, store, func(tx landfall.Tx) error {
+				return tx.SeeReplica(ctx, landfall.Replica{ID: "r1", Host: "a", Version: "v1"})
+			})
+		}
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Replicas(ctx, hour)
+			if len(found) != 1 || found[0].ID != "r1" || found[0].Host != "a" || found[0].Version != "v1" {
+				t.Fatalf("got %+v", found)
+			}
+			recent(t, found[0].StartedAt)
+			recent(t, found[0].SeenAt)
+			return err
+		})
+		look(t, store, func(view landfall.View) error {
+			found, err := view.Replicas(ctx, 0)
+			if len(found) != 0 {
+				t.Errorf("long gone: %+v", found)
+			}
+			return err
+		})
 	}},
 }

@@ -1,0 +1,197 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+)
+
+// supplierHead is the head of every page about a supplier, with the tabs that
+// lead from one to the other. Here is the last part of the page's own path.
+func supplierHead(code, title, here string) head {
+	made := head{Title: title, Trail: []crumb{{"Suppliers", Root}, {code, address("suppliers", code)}}}
+	if here == "" {
+		made.Trail = made.Trail[:1]
+	}
+	for _, one := range []struct{ name, part string }{
+		{"Progress", ""}, {"Runs", "runs"}, {"Accounts", "accounts"}, {"Failures", "failures"}, {"Reconciliation", "reconciliation"}, {"Settings", "settings"},
+	} {
+		path := address("suppliers", code)
+		if one.part != "" {
+			path = address("suppliers", code, one.part)
+		}
+		made.Tabs = append(made.Tabs, tab{one.name, path, one.part == here})
+	}
+	return made
+}
+
+// supplied is what the first page of a supplier shows.
+type supplied struct {
+	head
+	stand
+	Points []Point // of the run there is, or was last
+}
+
+func showSupplier(v *visit) (any, error) {
+	code := v.value("supplier")
+	found, err := v.operator().Stand(v.ctx(), code)
+	if err != nil {
+		return nil, err
+	}
+	page := supplied{head: supplierHead(code, code, ""), stand: stand{found}}
+	if found.Run != nil {
+		facts, err := v.operator().ShowRun(v.ctx(), found.Run.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		page.Points = pace(facts.Samples)
+	}
+	return page, nil
+}
+
+// runsShown is what the runs of a supplier look like, and how one is started.
+type runsShown struct {
+	head
+	landfall.Supplier
+	Runs  []*landfall.Run
+	Teams []landfall.Team
+}
+
+// runsListed is how many runs are listed. Nobody starts more.
+const runsListed = 200
+
+func listRuns(v *visit) (any, error) {
+	code, operator := v.value("supplier"), v.operator()
+	facts, err := operator.ShowSupplier(v.ctx(), code)
+	if err != nil {
+		return nil, err
+	}
+	page := runsShown{head: supplierHead(code, code+": runs", "runs"), Supplier: facts.Supplier}
+	runs, err := operator.Runs(v.ctx(), code, runsListed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		page.Runs = append(page.Runs, &runs[i])
+	}
+	page.Teams, err = operator.Teams(v.ctx())
+	return page, err
+}
+
+// settingsShown is a supplier's settings, each with what it means.
+type settingsShown struct {
+	head
+	operate.SupplierFacts
+	Rules []ruleShown
+}
+
+// ruleShown is a rule with what breaking it does to this supplier's requests.
+type ruleShown struct {
+	contract.Rule
+	Severity landfall.Severity // of this supplier; "" is the rule book's
+}
+
+func showSettings(v *visit) (any, error) {
+	code := v.value("supplier")
+	facts, err := v.operator().ShowSupplier(v.ctx(), code)
+	if err != nil {
+		return nil, err
+	}
+	page := settingsShown{head: supplierHead(code, code+": settings", "settings"), SupplierFacts: facts}
+	for _, rule := range contract.RuleBook() {
+		page.Rules = append(page.Rules, ruleShown{rule, facts.Severities[rule.Code]})
+	}
+	return page, nil
+}
+
+// setSupplier changes settings.
+func setSupplier(v *visit) (any, error) {
+	change := operate.SupplierChange{}
+	for name, into := range map[string]**string{
+		"name": &change.Name, "document_root": &change.DocumentRoot, "currency": &change.Currency, "region": &change.Region, "time_zone": &change.TimeZone,
+	} {
+		text := v.typed(name)
+		*into = &text
+	}
+	limit := 0
+	if err := v.number("concurrency_limit", &limit); err != nil {
+		return nil, err
+	}
+	window, err := v.span("undo_window")
+	if err != nil {
+		return nil, err
+	}
+	verify, mail := v.typed("verify_documents") != "", v.typed("send_customer_emails") != ""
+	change.ConcurrencyLimit, change.UndoWindow, change.VerifyDocuments, change.SendCustomerEmails = &limit, &window, &verify, &mail
+	code := v.value("supplier")
+	_, err = v.operator().SetSupplier(v.ctx(), code, change)
+	return done{to: address("suppliers", code, "settings"), say: "The settings are kept."}, err
+}
+
+// setStatus lets a supplier's move go on, rest or end. Completing one wants its
+// code typed.
+func setStatus(v *visit) (any, error) {
+	code, status := v.value("supplier"), landfall.SupplierStatus(v.typed("status"))
+	if status == landfall.Complete {
+		if err := v.confirmed(code); err != nil {
+			return nil, err
+		}
+	}
+	_, err := v.operator().SetSupplier(v.ctx(), code, operate.SupplierChange{Status: &status})
+	v.console.Wake()
+	return done{to: address("suppliers", code, "settings"), say: fmt.Sprintf("%s is %s now.", code, status)}, err
+}
+
+// setRules changes what breaking rules does.
+func setRules(v *visit) (any, error) {
+	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
+	for name := range v.form {
+		if rule, is := strings.CutPrefix(name, "rule."); is {
+			change.Severities[rule] = landfall.Severity(v.typed(name))
+		}
+	}
+	code := v.value("supplier")
+	_, err := v.operator().SetSupplier(v.ctx(), code, change)
+	return done{to: address("suppliers", code, "settings"), say: "The rules are kept."}, err
+}
+
+func supplierPages() []page {
+	settings, runs := reads("suppliers/{supplier}/settings/", showSettings, "settings"), reads("suppliers/{supplier}/runs/", listRuns, "runs")
+	return []page{
+		reads("suppliers/{supplier}/", showSupplier, "supplier"), live("suppliers/{supplier}/live", showSupplier, "supplier-parts"),
+		runs, acts("suppliers/{supplier}/runs/", startRun, runs),
+		settings, acts("suppliers/{supplier}/settings/", setSupplier, settings),
+		acts("suppliers/{supplier}/status/", setStatus, settings), acts("suppliers/{supplier}/rules/", setRules, settings),
+	}
+}
+
+// Window is the undo window as it is typed.
+func (s settingsShown) Window() string {
+	if s.UndoWindow%time.Hour == 0 {
+		return fmt.Sprintf("%dh", s.UndoWindow/time.Hour)
+	}
+	return s.UndoWindow.String()
+}
+
+// span reads a length of time such as 12h or 90d; nothing typed is none.
+func (v *visit) span(name string) (time.Duration, error) {
+	text := v.typed(name)
+	if text == "" || text == "0" {
+		return 0, nil
+	}
+	if days, is := strings.CutSuffix(text, "d"); is {
+		if count, err := strconv.Atoi(days); err == nil && count >= 0 && count < 100_000 {
+			return time.Duration(count) * 24 * time.Hour, nil
+		}
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a length of time such as 12h or 90d.", text))
+	}
+	return length, nil
+}

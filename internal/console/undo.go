@@ -1,0 +1,159 @@
+package console
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/operate"
+)
+
+// undoing is the undo of a run that somebody asked for here. It may take
+// minutes, so it goes on behind the page; what it has done is in the database,
+// and when the service ends meanwhile the same undo goes on where it was.
+type undoing struct {
+	By       string
+	Began    time.Time
+	Ended    time.Time // zero while it goes on
+	Done, Of int
+	Undone   int
+	Kept     map[landfall.KeptReason]int
+	Failed   int
+	Trouble  string
+}
+
+// AllKept is how many accounts cannot be taken back any more.
+func (u undoing) AllKept() (all int) {
+	for _, count := range u.Kept {
+		all += count
+	}
+	return all
+}
+
+// KeptWords says why accounts were kept.
+func (u undoing) KeptWords() []Row {
+	words := map[landfall.KeptReason]string{
+		landfall.KeptWindowOver: "created too long ago", landfall.KeptHasPostings: "something was added since", landfall.KeptCustomersTold: "a customer was told",
+	}
+	var rows []Row
+	for _, reason := range landfall.KeptReasons {
+		if count := u.Kept[reason]; count > 0 {
+			rows = append(rows, Row{Name: words[reason], Count: int64(count)})
+		}
+	}
+	return rows
+}
+
+// undos are those of this replica, by run.
+type undos struct {
+	mu    sync.Mutex
+	byRun map[string]*undoing
+}
+
+// mostUndos bounds what is remembered of them.
+const mostUndos = 100
+
+func newUndos() *undos { return &undos{byRun: map[string]*undoing{}} }
+
+// of gives a copy of how an undo stands, or nil.
+func (u *undos) of(run string) *undoing {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	found := u.byRun[run]
+	if found == nil {
+		return nil
+	}
+	copied := *found
+	copied.Kept = maps.Clone(found.Kept)
+	return &copied
+}
+
+// begin keeps a new one, unless one of the run is under way.
+func (u *undos) begin(run string, one *undoing) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known := u.byRun[run]; known != nil && known.Ended.IsZero() {
+		return false
+	}
+	for id, old := range u.byRun {
+		if len(u.byRun) >= mostUndos && !old.Ended.IsZero() {
+			delete(u.byRun, id)
+		}
+	}
+	u.byRun[run] = one
+	return true
+}
+
+// note changes one under the lock.
+func (u *undos) note(one *undoing, how func(*undoing)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	how(one)
+}
+
+// undoRun takes back what a run created, behind the page.
+func undoRun(v *visit) (any, error) {
+	id, reason := v.value("run"), v.typed("reason")
+	facts, err := v.operator().ShowRun(v.ctx(), id, 0)
+	if err == nil {
+		err = v.confirmed(facts.Plan.Supplier)
+	}
+	if err != nil {
+		return nil, err
+	}
+	one := &undoing{By: v.me.Name, Began: v.console.Clock(), Of: facts.Tally.Succeeded, Kept: map[landfall.KeptReason]int{}}
+	undos, operator := v.console.undos, v.operator()
+	if !undos.begin(id, one) {
+		return nil, landfall.Refuse(landfall.CodeValidationFailed, "The undo of this run is under way already.")
+	}
+	// What is wrong with the request is found out at once; the rest takes as
+	// long as it takes, whether or not anybody watches.
+	refused, begun := make(chan error, 1), make(chan struct{})
+	var once sync.Once
+	go func() {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(v.ctx()))
+		defer cancel()
+		go func() {
+			select {
+			case <-v.console.Ending:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		result, err := operator.UndoRun(ctx, id, reason, operate.RunUndoWatch{
+			Progress: func(done, of int) {
+				once.Do(func() { close(begun) })
+				undos.note(one, func(u *undoing) { u.Done, u.Of = done, of })
+			},
+			Remnant: func(left operate.RunRemnant) error {
+				undos.note(one, func(u *undoing) {
+					if left.Err != nil {
+						u.Failed++
+					} else {
+						u.Kept[left.Kept]++
+					}
+				})
+				return nil
+			},
+		})
+		undos.note(one, func(u *undoing) {
+			u.Ended, u.Undone, u.Failed = v.console.Clock(), result.Undone, result.Failed
+			if err != nil {
+				u.Trouble = landfall.Told("undoing a run", err).Detail
+			}
+		})
+		refused <- err
+		once.Do(func() { close(begun) })
+	}()
+	<-begun
+	select {
+	case err := <-refused:
+		if err != nil {
+			return nil, err
+		}
+	default:
+	}
+	return done{to: address("runs", id), say: "The undo has begun. This page shows how far it is."}, nil
+}

@@ -1,0 +1,162 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"landfall"
+	"landfall/internal/money"
+)
+
+// SupplierStand is how the move of one supplier stands, for one look.
+type SupplierStand struct {
+	landfall.Supplier
+	Staged, Failed, Refused, Skipped, InProgress, Imported int64
+	// Money is what was claimed and what was created, by currency.
+	Money []MoneyStand
+	// Run is the live one, or the last one there was; nil when there was none.
+	Run    *landfall.Run
+	Signed *landfall.SignOff // the last one; nil when there is none
+}
+
+// All is how many accounts are known.
+func (s SupplierStand) All() int64 {
+	return s.Staged + s.Failed + s.Refused + s.Skipped + s.InProgress + s.Imported
+}
+
+// MoneyStand is the balances of one currency.
+type MoneyStand struct {
+	Currency string
+	Claimed  *money.Total // nil: nobody said
+	Sent     money.Total
+	Created  money.Total
+}
+
+// Overview is how everything stands at one moment.
+type Overview struct {
+	At        time.Time
+	Suppliers []SupplierStand
+}
+
+// Overview gives how every supplier stands, from sums that are kept as they
+// change: it takes no longer with more accounts.
+func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
+	err = o.view(ctx, "overview", func(view landfall.View) error {
+		suppliers, err := view.Suppliers(ctx)
+		if err != nil {
+			return err
+		}
+		stands, err := standsOf(ctx, view, suppliers)
+		all = Overview{At: o.clock().UTC(), Suppliers: stands}
+		return err
+	})
+	return all, err
+}
+
+// Stand gives how one supplier stands.
+func (o *Operator) Stand(ctx context.Context, code string) (stand SupplierStand, err error) {
+	err = o.view(ctx, "supplier.stand", func(view landfall.View) error {
+		supplier, err := view.Supplier(ctx, code)
+		if err != nil {
+			return supplierFault(ctx, view, code, err)
+		}
+		stands, err := standsOf(ctx, view, []landfall.Supplier{supplier})
+		if err == nil {
+			stand = stands[0]
+		}
+		return err
+	})
+	return stand, err
+}
+
+func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierStand, error) {
+	busy, err := view.InProgress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	live, err := view.LiveRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running := map[string]*landfall.Run{}
+	for i := range live {
+		running[live[i].Plan.Supplier] = &live[i]
+	}
+	signed, err := lastSigned(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	stands := make([]SupplierStand, len(suppliers))
+	for i, supplier := range suppliers {
+		stand := &stands[i]
+		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], running[supplier.Code], signed[supplier.Code]
+		if err := stand.count(ctx, view); err != nil {
+			return nil, err
+		}
+		if stand.Run == nil {
+			last, err := view.Runs(ctx, landfall.RunQuery{Supplier: supplier.Code, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if len(last) > 0 {
+				stand.Run = &last[0]
+			}
+		}
+	}
+	return stands, nil
+}
+
+// lastSigned gives the newest sign-off of every supplier.
+func lastSigned(ctx context.Context, view landfall.View) (map[string]*landfall.SignOff, error) {
+	all, err := view.SignOffs(ctx, "")
+	signed := map[string]*landfall.SignOff{}
+	for i := range all {
+		if signed[all[i].Supplier] == nil { // the newest come first
+			signed[all[i].Supplier] = &all[i]
+		}
+	}
+	return signed, err
+}
+
+// count fills in the figures of a supplier.
+func (s *SupplierStand) count(ctx context.Context, view landfall.View) error {
+	tallies, err := view.Tallies(ctx, s.Code)
+	if err != nil {
+		return err
+	}
+	var totals *landfall.ControlTotals
+	if newest, err := view.ControlTotals(ctx, s.Code); err == nil {
+		totals = &newest
+	} else if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	found := landfall.Reconcile(s.Code, &tallies, totals)
+	of := func(standing landfall.Standing) (accounts int64) {
+		for _, sums := range tallies.Sums[standing] {
+			accounts += sums[landfall.AtAccounts].Count()
+		}
+		return accounts
+	}
+	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StandsPending), of(landfall.StandsFailed), tallies.Refused, of(landfall.StandsCreated)
+	s.Skipped = of(landfall.StandsSkipped) + of(landfall.StandsUnstaged)
+	// Accounts being created are still counted where they come from.
+	s.InProgress = min(s.InProgress, s.Staged+s.Failed)
+	if s.Staged -= s.InProgress; s.Staged < 0 {
+		s.Failed, s.Staged = s.Failed+s.Staged, 0
+	}
+	for _, row := range found.Rows {
+		if row.Measure.Kind != landfall.MeasuresBalances {
+			continue
+		}
+		stand := MoneyStand{Currency: row.Measure.Currency, Claimed: row.Claimed.Amount}
+		if row.Staged.Amount != nil {
+			stand.Sent = *row.Staged.Amount
+		}
+		if row.Created.Amount != nil {
+			stand.Created = *row.Created.Amount
+		}
+		s.Money = append(s.Money, stand)
+	}
+	return nil
+}

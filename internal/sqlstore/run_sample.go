@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"landfall"
+)
+
+// sampleLife is how long samples of a run that ended are kept: 30 days.
+const sampleLife = 30 * 24 * time.Hour
+
+// SampleRuns notes how far live runs are. Replicas that do so at the same
+// moment leave two samples, which is no harm.
+func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
+	if _, err := t.exec(ctx, `INSERT INTO run_sample (run_id, at, state, done)
+		SELECT r.id, clock.at, r.state,
+			(SELECT CAST(coalesce(sum(l.succeeded + l.failed + l.refused), 0) AS BIGINT) FROM run_slice l WHERE l.run_id = r.id)
+		FROM run r CROSS JOIN (SELECT {now} AS at) clock
+		WHERE `+live+` AND r.started_at IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM run_sample s WHERE s.run_id = r.id AND s.at > clock.at - $1)
+		ON CONFLICT (run_id, at) DO NOTHING`, every.Microseconds()); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM run_sample WHERE run_id IN
+		(SELECT id FROM run WHERE ended_at < (SELECT {now}) - $1
+			AND EXISTS (SELECT 1 FROM run_sample s WHERE s.run_id = run.id) ORDER BY id LIMIT 10)`, sampleLife.Microseconds())
+	return err
+}
+
+// RunSamples gives how far a run was over time.
+func (v *view) RunSamples(ctx context.Context, id string, since time.Time) ([]landfall.RunSample, error) {
+	return collect(ctx, v.session, func(scan scanner, sample *landfall.RunSample) error {
+		return scan(instantInto{&sample.At}, &sample.State, &sample.Done)
+	}, `SELECT s.at, s.state, s.done FROM run_sample s JOIN run r ON r.id = s.run_id
+		WHERE r.number = $1 AND s.at >= $2 ORDER BY s.at`, id, since.UnixMicro())
+}
+
+// InProgress counts the accounts that are being created.
+func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
+	type counted struct {
+		code  string
+		count int64
+	}
+	rows, err := collect(ctx, v.session, func(scan scanner, row *counted) error { return scan(&row.code, &row.count) },
+		`SELECT s.code, count(*) FROM process p JOIN supplier s ON s.id = p.supplier_id
+			WHERE p.state = 'claimed' AND p.claim_until > (SELECT {now}) GROUP BY s.code`)
+	found := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		found[row.code] = row.count
+	}
+	return found, err
+}
+
+// Replicas gives the servers that were seen within a time.
+func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.Replica, error) {
+	return collect(ctx, v.session, func(scan scanner, r *landfall.Replica) error {
+		return scan(&r.ID, &r.Host, &r.Version, instantInto{&r.StartedAt}, instantInto{&r.SeenAt})
+	}, `SELECT id, host, version, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
+}
+
+// SeeReplica notes that a server is there.
+func (t *tx) SeeReplica(ctx context.Context, replica landfall.Replica) error {
+	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at) VALUES ($1, $2, $3, {now}, {now})
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM replica WHERE seen_at < (SELECT {now}) - 86400000000`)
+	return err
+}
