@@ -23,3 +23,18 @@ func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// The same happened to two steps of the schema: no database could be opened.
+func TestEveryStepHasANumberOfItsOwn(t *testing.T) {
+	for _, folder := range []string{"internal/sqlstore/schema/sqlite", "internal/sqlstore/schema/postgres"} {
+		steps, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range steps {
+			if !strings.HasPrefix(step.Name(), fmt.Sprintf("%04d_", i+1)) {
+				t.Errorf("%s/%s should be number %d", folder, step.Name(), i+1)
+			}
+		}
+	}
+}

@@ -38,6 +38,11 @@ func classifyPostgres(err error) Fault {
 	case "53", "58": // insufficient resources, system error
 		found.kind = away
 	}
+	var connect *pgconn.ConnectError
+	if found.kind == broken && errors.As(err, &connect) {
+		// Whatever a server refuses a connection for, nothing was done over it.
+		found.kind = away
+	}
 	return found
 }
 

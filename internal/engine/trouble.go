@@ -26,6 +26,8 @@ func postgresTrouble(err error) error {
 			return errors.New("the PostgreSQL server does not let this user in from here, or not without TLS (see its pg_hba.conf)")
 		case "3D000":
 			return errors.New("the PostgreSQL server has no database of this name")
+		case "55000":
+			return errors.New("the database takes no connections (see ALLOW_CONNECTIONS of ALTER DATABASE)")
 		case "53300":
 			return fmt.Errorf("%w: the PostgreSQL server has no connection left", ErrUnavailable)
 		case "57P03", "57P01", "57P02":

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"landfall/internal/pgtest"
 )
 
@@ -40,12 +42,25 @@ func TestTroubleIsNamed(t *testing.T) {
 	}
 	nobody := free.Addr().String()
 	free.Close()
+	closed, err := url.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := pgx.Connect(t.Context(), server.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer beside.Close(t.Context())
+	if _, err := beside.Exec(t.Context(), `ALTER DATABASE "`+strings.TrimPrefix(closed.Path, "/")+`" ALLOW_CONNECTIONS false`); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		database, says string
 		passes         bool
 	}{
 		"password":  {with(func(u *url.URL) { u.User = url.UserPassword("postgres", secret) }), "user and password", false},
 		"database":  {with(func(u *url.URL) { u.Path = "/nowhere" }), "no database of this name", false},
+		"closed":    {closed.String(), "takes no connections", false},
 		"host":      {with(func(u *url.URL) { u.Host = "no.such.host.invalid:5432"; u.User = url.UserPassword("u", secret) }), "does not resolve", true},
 		"refused":   {with(func(u *url.URL) { u.Host = nobody; u.User = url.UserPassword("u", secret) }), "connection refused", true},
 		"TLS":       {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "offers no TLS", false},

@@ -93,6 +93,10 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	if err := line.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
+	// What was not read of the body is, before the server does: after answers
+	// that went out meanwhile it would take the end of this body for a read of
+	// its own that is still under way, and end the connection with a panic.
+	defer func() { _ = x.request.Body.Close() }()
 	x.Header()["Content-Type"] = typeLines
 	request.Body, request.Line, request.Again = body, streamLine{x, line}, func(ctx context.Context) error { return a.admit(ctx, x) }
 	a.Metrics.streams.Inc()

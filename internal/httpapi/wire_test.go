@@ -122,6 +122,33 @@ func (h *house) cutShort(t *testing.T, raw string) {
 	}
 }
 
+// A bulk request whose body cannot be unpacked is answered before the body has
+// been read. The next request on the same connection must not suffer.
+func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
+	h := openHouse(t)
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	body := strings.Repeat("this is not packed\n", 1000)
+	answers := bufio.NewReader(conn)
+	for number := range 5 {
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Encoding: gzip\r\n"+
+			"Authorization: Token %s\r\nContent-Length: %d\r\n\r\n%s", inBulkPath(stagePath), h.tokens["importer"], len(body), body)
+		response, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("request %d was not answered: %v", number, err)
+		}
+		said, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(said), "malformed_json") {
+			t.Fatalf("request %d: %d %s %v", number, response.StatusCode, said, err)
+		}
+	}
+}
+
 func TestChunkedRequestEndsItsConnection(t *testing.T) {
 	h := openHouse(t)
 	got := h.call("importer", "POST", validatePath, account("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })

@@ -47,7 +47,9 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 
 // keepInstruction looks whether an account has an instruction already and, if
 // it is to be kept, adds it when not. One that is there in other words is
-// refused: dropping the new ones in silence would be a loss.
+// refused: dropping the new ones in silence would be a loss. Looking is a
+// posting too, though it adds nothing: the answer that it is there already is a
+// promise, and has to rest on a commit of its own.
 func (d *Desk) keepInstruction(
 	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
 ) (number string, known bool, err error) {
