@@ -263,6 +263,11 @@ func (a *App) Run(ctx context.Context) error {
 	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.Conduct(ctx) })
+	// Systemd hears of it until the very end, which may take its time.
+	watched, unwatched := context.WithCancel(context.WithoutCancel(ctx))
+	defer unwatched()
+	go keepWatchdog(watched)
+	notify("READY=1")
 	running.Go(func() { a.sweep(chores) })
 	running.Go(func() { a.keepBytes(chores) })
 	running.Go(func() { giveBackMemory(chores) })
@@ -286,6 +291,7 @@ func (a *App) Run(ctx context.Context) error {
 // drain ends in order, within the time the settings give.
 func (a *App) drain(ctx context.Context) error {
 	a.log.Info("shutting down")
+	notify("STOPPING=1")
 	a.draining.Store(true)
 	close(a.ending)
 	// Balancers notice, and callers are told to leave with their next answer,

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"landfall"
 )
@@ -77,4 +78,11 @@ func (t *tx) EndTokens(ctx context.Context) (int, error) {
 	}
 	count, err := t.exec(ctx, `DELETE FROM service_token`)
 	return int(count), err
+}
+
+// Clock tells the database's time.
+func (s *Store) Clock(ctx context.Context) (at time.Time, err error) {
+	var micros int64
+	err = s.stream(ctx, func(v *view) error { return v.one(ctx, `SELECT {now}`, nil, []any{&micros}) })
+	return moment(micros), err
 }

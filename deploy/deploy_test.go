@@ -1,0 +1,227 @@
+// Package deploy_test tries what lies in this folder with the programs it is
+// written for.
+package deploy_test
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall/internal/tooltest"
+)
+
+// program builds the service once.
+var program = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "deploy")
+	if err != nil {
+		return "", err
+	}
+	built = folder
+	path := filepath.Join(folder, "landfall")
+	output, err := exec.Command("go", "build", "-o", path, "../cmd/landfall").CombinedOutput()
+	if err != nil {
+		err = &exec.Error{Name: string(output), Err: err}
+	}
+	return path, err
+})
+
+var built string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+func landfall(t *testing.T) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// must runs a program of others and gives what it said.
+func must(t *testing.T, name string, arguments ...string) string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), name, arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(arguments, " "), err, output)
+	}
+	return string(output)
+}
+
+func TestUnitIsSound(t *testing.T) {
+	t.Parallel()
+	analyze := tooltest.Debian(t, "systemd-analyze", "systemd")
+	unit := strings.Replace(read(t, "systemd/landfall.service"), "/usr/local/bin/landfall", landfall(t), 1)
+	unit = strings.Replace(unit, "Documentation=man:landfall(1)\n", "", 1) // not installed here
+	file := filepath.Join(t.TempDir(), "landfall.service")
+	if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.TrimSpace(must(t, analyze, "verify", file)); said != "" {
+		t.Errorf("systemd says: %s", said)
+	}
+}
+
+// Systemd hears when the service is ready, that it lives, and that it ends.
+func TestServiceNotifiesSystemd(t *testing.T) {
+	t.Parallel()
+	folder, err := os.MkdirTemp("", "sd") // a socket's name is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "s"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	serve := exec.Command(landfall(t), "serve", "--listen", "127.0.0.1:0", "--shutdown-delay", "0s", "--database", filepath.Join(folder, "landfall.db"))
+	serve.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(folder, "s"), "WATCHDOG_USEC=400000")
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { serve.Process.Kill(); serve.Wait() })
+	wait := func(state string) {
+		t.Helper()
+		_ = socket.SetReadDeadline(time.Now().Add(30 * time.Second))
+		for buffer := make([]byte, 256); ; {
+			n, err := socket.Read(buffer)
+			if err != nil {
+				t.Fatalf("%s was not said: %v", state, err)
+			}
+			if string(buffer[:n]) == state {
+				return
+			}
+		}
+	}
+	wait("READY=1")
+	wait("WATCHDOG=1")
+	serve.Process.Signal(os.Interrupt)
+	wait("STOPPING=1")
+}
+
+// metrics are the names the program knows, from the generated page.
+func metrics(t *testing.T) map[string]bool {
+	t.Helper()
+	known := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(landfall_[a-z_]+)` \\| (\\w+)").FindAllStringSubmatch(read(t, "../docs/metrics.md"), -1) {
+		known[row[1]] = true
+		if row[2] == "histogram" {
+			for _, part := range []string{"_bucket", "_sum", "_count"} {
+				known[row[1]+part] = true
+			}
+		}
+	}
+	return known
+}
+
+func unknownMetrics(t *testing.T, file, text string) {
+	t.Helper()
+	known := metrics(t)
+	for _, name := range regexp.MustCompile(`landfall_[a-z_]+`).FindAllString(text, -1) {
+		if !known[name] {
+			t.Errorf("%s names %s, which the program does not have", file, name)
+		}
+	}
+}
+
+func TestAlertsAreSound(t *testing.T) {
+	t.Parallel()
+	promtool := tooltest.Debian(t, "promtool", "prometheus")
+	must(t, promtool, "check", "rules", "prometheus/alerts.yml")
+	must(t, promtool, "test", "rules", "prometheus/alerts_test.yml")
+	rules, page := read(t, "prometheus/alerts.yml"), read(t, "../docs/alarms.md")
+	unknownMetrics(t, "alerts.yml", rules)
+	names := regexp.MustCompile(`(?m)alert: (\w+)$`).FindAllStringSubmatch(rules, -1)
+	if len(names) < 10 {
+		t.Fatalf("%d alerts were found", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(page, "\n## "+name[1]+"\n") {
+			t.Errorf("docs/alarms.md does not say what to do about %s", name[1])
+		}
+		if !strings.Contains(read(t, "prometheus/alerts_test.yml"), "alertname: "+name[1]+"\n        exp_alerts:\n          - ") {
+			t.Errorf("no test makes %s fire", name[1])
+		}
+	}
+}
+
+// Every expression of the dashboard is one that Prometheus can read, about
+// figures that exist.
+func TestDashboardIsSound(t *testing.T) {
+	t.Parallel()
+	promtool := tooltest.Debian(t, "promtool", "prometheus")
+	text := read(t, "grafana/landfall.json")
+	unknownMetrics(t, "landfall.json", strings.ReplaceAll(text, `"name": "landfall`, ""))
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &board); err != nil {
+		t.Fatal(err)
+	}
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	count := 0
+	for _, panel := range board.Panels {
+		for _, target := range panel.Targets {
+			count++
+			quoted, _ := json.Marshal(strings.ReplaceAll(target.Expr, "$supplier", ".*"))
+			rules.WriteString("  - record: panel:" + strings.Repeat("x", count) + "\n    expr: " + string(quoted) + "\n")
+		}
+	}
+	if count < 20 {
+		t.Fatalf("%d expressions were found", count)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, promtool, "check", "rules", file)
+}
+
+func TestExampleSettingsAreRight(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(read(t, "landfall.yaml"), "/etc/landfall/db-ca.pem", tooltest.NewAuthority(t).File, 1)
+	file := filepath.Join(t.TempDir(), "landfall.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, landfall(t), "config", "check", "--config", file)
+}
+
+// The container is made with the Go the module asks for, and nobody is root in it.
+func TestContainerFile(t *testing.T) {
+	t.Parallel()
+	text := read(t, "container/Containerfile")
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "../go.mod"))[1]
+	for _, line := range []string{"golang:" + version + " AS build", "FROM scratch", "USER 65532:65532", "CGO_ENABLED=0"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("there is no %q", line)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/document"
+	"landfall/internal/engine"
+	"landfall/internal/payvendor"
+	"landfall/internal/sqlstore"
+)
+
+// Verdict is how bad a finding is.
+type Verdict string
+
+// The verdicts.
+const (
+	Good Verdict = "ok"
+	Weak Verdict = "warning"
+	Bad  Verdict = "problem"
+)
+
+// Diagnosis is one thing that was looked at.
+type Diagnosis struct {
+	What    string
+	Verdict Verdict
+	Finding string
+	Advice  string // what to do; empty when all is well
+}
+
+// Check looks at what settings name without asking anybody: files, keys,
+// templates.
+func Check(settings Settings) (mistakes []error) {
+	if settings.TLS.Certificate != "" {
+		if _, err := newCredentials(settings.TLS, nil); err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	if _, err := settings.webhookKeys(); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	if _, err := document.Open(settings.Documents, document.Options{TimeLimit: settings.DocumentTimeout}); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("setting documents: %w", err))
+	}
+	if _, err := settings.Mail.Writer(); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	return mistakes
+}
+
+// doctor gathers what it finds.
+type doctor struct {
+	settings Settings
+	told     func(Diagnosis)
+}
+
+func (d *doctor) say(what string, verdict Verdict, finding, advice string) {
+	d.told(Diagnosis{what, verdict, finding, advice})
+}
+
+// examineTime bounds every single question.
+const examineTime = 15 * time.Second
+
+// Examine looks at everything a server needs to run well, and tells of each
+// thing as it goes. It changes nothing, and may run beside a server.
+func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
+	d := &doctor{settings, told}
+	if mistakes := Check(settings); len(mistakes) > 0 {
+		for _, err := range mistakes {
+			d.say("settings", Bad, err.Error(), "mend the setting; 'landfall config check' says whether it is right")
+		}
+	} else {
+		d.say("settings", Good, "all of them can be used", "")
+	}
+	d.listener()
+	d.certificate()
+	d.file()
+	d.database(ctx)
+	d.mail(ctx)
+}
+
+func (d *doctor) listener() {
+	host, _, _ := net.SplitHostPort(d.settings.Listen)
+	if address := net.ParseIP(host); d.settings.TLS.Certificate == "" && (address == nil || !address.IsLoopback()) {
+		d.say("listen", Weak, "the API is reached from beyond this machine without TLS",
+			"set tls-certificate and tls-key, or listen on 127.0.0.1 behind a proxy that ends TLS")
+		return
+	}
+	d.say("listen", Good, d.settings.Listen, "")
+}
+
+// soon is when the end of a certificate is worth a word.
+const soon = 14 * day
+
+func (d *doctor) certificate() {
+	if d.settings.TLS.Certificate == "" {
+		return
+	}
+	shown, err := newCredentials(d.settings.TLS, nil)
+	if err != nil {
+		return // told among the settings
+	}
+	left := time.Until(shown.expiry())
+	switch {
+	case left < 0:
+		d.say("certificate", Bad, "it ended on "+shown.expiry().Format(time.DateOnly), "renew it; callers refuse it")
+	case left < soon:
+		d.say("certificate", Weak, "it ends on "+shown.expiry().Format(time.DateOnly), "renew it; a renewed one is read without a restart")
+	default:
+		d.say("certificate", Good, "good until "+shown.expiry().Format(time.DateOnly), "")
+	}
+	if info, err := os.Stat(d.settings.TLS.Key); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.say("private key", Weak, "others than its owner can read it", "chmod 600 "+d.settings.TLS.Key)
+	}
+}
+
+// leastSpace is what a database should have to grow into.
+const leastSpace = 1 << 30
+
+// file looks at where a SQLite database is.
+func (d *doctor) file() {
+	name, err := engine.Parse(d.settings.Database)
+	if err != nil || name.File() == "" {
+		return
+	}
+	folder := filepath.Dir(name.File())
+	if info, err := os.Stat(name.File()); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.say("database file", Weak, "others than its owner can read it", "chmod 600 "+name.File())
+	}
+	probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
+	if err != nil {
+		d.say("database folder", Bad, "nothing can be written to it: "+err.Error(), "give the folder to the user the server runs as")
+		return
+	}
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	free, known := freeSpace(folder)
+	switch {
+	case !known:
+	case free < leastSpace:
+		d.say("disk space", Weak, fmt.Sprintf("%d MiB are free where the database is", free>>20), "make room: writes are refused when the disk is full")
+	default:
+		d.say("disk space", Good, fmt.Sprintf("%d GiB are free where the database is", free>>30), "")
+	}
+}
+
+// mostSkew is how far the clock of the database may be from ours before logs
+// are hard to compare. Nothing else depends on it.
+const mostSkew = 5 * time.Second
+
+func (d *doctor) database(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 2*examineTime)
+	defer cancel()
+	options := sqlstore.Options{AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures}
+	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
+	if err != nil {
+		d.say("database", Bad, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")
+		return
+	}
+	missing := 0
+	for _, step := range steps {
+		if !step.Applied {
+			missing++
+		}
+	}
+	if missing > 0 {
+		d.say("schema", Weak, fmt.Sprintf("%d of %d steps are missing", missing, len(steps)), "the next 'landfall serve' or 'landfall schema apply' brings it up to date; make a backup first")
+		return
+	}
+	d.say("schema", Good, fmt.Sprintf("all %d steps are there", len(steps)), "")
+	store, err := sqlstore.Open(ctx, d.settings.Database, options)
+	if err != nil {
+		d.say("database", Bad, err.Error(), "mend what it says; the server would refuse to start for it")
+		return
+	}
+	defer store.Close()
+	if err := store.Ping(ctx); err != nil {
+		d.say("database", Bad, "it cannot be written to: "+err.Error(), "is it a standby, is its disk full, does a synchronous standby not answer?")
+		return
+	}
+	d.say("database", Good, d.settings.DatabaseName()+" takes writes", "")
+	if at, err := store.Clock(ctx); err == nil {
+		if skew := time.Since(at).Abs(); skew > mostSkew {
+			d.say("clock", Weak, fmt.Sprintf("the database's clock and this machine's are %s apart", skew.Round(time.Second)), "let both follow the same time server")
+		} else {
+			d.say("clock", Good, "the database's clock and this machine's agree", "")
+		}
+	}
+	d.vendors(ctx, store)
+}
+
+// vendors asks every payment vendor about an instruction that cannot exist:
+// that there is none is a good answer.
+func (d *doctor) vendors(ctx context.Context, store landfall.Store) {
+	var vendors []landfall.Vendor
+	if err := store.View(ctx, func(view landfall.View) (err error) {
+		vendors, err = view.Vendors(ctx)
+		return err
+	}); err != nil {
+		d.say("vendors", Bad, err.Error(), "")
+		return
+	}
+	desk := payvendor.NewDesk(payvendor.Options{TimeLimit: d.settings.VendorTimeout, SecretVariables: d.settings.VendorSecrets})
+	defer desk.Close()
+	for _, vendor := range vendors {
+		_, err := desk.Verify(ctx, "", vendor, landfall.Instruction{Reference: "landfall-doctor", Type: "DIRECT_DEBIT"})
+		known, ours := errors.AsType[*landfall.Error](err)
+		if err == nil || ours && (known.Code == landfall.CodeInstructionNotFound || known.Code == landfall.CodeInstructionTypeMismatch || known.Code == landfall.CodeInstructionInactive) {
+			d.say("vendor "+vendor.Code, Good, "it answers and accepts our credentials", "")
+			continue
+		}
+		finding := err.Error()
+		if ours && known.Cause != nil {
+			finding = known.Cause.Error()
+		}
+		d.say("vendor "+vendor.Code, Bad, finding, "check its secret in the environment of the server and the way to it; see docs/vendors.md")
+	}
+}
+
+func (d *doctor) mail(ctx context.Context) {
+	if d.settings.Mail.Server == "" {
+		d.say("mail server", Good, "none is set; no mails are sent", "")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	server, err := d.settings.Mail.relay()
+	if err == nil {
+		session, trouble := server.Connect(ctx)
+		if err = trouble; err == nil {
+			session.Close()
+			d.say("mail server", Good, d.settings.Mail.Server+" takes mail from us", "")
+			return
+		}
+	}
+	d.say("mail server", Bad, err.Error(), "check the settings smtp-…; 'landfall mail test' sends a letter")
+}

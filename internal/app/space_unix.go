@@ -1,0 +1,14 @@
+//go:build unix
+
+package app
+
+import "syscall"
+
+// freeSpace says how many bytes a folder can still take.
+func freeSpace(folder string) (free uint64, known bool) {
+	var stat syscall.Statfs_t
+	if syscall.Statfs(folder, &stat) != nil {
+		return 0, false
+	}
+	return uint64(stat.Bavail) * uint64(stat.Bsize), true //nolint:gosec,unconvert // their types differ between systems
+}
