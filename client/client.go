@@ -28,6 +28,13 @@ type Option func(*Client)
 // WithKey lets the client obtain its tokens with an API key.
 func WithKey(key string) Option { return func(c *Client) { c.tokens.key = strings.TrimSpace(key) } }
 
+// WithRefreshToken lets the client obtain its tokens without the API key: with
+// the refresh token that came with an earlier one. Each is good once; keep hears
+// of every new one before it is needed, to be used the next time.
+func WithRefreshToken(refresh string, keep func(refresh string)) Option {
+	return func(c *Client) { c.tokens.refresh, c.tokens.keep = strings.TrimSpace(refresh), keep }
+}
+
 // WithHTTP replaces the client below, for proxies, certificates and tests.
 // Its Timeout should be zero: streams take as long as they take.
 func WithHTTP(below *http.Client) Option { return func(c *Client) { c.http = below } }
@@ -149,7 +156,9 @@ func (c *Client) request(ctx context.Context, call call, token string) (*http.Re
 	if call.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	request.Header.Set("Authorization", "Token "+token)
+	if token != "" {
+		request.Header.Set("Authorization", "Token "+token)
+	}
 	request.Header.Set("User-Agent", c.agent)
 	return request, nil
 }

@@ -83,9 +83,14 @@ func parseError(status int, text []byte, response *http.Response) *Error {
 	return refusal
 }
 
-// retryAfter reads how long the server wants to be left alone, in seconds.
+// retryAfter reads how long the server wants to be left alone: in seconds, or
+// until an instant, as some proxies say it.
 func retryAfter(response *http.Response) time.Duration {
-	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	asked := response.Header.Get("Retry-After")
+	if at, err := http.ParseTime(asked); err == nil {
+		return max(0, time.Until(at))
+	}
+	seconds, err := strconv.Atoi(asked)
 	if err != nil || seconds < 0 {
 		return 0
 	}

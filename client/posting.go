@@ -25,9 +25,20 @@ type TransactionOptions struct {
 	// UncheckedIDs adds transactions whose identifiers are there already once
 	// more. A repeat would add them again, so none is made by itself.
 	UncheckedIDs bool
-	// OntoOpenStatement adds transactions dated before the open period, too, on
-	// its first day.
-	OntoOpenStatement bool
+	// OpenPeriodOnly refuses transactions dated outside the open statement
+	// period. Otherwise they are moved into it, and a note on the account says so.
+	OpenPeriodOnly bool
+}
+
+func (o TransactionOptions) query() url.Values {
+	query := url.Values{}
+	if o.UncheckedIDs {
+		query.Set("check_previously_added", "false")
+	}
+	if o.OpenPeriodOnly {
+		query.Set("force_add_to_current_statement", "false")
+	}
+	return query
 }
 
 // PostedTransaction is what became of a transaction.
@@ -39,17 +50,10 @@ type PostedTransaction struct {
 
 // AddTransactions adds transactions to a created account, all or none.
 func (c *Client) AddTransactions(ctx context.Context, transactions Document, options TransactionOptions) ([]PostedTransaction, error) {
-	query := url.Values{}
-	if options.UncheckedIDs {
-		query.Set("check_previously_added", "false")
-	}
-	if options.OntoOpenStatement {
-		query.Set("force_add_to_current_statement", "true")
-	}
 	var answer struct {
 		Results []PostedTransaction `json:"results"`
 	}
-	_, err := c.post(ctx, []string{"transactions", "create"}, query, transactions, options.UncheckedIDs, &answer)
+	_, err := c.post(ctx, []string{"transactions", "create"}, options.query(), transactions, options.UncheckedIDs, &answer)
 	return answer.Results, err
 }
 

@@ -17,6 +17,10 @@ import (
 type tokens struct {
 	client *Client
 	key    string
+	// refresh is the way of those who must not keep the key. Each is good once;
+	// keep hears of the one that follows.
+	refresh string
+	keep    func(refresh string)
 
 	mutex sync.Mutex
 	token string
@@ -37,7 +41,7 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	if t.token != "" && time.Now().Before(t.ends) {
 		return t.token, nil
 	}
-	if t.key == "" {
+	if t.key == "" && t.refresh == "" {
 		return "", errNoKey
 	}
 	token, life, err := t.obtain(ctx)
@@ -47,6 +51,10 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	t.token, t.ends = token, time.Now().Add(max(life-margin, life/2))
 	return token, nil
 }
+
+// Token gives a token that is good for a while, for calls that are made without
+// this package. It is renewed when it is about to end.
+func (c *Client) Token(ctx context.Context) (string, error) { return c.tokens.current(ctx) }
 
 // spoiled forgets a token that the server did not take, unless somebody has
 // renewed it already.
@@ -61,9 +69,13 @@ func (t *tokens) spoiled(token string) {
 // obtain asks for a token with the key. Refresh tokens are for those who must
 // not keep the key; whoever has it needs none.
 func (t *tokens) obtain(ctx context.Context) (string, time.Duration, error) {
+	credential := map[string]string{"apiKey": t.key}
+	if t.key == "" {
+		credential = map[string]string{"refreshToken": t.refresh}
+	}
 	body, err := json.Marshal(map[string]any{
-		"query":     "mutation($key: String!) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn } }",
-		"variables": map[string]string{"key": t.key},
+		"query":     "mutation($with: ObtainServiceTokenInput!) { obtainServiceToken(input: $with) { token expiresIn refreshToken } }",
+		"variables": map[string]any{"with": credential},
 	})
 	if err != nil {
 		return "", 0, err
@@ -88,6 +100,7 @@ func (t *tokens) obtain(ctx context.Context) (string, time.Duration, error) {
 			Obtained *struct {
 				Token     string `json:"token"`
 				ExpiresIn int    `json:"expiresIn"`
+				Refresh   string `json:"refreshToken"`
 			} `json:"obtainServiceToken"`
 		} `json:"data"`
 		Errors []struct {
@@ -109,6 +122,10 @@ func (t *tokens) obtain(ctx context.Context) (string, time.Duration, error) {
 			status = http.StatusUnauthorized // GraphQL tells failures with 200
 		}
 		return "", 0, &Error{Status: status, Code: failed.Extensions.Code, Detail: failed.Message, RetryAfter: retryAfter(response)}
+	}
+	if t.key == "" {
+		t.refresh = answer.Data.Obtained.Refresh
+		t.keep(t.refresh)
 	}
 	return answer.Data.Obtained.Token, time.Duration(answer.Data.Obtained.ExpiresIn) * time.Second, nil
 }

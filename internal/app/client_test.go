@@ -1,7 +1,12 @@
 package app_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,5 +132,124 @@ func (w *world) clientInBulk(t *testing.T, c *client.Client, order specimen.Orde
 	}
 	if summary, err := c.ErrorSummary(t.Context(), "NORTH"); err != nil || summary.Accounts != 1 || len(summary.Groups) != 1 {
 		t.Errorf("%+v %v", summary, err)
+	}
+}
+
+// TestClientReadsWhatIsTold goes through the calls that tell: events, totals,
+// the rule book, and a token that is renewed without the key.
+func TestClientReadsWhatIsTold(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		w := newWorld(t, database, nil)
+		c, ctx := w.customer(t), t.Context()
+		order := specimen.Order{Accounts: 5, Seed: 1, Supplier: "NORTH", AsOf: specimen.DefaultAsOf}
+		var accounts [][]byte
+		var creations []client.Creation
+		for place := range order.Accounts {
+			entry := order.Draw(place)
+			accounts = append(accounts, entry.Account)
+			creations = append(creations, client.Creation{Supplier: "NORTH", External: fmt.Sprintf("A-%07d", 1_000_001+place), Team: "Migration Team"})
+		}
+		for outcome, err := range c.StageAll(ctx, client.Documents(accounts)) {
+			if err != nil || outcome.Err != nil || !outcome.Value.First {
+				t.Fatalf("%+v %v", outcome, err)
+			}
+		}
+		for outcome, err := range c.ProcessAll(ctx, client.Documents(creations)) {
+			if err != nil || outcome.Err != nil || outcome.Value.Number == "" {
+				t.Fatalf("%+v %v", outcome, err)
+			}
+		}
+		told := 0
+		for page, err := range c.Follow(ctx, client.EventQuery{Supplier: "NORTH"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, event := range page.Events {
+				if event.Type == "account_import.completed" {
+					told++
+				}
+			}
+			if told == len(accounts) {
+				break
+			}
+		}
+		count := int64(order.Accounts + 1)
+		if kept, err := c.SetControlTotals(ctx, "NORTH", client.ControlTotals{Accounts: &count}); err != nil || *kept.Accounts != count {
+			t.Fatalf("%+v %v", kept, err)
+		}
+		if kept, err := c.ControlTotals(ctx, "NORTH"); err != nil || *kept.Accounts != count || kept.SetBy == "" {
+			t.Fatalf("%+v %v", kept, err)
+		}
+		found, err := c.Reconciliation(ctx, "NORTH")
+		if err != nil || found.Measures[0].Name != "accounts" || *found.Measures[0].Unexplained.Count != 1 {
+			t.Fatalf("%+v %v", found, err)
+		}
+		figures := 0
+		for account, err := range c.ImportedFigures(ctx, "NORTH") {
+			if err != nil || account.Currency != "GBP" || account.Balance == "" || account.LedgerEntries == 0 {
+				t.Fatalf("%+v %v", account, err)
+			}
+			figures++
+		}
+		if figures != order.Accounts {
+			t.Errorf("%d accounts have figures", figures)
+		}
+		w.clientRefers(t, c)
+	})
+}
+
+// clientRefers reads what is the same for everybody.
+func (w *world) clientRefers(t *testing.T, c *client.Client) {
+	t.Helper()
+	ctx := t.Context()
+	if rules, err := c.Rules(ctx); err != nil || len(rules.Rules) == 0 || len(rules.Codes) == 0 {
+		t.Errorf("%+v %v", rules, err)
+	}
+	types, err := c.EventTypes(ctx)
+	if err != nil || len(types) == 0 {
+		t.Fatalf("%+v %v", types, err)
+	}
+	if schema, err := c.EventSchema(ctx, types[0].Type); err != nil || len(schema) == 0 {
+		t.Errorf("%s %v", schema, err)
+	}
+	if document, err := c.OpenAPI(ctx); err != nil || len(document) == 0 {
+		t.Error(err)
+	}
+	if err := errors.Join(c.Alive(ctx), c.Ready(ctx)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClientWithoutTheKey is one that was given a refresh token alone.
+func TestClientWithoutTheKey(t *testing.T) {
+	w := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), nil)
+	body := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { refreshToken } }"}`, w.words["key"])
+	answer, err := http.Post(w.server.URL+"/v1/graphql/", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var obtained struct {
+		Data struct {
+			Obtained struct{ RefreshToken string } `json:"obtainServiceToken"`
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&obtained); err != nil {
+		t.Fatal(err)
+	}
+	refresh := obtained.Data.Obtained.RefreshToken
+	for range 3 {
+		kept := refresh
+		c, err := client.New(w.server.URL, client.WithRefreshToken(refresh, func(next string) { kept = next }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Rules(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if kept == refresh || kept == "" {
+			t.Fatal("a refresh token is good once, and the next one was not told")
+		}
+		refresh = kept
 	}
 }
