@@ -79,7 +79,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 	furniture := demo.Furniture()
 	folder := filepath.Join(furniture.Folder, "book")
 	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
-	fmt.Fprintf(out, "Landfall runs at %s with a throw-away database. Ctrl-C ends it and forgets everything.\n\n", furniture.Base)
+	fmt.Fprintf(out, "Landfall runs at %s with a throw-away database. Ctrl-C ends it and forgets everything.\n%s\n\n", furniture.Base, demo.Console())
 	printed, err := order.Print(ctx, folder, "", func(int) {})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,9 @@ const (
 	demoSupplier     = "DEMO_ENERGY"
 	demoTeam         = "Migration Team"
 	demoVendor       = "SANDBOX"
+
+	// DemoLogin is who signs in to the console of a demo.
+	DemoLogin = "demo"
 )
 
 // Demo is a program over a throw-away database, with somebody in it.
@@ -33,6 +37,7 @@ type Demo struct {
 	folder string
 	key    auth.Secret
 	base   string
+	login  string // the password of the console's only operator
 }
 
 // NewDemo makes the database and its furniture. When nobody chose an address
@@ -83,7 +88,14 @@ func (d *Demo) furnish(ctx context.Context) error {
 	if err := operator.SetVendor(ctx, landfall.Vendor{Code: demoVendor, Adapter: payvendor.Sandbox}); err != nil {
 		return err
 	}
-	var err error
+	link, err := operator.CreateOperator(ctx, DemoLogin, landfall.ActingOperator)
+	if err != nil {
+		return err
+	}
+	d.login = "look-" + strings.ToLower(rand.Text()[:12])
+	if _, err := d.doorman.Accept(ctx, link.Reveal(), d.login); err != nil {
+		return err
+	}
 	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.Importer})
 	return err
 }
@@ -97,7 +109,13 @@ var tourTemplate = template.Must(template.New("tour").Parse(tour))
 func (d *Demo) Welcome() string {
 	return "Landfall is running at " + d.base + " with a throw-away database.\n" +
 		"Ctrl-C here ends it and forgets everything.\n" +
+		d.Console() + "\n" +
 		"Open a second terminal and paste the lines below into bash or zsh, one after the other.\n"
+}
+
+// Console says where the console is and how to sign in.
+func (d *Demo) Console() string {
+	return "The console is at " + d.base + "/console/: sign in as " + DemoLogin + " with the password " + d.login
 }
 
 // Tour prints what to type next. All of it is a shell script, so that it can

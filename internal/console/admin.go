@@ -249,5 +249,6 @@ func adminPages() []page {
 		of("keys", createKey), of("revoke", revokeKey), of("grant", grantSupplier), of("ungrant", ungrantSupplier),
 		of("disable", disableOrganisation), of("enable", enableOrganisation), of("quotas", setQuotas),
 		teams, acts("admin/teams/", createTeam, teams), reads("admin/vendors/", listVendors, "vendors"),
+		reads("admin/audit/", audit, "audit"), {path: "admin/audit.csv", role: landfall.Support, verb: auditFile, endless: true},
 	}, webhookPages(), operatorPages())
 }

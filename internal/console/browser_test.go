@@ -1,0 +1,78 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/tooltest"
+)
+
+// A real browser signs in, starts a run and undoes it, looks at every page in
+// light and dark, on a phone and without JavaScript. With LANDFALL_SCREENSHOTS
+// it leaves pictures in that folder.
+func TestPeopleUseTheConsole(t *testing.T) {
+	browser := tooltest.Debian(t, "chromium")
+	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
+	w := newWorld(t)
+	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ActingOperator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := json.Marshal(w.paths())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	script, err := os.ReadFile("testdata/browser/visit.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "visit.mjs"), script, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	arguments := []string{"visit.mjs", browser, w.server.URL, "/console/welcome/" + link.Reveal() + "/", password, string(paths)}
+	if pictures := os.Getenv("LANDFALL_SCREENSHOTS"); pictures != "" {
+		arguments = append(arguments, pictures)
+	}
+	visit := exec.CommandContext(t.Context(), "node", arguments...)
+	visit.Dir, visit.Stderr = folder, os.Stderr
+	output, err := visit.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	var wrong []string
+	if err := json.Unmarshal(output, &wrong); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, one := range wrong {
+		t.Error(one)
+	}
+}
+
+// paths is every page that has an address of its own, with something on it.
+func (w *world) paths() []string {
+	runs, err := w.operator().Runs(w.t.Context(), "NORTH", 1)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	values := strings.NewReplacer("{supplier}", "NORTH", "{run}", runs[0].ID, "{organisation}", "Acme")
+	var paths []string
+	for _, page := range pages() {
+		path := Root + values.Replace(page.path)
+		if page.method != http.MethodPost && !page.open && !page.endless && !page.bare && !strings.Contains(path, "{") {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return append(slices.Compact(paths), "/console/suppliers/SOUTH/", "/console/nowhere/")
+}

@@ -1,0 +1,124 @@
+// Walks through the console in a real browser, as people do:
+// node visit.mjs CHROMIUM SERVER INVITATION PASSWORD PATHS [FOLDER]
+// PATHS is a JSON list of pages to look at in light and dark. With a FOLDER it
+// leaves a picture of each there. It prints one JSON object: what went wrong.
+import { chromium } from "playwright-core";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+const [executablePath, server, invitation, password, list, folder] = process.argv.slice(2);
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const wrong = [];
+const check = (what, ok) => { if (!ok) wrong.push(what); };
+
+const watched = async (options) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, timezoneId: "Europe/London", locale: "en-GB", ...options });
+  context.setDefaultTimeout(60000);
+  context.on("request", (request) => { if (!request.url().startsWith(server) && !request.url().startsWith("data:")) wrong.push("a request left: " + request.url()); });
+  context.on("page", (page) => {
+    page.on("pageerror", (error) => wrong.push(page.url() + ": " + error));
+    page.on("console", (message) => { if (message.type() === "error" && !/Failed to load resource/.test(message.text())) wrong.push(page.url() + ": " + message.text()); });
+  });
+  return context;
+};
+
+// Signing in: a link, a password of one's own, out, a wrong one, in again.
+const context = await watched({});
+const page = await context.newPage();
+await page.goto(server + invitation);
+await page.locator("input[name=password]").fill(password);
+await page.locator("input[name=again]").fill(password);
+await page.locator("button.primary").click();
+await page.waitForURL(server + "/console/");
+await page.locator("details.who summary").click();
+await page.getByRole("button", { name: "Sign out" }).click();
+await page.waitForURL(/sign-in/);
+await page.goto(server + "/console/suppliers/EAST/runs/");
+await page.locator("input[name=name]").fill("ada");
+await page.locator("input[name=password]").fill("not the one at all");
+await page.locator("button.primary").click();
+await page.locator("[role=alert]").waitFor();
+check("the name is forgotten after a wrong password", await page.locator("input[name=name]").inputValue() === "ada");
+await page.locator("input[name=password]").fill(password);
+await page.locator("button.primary").click();
+await page.waitForURL(/suppliers\/EAST\/runs/);
+
+// A run: started by its form, seen to its end without a reload, undone.
+// The form stands open where there was no run yet.
+await page.locator("select[name=team]").selectOption("Night Team");
+await page.getByRole("button", { name: "Start the run" }).click();
+await page.waitForURL(/runs\/R-/);
+await page.locator("#run-now .state", { hasText: "finished" }).waitFor();
+await page.getByText("Undo this run").click();
+await page.locator("input[name=reason]").fill("the wrong book");
+await page.locator("input[name=confirm]").fill("east");
+await page.getByRole("button", { name: /^Undo \d+ accounts/ }).click();
+await page.locator("[role=alert]", { hasText: "Type EAST to confirm" }).waitFor();
+check("the reason is forgotten", await page.locator("input[name=reason]").inputValue() === "the wrong book");
+await page.locator("input[name=confirm]").fill("EAST");
+await page.getByRole("button", { name: /^Undo \d+ accounts/ }).click();
+await page.locator("#run-undo", { hasText: "Ended" }).waitFor();
+
+// Keys.
+await page.goto(server + "/console/");
+await page.keyboard.press("?");
+check("? shows no help", await page.locator("#keys").evaluate((dialog) => dialog.open));
+await page.keyboard.press("Escape");
+await page.keyboard.press("j");
+check("j goes to no row", await page.locator(".suppliers .at").count() === 1);
+await page.keyboard.press("/");
+check("/ does not search", await page.evaluate(() => document.activeElement.name) === "q");
+await page.keyboard.press("Escape");
+await page.keyboard.press("g");
+await page.keyboard.press("a");
+await page.waitForURL(/admin/);
+
+// Every page, light and dark: nothing serious for axe, nothing wider than a
+// phone, nothing of what was imported runs.
+for (const theme of ["light", "dark"]) {
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  for (const path of JSON.parse(list)) {
+    await page.goto(server + path);
+    const serious = await judge(page);
+    for (const one of serious) wrong.push(`${theme} ${path}: ${one}`);
+    check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
+    if (folder) await page.screenshot({ path: `${folder}/${name(path)}-${theme}.png`, fullPage: true });
+  }
+}
+await page.setViewportSize({ width: 360, height: 700 });
+for (const path of JSON.parse(list)) {
+  await page.goto(server + path);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(`${path} is ${wide} px wider than a phone`, wide <= 0);
+  if (folder) await page.screenshot({ path: `${folder}/${name(path)}-phone.png` });
+}
+
+// Without JavaScript everything can be read.
+const plain = await watched({ javaScriptEnabled: false, storageState: await context.storageState() });
+const reader = await plain.newPage();
+for (const path of JSON.parse(list)) {
+  await reader.goto(server + path);
+  check("without JavaScript there is nothing on " + path, (await reader.locator("main").innerText()).length > 20);
+}
+
+console.log(JSON.stringify(wrong));
+await browser.close();
+
+function name(path) { return path.replace("/console/", "").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "") || "overview"; }
+
+// judge runs axe in a world of its own, which the policy of the page does not bind.
+async function judge(page) {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
+  await session.send("Runtime.evaluate", { expression: axe, contextId: executionContextId });
+  const told = await session.send("Runtime.evaluate", {
+    contextId: executionContextId, awaitPromise: true, returnByValue: true,
+    expression: `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+      .map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))`,
+  });
+  await session.detach();
+  if (told.exceptionDetails) return ["axe failed: " + JSON.stringify(told.exceptionDetails).slice(0, 400)];
+  return told.result.value;
+}
