@@ -197,6 +197,7 @@ type View interface {
 	RunReader
 	TallyReader
 	ReconciliationReader
+	ExcerptReader
 	OperatorReader
 	SurveyReader
 }

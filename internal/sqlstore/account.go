@@ -30,10 +30,22 @@ func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Acc
 }
 
 func (v *view) account(ctx context.Context, which string, args ...any) (landfall.Account, error) {
-	var account landfall.Account
-	var id int64
+	account, id, err := v.accountHead(ctx, which, args...)
+	if err != nil {
+		return landfall.Account{}, err
+	}
+	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadBooks} {
+		if err := load(ctx, id, &account); err != nil {
+			return landfall.Account{}, err
+		}
+	}
+	return account, nil
+}
+
+// accountHead reads an account without its lists.
+func (v *view) accountHead(ctx context.Context, which string, args ...any) (account landfall.Account, id int64, err error) {
 	data := &account.Data
-	err := v.one(ctx, `SELECT a.id, s.code, p.external, p.account_number, p.account_created_at, a.revision, a.team,
+	err = v.one(ctx, `SELECT a.id, s.code, p.external, p.account_number, p.account_created_at, a.revision, a.team,
 			a.account_type, a.currency, a.billing_name, a.last_billed_to_on, a.last_statement_closing_on,
 			a.last_statement_issued_on, a.next_bill_due_on, a.last_statement_balance, a.transfer_balance, a.balance
 		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id WHERE `+which, args,
@@ -43,16 +55,8 @@ func (v *view) account(ctx context.Context, which string, args ...any) (landfall
 			dayInto{&data.LastBilledToOn}, dayInto{&data.LastStatementClosingOn}, dayInto{&data.LastStatementIssuedOn},
 			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance,
 		})
-	if err != nil {
-		return landfall.Account{}, err
-	}
 	data.Key = account.Key
-	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadBooks} {
-		if err := load(ctx, id, &account); err != nil {
-			return landfall.Account{}, err
-		}
-	}
-	return account, nil
+	return account, id, err
 }
 
 // loadHouse reads the people of an account and how they pay.
@@ -144,10 +148,7 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 // loadBooks reads the periods, the ledger and everything that can be posted.
 func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
-	account.Periods, err = collect(ctx, v.session, func(scan scanner, p *landfall.Period) error {
-		return scan(dayInto{&p.FromOn}, dayInto{&p.ToOn}, &p.Balance)
-	}, `SELECT from_on, to_on, balance FROM statement_period WHERE account_id = $1 ORDER BY ordinal`, id)
-	if err != nil {
+	if err := v.loadPeriods(ctx, id, account); err != nil {
 		return err
 	}
 	if account.Ledger, err = belongings(ctx, v, readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
@@ -160,6 +161,14 @@ func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Accoun
 		return err
 	}
 	data.Instructions, err = belongings(ctx, v, readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
+	return err
+}
+
+// loadPeriods reads the statement periods, of which there are two at most.
+func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Account) (err error) {
+	account.Periods, err = collect(ctx, v.session, func(scan scanner, p *landfall.Period) error {
+		return scan(dayInto{&p.FromOn}, dayInto{&p.ToOn}, &p.Balance)
+	}, `SELECT from_on, to_on, balance FROM statement_period WHERE account_id = $1 ORDER BY ordinal`, id)
 	return err
 }
 

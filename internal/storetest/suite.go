@@ -24,7 +24,7 @@ type check struct {
 // Run checks every promise, each on a fresh store.
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	for _, checks := range [][]check{
-		searches, surveys,
+		searches, excerpts, surveys,
 		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, rehearsals, postings,
 		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places, operators, audits,
 	} {

@@ -1,0 +1,49 @@
+package landfall
+
+import "time"
+
+// Excerpt asks for an account a page at a time: of each long list the newest
+// rows, before some place. Zero is the end of the list.
+type Excerpt struct {
+	Rows             int // of each list, at most
+	EntriesBefore    int // a sequence
+	NotesBefore      int // a place, counted from 1
+	StatementsBefore int
+}
+
+// LongestNote is how many bytes of a note an excerpt has. A longer one has no
+// body there: only whoever asks for the whole account gets it.
+const LongestNote = 64 << 10
+
+// AccountExcerpt is an account with pages of its long lists, the newest first.
+type AccountExcerpt struct {
+	Account                       // without notes
+	Pinned           []PlacedNote // now or once, no more than Rows
+	Notes            []PlacedNote
+	StatementPlaces  []int // of the statements of the page
+	LedgerLength     int
+	NoteCount        int
+	StatementCount   int
+	InstructionCount int
+}
+
+// PlacedNote is a note with its place among those of the account.
+type PlacedNote struct {
+	Note
+	Place int
+	Bytes int // of the body, which is left out where there are too many
+}
+
+// HistoryQuery asks for what happened to a process, the newest first.
+type HistoryQuery struct {
+	Key    Key
+	Before time.Time // zero: until now
+	Limit  int       // of each kind
+}
+
+// History is what happened to a process. Revisions have no documents.
+type History struct {
+	Revisions []StagedRevision
+	Events    []Event
+	Audit     []AuditEntry
+}

@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"landfall"
+)
+
+// AccountLook says which part of an account somebody looks at.
+type AccountLook struct {
+	landfall.Excerpt
+	Before   time.Time // of the history; zero: until now
+	From, To int       // revisions to compare; 0: the last two
+}
+
+// AccountSheet is what a page about an account shows, whatever its size.
+type AccountSheet struct {
+	Process  landfall.Process
+	Supplier landfall.Supplier
+	Account  *landfall.AccountExcerpt // nil until there is one
+	Undone   []landfall.UndoneAccount
+	Mails    []landfall.MailRecord
+	History  landfall.History
+	Old, New *landfall.StagedRevision // to compare; nil where there is none
+}
+
+// Sheet gives a page of what is known about an account, in one snapshot.
+func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook) (AccountSheet, error) {
+	var sheet AccountSheet
+	err := o.view(ctx, "account.show", func(view landfall.View) error {
+		found := AccountSheet{}
+		if err := found.load(ctx, view, key, look); err != nil {
+			return err
+		}
+		sheet = found
+		return nil
+	})
+	return sheet, err
+}
+
+func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
+	if s.Process, err = view.Process(ctx, key); err != nil {
+		return processFault(ctx, view, key, err)
+	}
+	if s.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
+		return err
+	}
+	account, err := view.AccountExcerpt(ctx, key, look.Excerpt)
+	switch {
+	case err == nil:
+		s.Account = &account
+	case !errors.Is(err, landfall.ErrNotFound):
+		return err
+	}
+	if s.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
+		return err
+	}
+	if s.Mails, err = view.MailsOf(ctx, key); err != nil {
+		return err
+	}
+	s.History, err = view.History(ctx, landfall.HistoryQuery{Key: key, Before: look.Before, Limit: look.Rows + 1})
+	if err != nil {
+		return err
+	}
+	return s.compare(ctx, view, key, look)
+}
+
+// compare loads two revisions: those asked for, or the last one and the one
+// before it.
+func (s *AccountSheet) compare(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
+	if look.To <= 0 || look.To > s.Process.Revision {
+		look.To = s.Process.Revision
+	}
+	if look.From <= 0 || look.From >= look.To {
+		look.From = look.To - 1
+	}
+	if s.New, err = revision(ctx, view, key, look.To); err != nil {
+		return err
+	}
+	s.Old, err = revision(ctx, view, key, look.From)
+	return err
+}
+
+func revision(ctx context.Context, view landfall.View, key landfall.Key, number int) (*landfall.StagedRevision, error) {
+	if number < 1 {
+		return nil, nil //nolint:nilnil // there is none before the first
+	}
+	found, err := view.Revision(ctx, key, number)
+	if errors.Is(err, landfall.ErrNotFound) {
+		return nil, nil //nolint:nilnil // it may have been purged
+	}
+	return &found, err
+}
+
+// KeyOf gives the key of the account with a number, or says what became of it.
+func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, error) {
+	number = strings.ToUpper(number)
+	var key landfall.Key
+	err := o.view(ctx, "account.show", func(view landfall.View) error {
+		found, err := view.KeyOfNumber(ctx, number)
+		if errors.Is(err, landfall.ErrNotFound) {
+			return numberFault(ctx, view, number)
+		}
+		key = found
+		return err
+	})
+	return key, err
+}
+
+// Reveal notes that somebody is about to see what is personal of an account,
+// and why. Nothing is shown before that is kept.
+func (o *Operator) Reveal(ctx context.Context, key landfall.Key, reason string) error {
+	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+		return err
+	}
+	return o.change(ctx, "account.reveal", subject(key), func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Process(ctx, key); err != nil {
+			return "", processFault(ctx, tx, key, err)
+		}
+		return reason, nil
+	})
+}
+
+// Accounts streams the accounts of a supplier.
+func (o *Operator) Accounts(ctx context.Context, query landfall.ProcessQuery) (iter.Seq2[landfall.ProcessEntry, error], error) {
+	if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
+		return nil, err
+	}
+	return told("account.list", o.store.List(ctx, query)), nil
+}
+
+// FailedAccounts streams the accounts of a supplier that do not get on.
+func (o *Operator) FailedAccounts(ctx context.Context, query landfall.FailureQuery) (iter.Seq2[landfall.FailedProcess, error], error) {
+	if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
+		return nil, err
+	}
+	return told("account.failed", o.store.Failed(ctx, query)), nil
+}
+
+// told is a stream whose errors are the operator's.
+func told[T any](doing string, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for one, err := range rows {
+			if !yield(one, storeFault(doing, err)) || err != nil {
+				return
+			}
+		}
+	}
+}

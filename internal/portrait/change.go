@@ -1,0 +1,169 @@
+package portrait
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"landfall"
+)
+
+// Changes is how one revision of the staged data differs from another, field by
+// field. With one revision alone it is that revision.
+type Changes struct {
+	From, To int // revisions; From is 0 where there is none before
+	Rows     []Change
+	Same     int  // fields that did not change
+	More     int  // changes that are not shown
+	TooLong  bool // the documents are too long to be compared on a page
+	Masked   bool
+}
+
+// Change is one field.
+type Change struct {
+	Attr     string
+	Old, New string
+	Kind     string // "added", "removed" or "changed"
+}
+
+const (
+	longestCompared = 2 << 20 // bytes of a document
+	mostChanges     = 400
+	longestValue    = 200 // bytes
+)
+
+// ChangesBetween compares two revisions in a time that grows with their length
+// and no faster. Values are masked unless they may be seen: where something
+// changed is no secret.
+func ChangesBetween(old, new *landfall.StagedRevision, personal bool) Changes {
+	changes := Changes{Masked: !personal}
+	if new == nil {
+		return changes
+	}
+	changes.To = new.Revision
+	before := map[string]string{}
+	if old != nil {
+		changes.From = old.Revision
+		if changes.TooLong = len(old.Document) > longestCompared; !changes.TooLong {
+			before = fields(old.Document)
+		}
+	}
+	if changes.TooLong = changes.TooLong || len(new.Document) > longestCompared; changes.TooLong {
+		return changes
+	}
+	after := fields(new.Document)
+	for _, attr := range slices.SortedFunc(maps.Keys(both(before, after)), compareAttrs) {
+		was, had := before[attr]
+		is, has := after[attr]
+		kind := "changed"
+		switch {
+		case was == is && had == has:
+			changes.Same++
+			continue
+		case !had:
+			kind = "added"
+		case !has:
+			kind = "removed"
+		}
+		if len(changes.Rows) == mostChanges {
+			changes.More++
+			continue
+		}
+		changes.Rows = append(changes.Rows, Change{attr, value(was, had, personal), value(is, has, personal), kind})
+	}
+	return changes
+}
+
+func both(before, after map[string]string) map[string]bool {
+	all := make(map[string]bool, len(before)+len(after))
+	for attr := range before {
+		all[attr] = true
+	}
+	for attr := range after {
+		all[attr] = true
+	}
+	return all
+}
+
+// value writes one side of a change.
+func value(text string, there, personal bool) string {
+	switch {
+	case !there:
+		return ""
+	case !personal:
+		return dots(3)
+	}
+	if len(text) > longestValue {
+		cut := longestValue
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		return text[:cut] + "…"
+	}
+	return text
+}
+
+// fields gives every value of a document by its dotted name, as it is spelled.
+func fields(document []byte) map[string]string {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	var root any
+	found := map[string]string{}
+	if decoder.Decode(&root) == nil {
+		flatten("", root, found)
+	}
+	return found
+}
+
+func flatten(attr string, node any, into map[string]string) {
+	dotted := func(name string) string {
+		if attr == "" {
+			return name
+		}
+		return attr + "." + name
+	}
+	switch node := node.(type) {
+	case map[string]any:
+		for name, child := range node {
+			flatten(dotted(name), child, into)
+		}
+	case []any:
+		for i, child := range node {
+			flatten(dotted(strconv.Itoa(i)), child, into)
+		}
+	case string:
+		into[attr] = node
+	case json.Number:
+		into[attr] = node.String()
+	case bool:
+		into[attr] = strconv.FormatBool(node)
+	case nil:
+		into[attr] = "null"
+	}
+}
+
+// compareAttrs sorts 2 before 10, as lists are counted.
+func compareAttrs(a, b string) int {
+	for {
+		x, restA, moreA := strings.Cut(a, ".")
+		y, restB, moreB := strings.Cut(b, ".")
+		if x != y {
+			m, errM := strconv.Atoi(x)
+			n, errN := strconv.Atoi(y)
+			if errM == nil && errN == nil {
+				return m - n
+			}
+			return strings.Compare(x, y)
+		}
+		if !moreA || !moreB {
+			return strings.Compare(restA, restB)
+		}
+		a, b = restA, restB
+	}
+}
+
+func itoa(number int) string { return strconv.Itoa(number) }

@@ -1,0 +1,181 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"landfall"
+)
+
+// AccountExcerpt gives an account with pages of its long lists.
+func (v *view) AccountExcerpt(ctx context.Context, key landfall.Key, excerpt landfall.Excerpt) (landfall.AccountExcerpt, error) {
+	account, id, err := v.accountHead(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
+	if err != nil {
+		return landfall.AccountExcerpt{}, err
+	}
+	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadPeriods} {
+		if err := load(ctx, id, &account); err != nil {
+			return landfall.AccountExcerpt{}, err
+		}
+	}
+	found := landfall.AccountExcerpt{Account: account}
+	if err := v.one(ctx, `SELECT ledger_length, note_count, statement_count, instruction_count FROM account WHERE id = $1`, []any{id},
+		[]any{&found.LedgerLength, &found.NoteCount, &found.StatementCount, &found.InstructionCount}); err != nil {
+		return landfall.AccountExcerpt{}, err
+	}
+	after, before := pageOf(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
+	found.Ledger, err = collect(ctx, v.session, func(scan scanner, entry *landfall.LedgerEntry) error {
+		var row owned[landfall.LedgerEntry]
+		err := readEntry(scan, &row)
+		*entry = row.item
+		return err
+	}, `SELECT `+entryColumns+` FROM ledger_entry WHERE account_id = $1 AND sequence > $2 AND sequence < $3 ORDER BY sequence DESC`, id, after, before)
+	if err != nil {
+		return landfall.AccountExcerpt{}, err
+	}
+	if err := v.excerptNotes(ctx, id, excerpt, &found); err != nil {
+		return landfall.AccountExcerpt{}, err
+	}
+	return found, v.excerptPapers(ctx, id, excerpt, &found)
+}
+
+// pageOf gives the places around a page of a list that is numbered from 1.
+func pageOf(before, rows, length int) (after, until int64) {
+	if before <= 0 || before > length+1 {
+		before = length + 1
+	}
+	return int64(max(0, before-1-rows)), int64(before)
+}
+
+// indexedFrom is the place from which on long lists have an index: most
+// accounts have none so long, and nothing to pay for it. The schema says the
+// same number.
+const indexedFrom = 200
+
+// indexed lets a text about places behind some use that index.
+func indexed(after int64) string {
+	if after >= indexedFrom {
+		return ` AND ordinal > ` + strconv.Itoa(indexedFrom)
+	}
+	return ``
+}
+
+// placedNotes has no bodies that are too long for a page.
+const placedNotes = `SELECT account_id, CASE WHEN length(body) > 65536 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
+	ordinal, length(body) FROM note WHERE account_id = $1 `
+
+func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
+	read := func(scan scanner, note *landfall.PlacedNote) error {
+		var row owned[landfall.Note]
+		var bytes sql.NullInt64
+		err := readNote(func(columns ...any) error { return scan(append(columns, &note.Place, &bytes)...) }, &row)
+		note.Note, note.Bytes = row.item, int(bytes.Int64)
+		return err
+	}
+	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $2`, id, int64(excerpt.Rows))
+	if err != nil {
+		return err
+	}
+	after, before := pageOf(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
+	into.Notes, err = collect(ctx, v.session, read, placedNotes+`AND ordinal > $2 AND ordinal < $3`+indexed(after)+` ORDER BY ordinal DESC`,
+		id, after, before)
+	return err
+}
+
+// excerptPapers reads the old statements and how the account is paid.
+func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
+	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
+	type placed struct {
+		statement owned[landfall.Statement]
+		place     int
+	}
+	statements, err := collect(ctx, v.session, func(scan scanner, one *placed) error {
+		return readStatement(func(columns ...any) error { return scan(append(columns, &one.place)...) }, &one.statement)
+	}, `SELECT `+statementColumns+`, ordinal FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
+		` ORDER BY ordinal DESC`, id, after, before)
+	if err != nil {
+		return err
+	}
+	for _, one := range statements {
+		into.Data.Statements = append(into.Data.Statements, one.statement.item)
+		into.StatementPlaces = append(into.StatementPlaces, one.place)
+	}
+	into.Data.Instructions, err = collect(ctx, v.session, func(scan scanner, instruction *landfall.Instruction) error {
+		var row owned[landfall.Instruction]
+		err := readInstruction(scan, &row)
+		*instruction = row.item
+		return err
+	}, `SELECT `+instructionColumns+` FROM instruction WHERE account_id = $1 ORDER BY ordinal DESC LIMIT $2`, id, int64(excerpt.Rows))
+	return err
+}
+
+// KeyOfNumber gives the key of the account that has a number.
+func (v *view) KeyOfNumber(ctx context.Context, number string) (key landfall.Key, err error) {
+	err = v.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.account_number = $1`,
+		[]any{number}, []any{&key.Supplier, &key.External})
+	return key, err
+}
+
+const stagedColumns = `SELECT g.revision, g.hash, g.staged_at, g.key_id, g.request_id, k.organisation`
+
+const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
+	LEFT JOIN api_key k ON k.id = g.key_id WHERE s.code = $1 AND p.external = $2 `
+
+// Revision gives one staging with its document.
+func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
+	var kept []byte
+	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
+		return readRevision(func(columns ...any) error { return scan(append(columns, &kept)...) }, r)
+	}, stagedColumns+`, g.document`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
+	one, err := first(found, err, landfall.ErrNotFound)
+	if err != nil {
+		return landfall.StagedRevision{}, err
+	}
+	if one.Document, err = unpacked(kept, one.Hash); err != nil {
+		return landfall.StagedRevision{}, altered(key, revision, err)
+	}
+	return one, nil
+}
+
+func readRevision(scan scanner, r *landfall.StagedRevision) error {
+	var hash []byte
+	err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
+	r.Hash = digest(hash)
+	return err
+}
+
+// History gives what happened to a process, the newest first.
+func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (history landfall.History, err error) {
+	before := int64(math.MaxInt64)
+	if !query.Before.IsZero() {
+		before = query.Before.UnixMicro()
+	}
+	key, limit := query.Key, int64(query.Limit)
+	history.Revisions, err = collect(ctx, v.session, readRevision, stagedColumns+stagedFrom+
+		`AND g.staged_at < $3 ORDER BY g.revision DESC LIMIT $4`, key.Supplier, key.External, before, limit)
+	if err != nil {
+		return landfall.History{}, err
+	}
+	history.Events, err = collect(ctx, v.session, func(scan scanner, event *landfall.Event) error {
+		var details []byte
+		event.Key = key
+		if err := scan(&event.ID, &event.Type, &event.AccountNumber, instantInto{&event.At}, &details, textInto{&event.By.KeyID},
+			textInto{&event.By.RequestID}, textInto{&event.By.Organisation}); err != nil {
+			return err
+		}
+		return json.Unmarshal(details, &event.Details)
+	}, `SELECT e.id, e.type, e.account_number, e.at, e.details, e.key_id, e.request_id, k.organisation
+		FROM event e LEFT JOIN api_key k ON k.id = e.key_id
+		WHERE e.supplier = $1 AND e.external = $2 AND e.at < $3 ORDER BY e.id DESC LIMIT $4`, key.Supplier, key.External, before, limit)
+	if err != nil {
+		return landfall.History{}, err
+	}
+	history.Audit, err = collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error {
+		return scan(instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail)
+	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND at < $2 ORDER BY id DESC LIMIT $3`,
+		key.Supplier+"/"+key.External, before, limit)
+	return history, err
+}

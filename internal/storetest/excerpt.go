@@ -1,0 +1,139 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+var excerpts = []check{
+	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
+	{"an excerpt leaves out what is too long for a page", excerptLong},
+	{"the history of a process is read from its end", historyPages},
+}
+
+func excerpt(t *testing.T, store landfall.Store, wanted landfall.Excerpt) (found landfall.AccountExcerpt) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.AccountExcerpt(t.Context(), key, wanted)
+		return err
+	})
+	return found
+}
+
+// long has more of everything than the indexes of long lists begin with.
+func long(count int) landfall.Account {
+	account := house()
+	account.Data.Notes, account.Data.Statements = nil, nil
+	for i := range count {
+		account.Data.Notes = append(account.Data.Notes, landfall.Note{
+			Body: fmt.Sprint("note ", i+1), HasBody: true, Pinned: i%100 == 0, CreatedAt: time.Unix(int64(i), 0),
+		})
+		account.Data.Statements = append(account.Data.Statements, landfall.Statement{ID: fmt.Sprint("S", i+1)})
+	}
+	for i := len(account.Ledger); i < count; i++ {
+		account.Balance++
+		account.Ledger = append(account.Ledger, landfall.LedgerEntry{Sequence: i + 1, Kind: landfall.TransactionEntry, Signed: 1,
+			Balance: account.Balance, Transaction: payment(fmt.Sprint("L", i+1), 1)})
+	}
+	return account
+}
+
+func excerptPages(t *testing.T, store landfall.Store) {
+	const count, rows = 450, 60
+	staged(t, store, "A-1")
+	number := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), long(count)).Number
+	whole := account(t, store, key)
+	entries, notes, statements := 0, 0, 0
+	for wanted := (landfall.Excerpt{Rows: rows}); ; {
+		page := excerpt(t, store, wanted)
+		if page.Number != number || page.LedgerLength != count || page.NoteCount != count || page.StatementCount != count || len(page.Pinned) != 5 {
+			t.Fatalf("page %+v", page)
+		}
+		if len(page.Data.Customers) != 2 || len(page.Periods) != 2 || len(page.Data.Instructions) != 1 || page.InstructionCount != 1 {
+			t.Errorf("page %+v", page.Data)
+		}
+		if len(page.Notes) == 0 {
+			break
+		}
+		for i := range page.Notes {
+			same(t, page.Ledger[i], whole.Ledger[count-1-entries])
+			same(t, page.Notes[i].Note, whole.Data.Notes[count-1-notes])
+			same(t, page.Data.Statements[i], whole.Data.Statements[count-1-statements])
+			entries, notes, statements = entries+1, notes+1, statements+1
+		}
+		last := len(page.Notes) - 1
+		wanted.EntriesBefore, wanted.NotesBefore = page.Ledger[last].Sequence, page.Notes[last].Place
+		wanted.StatementsBefore = page.StatementPlaces[last]
+		if wanted.NotesBefore == 1 {
+			break
+		}
+	}
+	if entries != count || notes != count || statements != count {
+		t.Errorf("%d entries, %d notes and %d statements of %d", entries, notes, statements, count)
+	}
+	look(t, store, func(view landfall.View) error {
+		if found, err := view.KeyOfNumber(t.Context(), number); found != key || err != nil {
+			t.Errorf("key %v, %v", found, err)
+		}
+		_, err := view.KeyOfNumber(t.Context(), "A-NOBODYS")
+		want(t, err, landfall.ErrNotFound)
+		_, err = view.AccountExcerpt(t.Context(), landfall.Key{Supplier: code, External: "nobody"}, landfall.Excerpt{Rows: 1})
+		want(t, err, landfall.ErrNotFound)
+		return nil
+	})
+}
+
+func excerptLong(t *testing.T, store landfall.Store) {
+	staged(t, store, "A-1")
+	account := house()
+	body := strings.Repeat("x", landfall.LongestNote+1)
+	account.Data.Notes = []landfall.Note{{Body: body, HasBody: true, Pinned: true}, {Body: body[1:], HasBody: true}}
+	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), account)
+	found := excerpt(t, store, landfall.Excerpt{Rows: 10})
+	if len(found.Notes) != 2 || found.Notes[0].Bytes != landfall.LongestNote || found.Notes[0].Body != body[1:] ||
+		found.Notes[1].Bytes != len(body) || found.Notes[1].Body != "" || found.Notes[1].HasBody || len(found.Pinned) != 1 || found.Pinned[0].Body != "" {
+		t.Errorf("notes of %d and %d bytes", found.Notes[0].Bytes, found.Notes[1].Bytes)
+	}
+}
+
+func historyPages(t *testing.T, store landfall.Store) {
+	staged(t, store, "A-1")
+	for revision := 2; revision <= 5; revision++ {
+		stage(t, store, document(key, fmt.Sprint(revision)), landfall.StagedAgain, revision)
+	}
+	for range 3 {
+		update(t, store, func(tx landfall.Tx) error {
+			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: key}); err != nil {
+				return err
+			}
+			return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: somebody, Action: "account.skip", Subject: code + "/A-1"})
+		})
+	}
+	history := func(before time.Time, limit int) (found landfall.History) {
+		look(t, store, func(view landfall.View) (err error) {
+			found, err = view.History(t.Context(), landfall.HistoryQuery{Key: key, Before: before, Limit: limit})
+			return err
+		})
+		return found
+	}
+	found := history(time.Time{}, 2)
+	if len(found.Revisions) != 2 || found.Revisions[0].Revision != 5 || found.Revisions[0].Document != nil || len(found.Events) != 2 || len(found.Audit) != 2 {
+		t.Errorf("history %+v", found)
+	}
+	if found := history(found.Revisions[1].StagedAt, 10); len(found.Revisions) != 3 || found.Revisions[0].Revision != 3 || len(found.Events) != 0 {
+		t.Errorf("earlier %+v", found)
+	}
+	look(t, store, func(view landfall.View) error {
+		one, err := view.Revision(t.Context(), key, 3)
+		if err != nil || string(one.Document) != `{"content": "3"}` || one.Revision != 3 {
+			t.Errorf("revision %+v, %v", one, err)
+		}
+		_, err = view.Revision(t.Context(), key, 9)
+		want(t, err, landfall.ErrNotFound)
+		return nil
+	})
+}
