@@ -49,6 +49,7 @@ type App struct {
 	sender   *outbox.Sender
 	webhooks *outbox.Webhooks
 	console  *console.Console // nil when off
+	places   landfall.Documents
 	doorman  *auth.Reception
 	notary   *notary.Notary
 	api      *httpapi.API
@@ -78,7 +79,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}),
+	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: documents,
 		tide: outbox.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())

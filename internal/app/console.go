@@ -23,6 +23,7 @@ func (a *App) openConsole() {
 			})
 		},
 		Reception:     a.doorman,
+		Documents:     a.places,
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,

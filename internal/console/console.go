@@ -30,6 +30,7 @@ type Options struct {
 	// it.
 	As        func(actor string) *operate.Operator
 	Reception *auth.Reception
+	Documents landfall.Documents // where documents are; nil: only their paths are shown
 	Logger    *slog.Logger
 	// ClientAddress is who calls, seen through known proxies; nil: the peer.
 	ClientAddress func(*http.Request) netip.Addr

@@ -21,7 +21,7 @@ func (c *Console) functions(zone *time.Location) template.FuncMap {
 		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
 		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
 		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
-		"bar": bar, "bars": bars, "line": clock.line,
+		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec,
 	}
 }
 

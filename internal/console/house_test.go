@@ -30,7 +30,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "console.db"), sqlstore.Options{
-		Server: true, ApplySchema: true, Figures: contract.DocumentFigures,
+		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms,
 	})
 	if err != nil {
 		t.Fatal(err)

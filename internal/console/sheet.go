@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"landfall"
 )
@@ -89,3 +90,7 @@ func status(refusal *landfall.Error) int {
 	}
 	return http.StatusInternalServerError
 }
+
+// Doing says whether the last part of the address is an act, the one that was
+// just refused.
+func (s *sheet) Doing(act string) bool { return strings.HasSuffix(s.Here, "/"+act+"/") }

@@ -4,5 +4,5 @@ import "slices"
 
 // pages is the table: every page and every act of the console.
 func pages() []page {
-	return slices.Concat(doors(), overviews(), supplierPages(), runPages(), adminPages())
+	return slices.Concat(doors(), overviews(), supplierPages(), runPages(), adminPages(), lookups(), accounts(), listPages())
 }

@@ -28,6 +28,13 @@ func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconci
 
 // Behind streams the accounts behind a figure, which must be one there is.
 func (o *Operator) Behind(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Behind, error], error) {
+	return o.BehindFrom(ctx, code, measure, reason, nil)
+}
+
+// BehindFrom is Behind from some account on.
+func (o *Operator) BehindFrom(
+	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
+) (iter.Seq2[landfall.Behind, error], error) {
 	found, err := o.Reconcile(ctx, code)
 	if err != nil {
 		return nil, err
@@ -39,14 +46,8 @@ func (o *Operator) Behind(ctx context.Context, code, measure, reason string) (it
 	if !slices.Contains(landfall.Reasons, landfall.Reason(reason)) {
 		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. It is one of: pending, failed, skipped, other_figures.", reason)
 	}
-	rows := o.store.Behind(ctx, landfall.BehindQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason)})
-	return func(yield func(landfall.Behind, error) bool) {
-		for one, err := range rows {
-			if !yield(one, storeFault("reconcile", err)) || err != nil {
-				return
-			}
-		}
-	}, nil
+	rows := o.store.Behind(ctx, landfall.BehindQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
+	return told("reconcile", rows), nil
 }
 
 // rowOf finds the row that an operator names.

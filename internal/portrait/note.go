@@ -18,6 +18,7 @@ type Note struct {
 	Characters int      `json:"characters"`
 	Body       *string  `json:"body,omitempty"` // personal
 	Documents  []string `json:"documents"`
+	TooLong    bool     `json:"-"` // for a page
 }
 
 // notes gives them as support sees them: those pinned now on top, and the
@@ -27,16 +28,21 @@ func notes(given []landfall.Note, options Options) []Note {
 	slices.SortStableFunc(sorted, func(x, y landfall.Note) int {
 		return precedence(x, y, options.Now)
 	})
-	return each(sorted, func(n landfall.Note) Note {
-		shown := Note{
-			CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.ShownPinned(options.Now), UnpinAt: instant(n.UnpinAt),
-			Characters: utf8.RuneCountInString(n.Body), Documents: each(n.DocumentPaths, options.locate),
-		}
-		if options.Personal && n.HasBody {
-			shown.Body = &n.Body
-		}
-		return shown
-	})
+	return each(sorted, func(n landfall.Note) Note { return note(landfall.PlacedNote{Note: n, Bytes: len(n.Body)}, options) })
+}
+
+func note(n landfall.PlacedNote, options Options) Note {
+	shown := Note{
+		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.ShownPinned(options.Now), UnpinAt: instant(n.UnpinAt),
+		Characters: utf8.RuneCountInString(n.Body), Documents: each(n.DocumentPaths, options.locate),
+	}
+	if n.Bytes > len(n.Body) {
+		shown.Characters, shown.TooLong = n.Bytes, true
+	}
+	if options.Personal && n.HasBody {
+		shown.Body = &n.Body
+	}
+	return shown
 }
 
 // precedence orders two notes; a pin that has ended counts for nothing.

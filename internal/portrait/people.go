@@ -41,22 +41,29 @@ func (c Customer) Name() string {
 	return strings.Join(strings.Fields(c.Title+" "+c.GivenName+" "+c.FamilyName), " ")
 }
 
-func people(data landfall.AccountData, personal bool) People {
-	// seen lets a text through or puts the mask in its place.
-	seen := func(text string) string {
-		if text == "" || personal {
-			return text
+func people(data landfall.AccountData, options Options) People {
+	// behind lets a text through or puts a mask in its place.
+	behind := func(partly func(string) string) func(string) string {
+		return func(text string) string {
+			switch {
+			case text == "" || options.Personal:
+				return text
+			case options.Initials:
+				return partly(text)
+			}
+			return mask
 		}
-		return mask
 	}
+	seen, name, email, phone := behind(MaskAll), behind(MaskName), behind(MaskEmail), behind(MaskPhone)
+	title := behind(func(string) string { return "" }) // it would stand before the initials
 	return People{
-		Masked:      !personal,
-		BillingName: seen(data.BillingName), BillingAddress: seen(oneLine(data.BillingAddress)),
+		Masked:      !options.Personal,
+		BillingName: name(data.BillingName), BillingAddress: seen(oneLine(data.BillingAddress)),
 		SupplyAddresses: each(data.SupplyAddresses, func(place landfall.SupplyAddress) string { return seen(oneLine(place.Address)) }),
 		Customers: each(data.Customers, func(c landfall.Customer) Customer {
 			return Customer{
-				GivenName: seen(c.GivenName), FamilyName: seen(c.FamilyName), Title: seen(c.Title), Email: seen(c.Email),
-				Mobile: seen(c.Mobile), Landline: seen(c.Landline), BornOn: seen(string(day(c.BornOn))), Role: c.Role,
+				GivenName: name(c.GivenName), FamilyName: name(c.FamilyName), Title: title(c.Title), Email: email(c.Email),
+				Mobile: phone(c.Mobile), Landline: phone(c.Landline), BornOn: seen(string(day(c.BornOn))), Role: c.Role,
 			}
 		}),
 	}

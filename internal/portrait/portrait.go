@@ -28,6 +28,7 @@ type Facts struct {
 type Options struct {
 	Personal bool                     // people, addresses and what somebody wrote
 	Staged   bool                     // the staged documents, personal data and all
+	Initials bool                     // masks leave what a caller recognises
 	Locate   func(path string) string // where a document is; nil or "" leaves the path
 	Now      time.Time                // decides which notes are pinned; zero means now
 }
@@ -95,7 +96,7 @@ func account(made *landfall.Account, options Options) *Account {
 	return &Account{
 		Revision: made.Revision, Team: made.Team, Currency: data.Currency,
 		Balance: made.Balance.String(), InWords: Balance(made.Balance, data.Currency),
-		CustomerCount: len(data.Customers), People: people(data, options.Personal),
+		CustomerCount: len(data.Customers), People: people(data, options),
 		SupplyPoints: supplyPoints(data.SupplyAddresses),
 		Periods:      each(made.Periods, period),
 		Ledger:       each(made.Ledger, func(e landfall.LedgerEntry) Entry { return entry(e, options.Personal) }),

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"landfall"
+	"landfall/internal/operate"
+	"landfall/internal/portrait"
+)
+
+// accountRows is how many rows of each list a page has.
+const accountRows = 50
+
+// accountShown is the page of one account.
+type accountShown struct {
+	head
+	portrait.Sheet
+	Key      landfall.Key
+	Name     string // of the supplier
+	Currency string
+	Revealed bool
+	Teams    []landfall.Team
+}
+
+// account shows what support asks for.
+func account(v *visit) (any, error) {
+	return v.account(landfall.Key{Supplier: v.value("supplier"), External: v.value("external")}, false)
+}
+
+// accountByNumber sends to the account that has a number.
+func accountByNumber(v *visit) (any, error) {
+	key, err := v.operator().KeyOf(v.ctx(), v.value("number"))
+	if err != nil {
+		return nil, err
+	}
+	http.Redirect(v.Writer, v.Request, accountPath(key), http.StatusSeeOther)
+	return nil, nil //nolint:nilnil // it is answered
+}
+
+func accountPath(key landfall.Key) string { return address("accounts", key.Supplier, key.External) }
+
+// account gives the page, with what is personal or without.
+func (v *visit) account(key landfall.Key, personal bool) (any, error) {
+	found, err := v.operator().Sheet(v.ctx(), key, operate.AccountLook{
+		Excerpt: landfall.Excerpt{
+			Rows: accountRows, EntriesBefore: v.place("ledger"), NotesBefore: v.place("notes"), StatementsBefore: v.place("statements"),
+		},
+		Before: v.instant("before"), From: v.place("from"), To: v.place("to"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	options := portrait.Options{Personal: personal, Now: v.console.Clock()}
+	if places := v.console.Documents; places != nil {
+		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+	}
+	shown := accountShown{
+		head: head{Title: key.External, Wide: true, Trail: []crumb{
+			{"Suppliers", Root}, {key.Supplier, address("suppliers", key.Supplier)}, {"Accounts", address("suppliers", key.Supplier, "accounts")},
+		}},
+		Sheet: portrait.SheetOf(portrait.SheetFacts(found), accountRows, options),
+		Key:   key, Name: found.Supplier.Name, Revealed: personal,
+	}
+	if shown.AccountNumber != "" {
+		shown.Title = string(shown.AccountNumber)
+	}
+	return shown, nil
+}
+
+// reveal shows the same page with what is personal. It lasts as long as the
+// page does: whoever goes on sees masks again.
+func reveal(v *visit) (any, error) {
+	key := landfall.Key{Supplier: v.value("supplier"), External: v.value("external")}
+	if err := v.operator().Reveal(v.ctx(), key, v.typed("reason")); err != nil {
+		return nil, err
+	}
+	return v.account(key, true)
+}
+
+// place reads a place in a list from the address; 0 is none.
+func (v *visit) place(name string) int {
+	place, err := strconv.Atoi(v.query(name))
+	if err != nil || place < 0 {
+		return 0
+	}
+	return place
+}
+
+// instant reads a moment from the address, in microseconds.
+func (v *visit) instant(name string) time.Time {
+	micros, err := strconv.ParseInt(v.query(name), 10, 64)
+	if err != nil || micros <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// accounts are the pages and acts about single accounts.
+func accounts() []page {
+	const path = "accounts/{supplier}/{external}/"
+	shown := reads(path, account, "account")
+	revealing := acts(path+"reveal/", reveal, shown)
+	revealing.role = landfall.Support
+	return []page{
+		shown, reads("accounts/{number}/", accountByNumber, "account"), revealing,
+		acts(path+"skip/", skip, shown), acts(path+"unskip/", unskip, shown), acts(path+"undo/", undo, shown),
+	}
+}

@@ -1,0 +1,261 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+)
+
+// What hostile books bring along, and must never run or turn a line around.
+const (
+	script    = `<script>alert("x")</script>`
+	backwards = "\u202Ednuora"
+)
+
+// furnish gives a house a supplier with accounts: 1 was created, with everything
+// on it that could play tricks; 2 failed; 3 waits; 4 is skipped.
+func furnish(h *house) landfall.Key {
+	h.t.Helper()
+	ctx := h.t.Context()
+	check := func(err error) {
+		h.t.Helper()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	check(h.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := tx.CreateTeam(ctx, "Movers"); err != nil {
+			return err
+		}
+		return tx.CreateSupplier(ctx, landfall.NewSupplier("NORTH"))
+	}))
+	for external := range 4 {
+		key := landfall.Key{Supplier: "NORTH", External: fmt.Sprint(external + 1)}
+		for _, name := range []string{"Ada", "Ada Maria"} {
+			text := fmt.Appendf(nil, `{"customers": [{"given_name": %q, "email": "ada@mail.co.uk"}], "note": "<script>x</script>", "n": %d}`, name, len(name))
+			_, err := h.store.Stage(ctx, landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text), Figures: landfall.Figures{Currency: "GBP"}})
+			check(err)
+		}
+	}
+	claim := func(external string) landfall.Claim {
+		outcome, err := h.store.Claim(ctx, landfall.ClaimRequest{Key: landfall.Key{Supplier: "NORTH", External: external}, Team: "Movers", Lease: time.Minute})
+		check(err)
+		return outcome.Claim
+	}
+	on := func(text string) calendar.Day {
+		day, err := calendar.ParseDay(text)
+		check(err)
+		return day
+	}
+	account := landfall.Account{
+		Balance: 40,
+		Data: landfall.AccountData{
+			Currency: "GBP", BillingName: "Ada Lovelace " + script,
+			Customers:  []landfall.Customer{{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456"}, {FamilyName: backwards}},
+			Statements: []landfall.Statement{{ID: "S-1" + script, Path: "bills/1.pdf"}},
+			Notes: []landfall.Note{
+				{Body: "Gate code 1234 " + script, HasBody: true, Pinned: true, CreatedAt: time.Now()},
+				{Body: backwards + "\n" + script, HasBody: true, CreatedAt: time.Now()},
+				{Body: strings.Repeat("<b>", 10<<20/3), HasBody: true, CreatedAt: time.Now()},
+			},
+			Instructions: []landfall.Instruction{{Vendor: "SANDBOX", Reference: script, Type: landfall.Card}},
+			SupplyAddresses: []landfall.SupplyAddress{{
+				Address:      landfall.Address{Lines: []string{"12 St James Square"}, PostalCode: "SW1Y 4JH"},
+				SupplyPoints: []landfall.SupplyPoint{{Identifier: "1200023305967", SupplyType: "ELECTRICITY"}},
+			}},
+		},
+		Periods: []landfall.Period{{FromOn: on("2026-07-01")}},
+		Ledger: []landfall.LedgerEntry{{Sequence: 1, Kind: landfall.TransactionEntry, Signed: 40, Balance: 40, Transaction: landfall.Transaction{
+			ID: "P-1" + script, On: on("2026-07-01"), OriginalOn: on("2026-01-05"), Amount: 40, Type: landfall.Payment, Note: "secret of Ada",
+		}}},
+	}
+	outcome, err := h.store.Create(ctx, landfall.Creation{Claim: claim("1"), Account: account})
+	if check(err); outcome.Verdict != landfall.Created {
+		h.t.Fatal(outcome)
+	}
+	check(h.store.Release(ctx, claim("2"), landfall.Attempt{
+		Failure: &landfall.Failure{Code: "account_failed_validation", Detail: script, Violations: []landfall.Violation{{Code: "invalid_type", Attr: "customers.0.email", Detail: script}}},
+		Event:   landfall.Event{Type: landfall.EventImportFailed, Key: landfall.Key{Supplier: "NORTH", External: "2"}, Details: map[string]string{"code": "account_failed_validation"}},
+	}))
+	check(h.operator().Skip(ctx, landfall.Key{Supplier: "NORTH", External: "4"}, "a duplicate"))
+	return landfall.Key{Supplier: "NORTH", External: "1"}
+}
+
+// harmless fails when anything of a book became more than text.
+func (g *guest) harmless(path, body string) {
+	g.t.Helper()
+	if strings.Contains(body, "<script>") || strings.Contains(body, `alert("x")`) || strings.Contains(body, "<b><b>") {
+		g.t.Errorf("%s lets a book write the page", path)
+	}
+	if len(body) > 1<<20 {
+		g.t.Errorf("%s has %d bytes", path, len(body))
+	}
+}
+
+func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	sam := h.signedIn(landfall.Support)
+	const path = "/console/accounts/NORTH/1/"
+	body := sam.sees(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
+		"dated 2026-01-05 by the old supplier", "bills/1.pdf", "1200023305967", "revision 2 beside 1", "customers.0.given_name", "changed",
+		"The account was created: A-", "10,485,759 characters: too long", "characters, not shown", "Reveal personal data")
+	for _, secret := range []string{"Lovelace", "ada@mail", "7400", "Gate code", "St James", "SW1Y", "Ada Maria", "secret of Ada", "Undo this"} {
+		if strings.Contains(body, secret) {
+			t.Errorf("%s shows %q", path, secret)
+		}
+	}
+	sam.harmless(path, body)
+	if status, body := sam.post(path+"reveal/", url.Values{"reason": {""}}); status != http.StatusBadRequest || strings.Contains(body, "Lovelace") {
+		t.Errorf("revealed without a reason: %d", status)
+	}
+	status, body := sam.post(path+"reveal/", url.Values{"reason": {"he called about his bill"}})
+	for _, shown := range []string{"Ms Ada Lovelace", "ada@mail.co.uk", "Gate code 1234", "12 St James Square", "Ada Maria", "secret of Ada", "<bdi>" + backwards} {
+		if status != http.StatusOK || !strings.Contains(body, shown) {
+			t.Errorf("revealed, %d: there is no %q", status, shown)
+		}
+	}
+	sam.harmless(path, body)
+	body = sam.sees(path, "account.reveal", "he called about his bill", "operator:sam")
+	if strings.Contains(body, "Lovelace") {
+		t.Error("what was revealed stays so")
+	}
+	if status, _ := sam.post(path+"undo/", url.Values{"reason": {"x"}, "confirm": {"NORTH"}}); status != http.StatusForbidden {
+		t.Errorf("support takes accounts back: %d", status)
+	}
+}
+
+func TestOperatorsActOnAccounts(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	ada := h.signedIn(landfall.ActingOperator)
+	const path = "/console/accounts/NORTH/"
+	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
+		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
+		t.Errorf("undone without being confirmed: %d\n%s", status, body)
+	}
+	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "was taken back") {
+		t.Errorf("undo: %d\n%s", status, body)
+	}
+	ada.sees(path+"1/", "staged", "The account was taken back: A-", "the wrong tariff", "operator:ada")
+	ada.sees(path+"4/", "a duplicate", "Take the skip mark away")
+	if status, body := ada.post(path+"4/unskip/", url.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "not marked any more") {
+		t.Errorf("unskip: %d\n%s", status, body)
+	}
+	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "marked as skipped") {
+		t.Errorf("skip: %d\n%s", status, body)
+	}
+	body := ada.sees(path+"2/", "account_failed_validation", "invalid_type", "An attempt to create the account failed")
+	ada.harmless(path+"2/", body)
+	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
+		t.Errorf("an account that is not there: %d\n%s", status, body)
+	}
+}
+
+func TestAccountsAreFoundAsOneTypes(t *testing.T) {
+	h := newHouse(t)
+	key := furnish(h)
+	if _, err := h.store.EnterTerms(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sam := h.signedIn(landfall.Support)
+	for _, words := range []string{"lovel", "ada@mail", "07400 123456", "sw1y 4jh", "1200023305967"} {
+		body := sam.sees("/console/search/found/?q="+url.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• L•••••••")
+		sam.harmless(words, body)
+		if strings.Contains(body, "<html") || strings.Contains(body, "Lovelace") {
+			t.Errorf("%q gives\n%s", words, body)
+		}
+	}
+	sam.sees("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "1 account", "imported")
+	sam.sees("/console/search/?q="+url.QueryEscape("<script>nobody"), "Nothing was found", "&lt;script&gt;nobody")
+	sam.sees("/console/search/?q=x", "at least 2 characters")
+	sam.sees("/console/search/?q=", "at least 2 characters")
+	var number string
+	if err := h.store.View(t.Context(), func(view landfall.View) error {
+		process, err := view.Process(t.Context(), key)
+		number = process.AccountNumber
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	sam.sees("/console/search/?q="+number, "<h1>"+number+"</h1>", "favour")
+	sam.sees("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
+}
+
+func TestListsLeadDownToAccounts(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	ada := h.signedIn(landfall.ActingOperator)
+	const path = "/console/suppliers/NORTH/"
+	for state, wanted := range map[string]string{"all": ">1<", "pending": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
+		body := ada.sees(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)
+		if strings.Contains(body, "/accounts/NORTH/4/") != (state == "skipped") {
+			t.Errorf("%s has\n%s", state, body)
+		}
+	}
+	ada.sees(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
+	ada.sees(path+"accounts/?state=failed&code=other", "No account has failed")
+	ada.sees(path+"failures/", "1 account", "invalid_type", "customers.*.email", "50 % of them", "in the repair", "state=failed")
+	ada.sees(path+"reconciliation/", "has not said what it has", "accounts", "Sign off", "reason=pending")
+	ada.sees(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
+	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
+		t.Errorf("a measure that is none: %d", status)
+	}
+	if status, _ := ada.get("/console/suppliers/NOWHERE/accounts/"); status != http.StatusNotFound {
+		t.Errorf("a supplier that is not there: %d", status)
+	}
+	_, table := ada.get(path + "accounts.csv?state=all")
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil || len(rows) != 4 || rows[0][1] != "external_account_number" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	if status, body := ada.post(path+"reconciliation/sign-off/", url.Values{"confirm": {"NORTH"}}); status != http.StatusBadRequest && status != http.StatusOK {
+		t.Errorf("sign-off: %d\n%s", status, body)
+	}
+}
+
+func TestLongListsArePaged(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	for external := range listRows + 5 {
+		text := []byte(`{}`)
+		if _, err := h.store.Stage(t.Context(), landfall.Staging{
+			Key: landfall.Key{Supplier: "NORTH", External: fmt.Sprintf("=X%03d", external)}, Document: text, Hash: sha256.Sum256(text),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sam := h.signedIn(landfall.Support)
+	seen := map[string]bool{}
+	pages := 0
+	for path := "/console/suppliers/NORTH/accounts/?state=pending"; path != ""; pages++ {
+		body := sam.sees(path, "<table>")
+		for _, part := range strings.Split(body, `href="/console/accounts/NORTH/`)[1:] {
+			name, _, _ := strings.Cut(part, `/"`)
+			if seen[name] {
+				t.Errorf("%s is on two pages", name)
+			}
+			seen[name] = true
+		}
+		path = ""
+		if _, next, is := strings.Cut(body, `<a href="/console/suppliers/NORTH/accounts/?`); is && strings.Contains(body, `rel="next"`) {
+			next = body[strings.LastIndex(body[:strings.Index(body, `rel="next"`)], `href="`)+6:]
+			next, _, _ = strings.Cut(next, `"`)
+			path = strings.ReplaceAll(next, "&amp;", "&")
+		}
+	}
+	if pages != 2 || len(seen) != listRows+5+2 {
+		t.Errorf("%d accounts on %d pages", len(seen), pages)
+	}
+	if _, table := sam.get("/console/suppliers/NORTH/accounts.csv?state=pending"); !strings.Contains(table, ",'=X001,") {
+		t.Errorf("a formula is handed to spreadsheets:\n%.300s", table)
+	}
+}

@@ -1,0 +1,57 @@
+package console
+
+import "landfall"
+
+// failed is what keeps a supplier's accounts back.
+type failed struct {
+	head
+	Code    string
+	Summary landfall.FailureSummary
+	Repairs []repair
+}
+
+// repair is a shortest list, with the groups that were not in the one before.
+type repair struct {
+	landfall.Repair
+	First bool
+}
+
+// mostShown is how many groups a page shows.
+const mostShown = 200
+
+// failures groups the failures of a supplier.
+func failures(v *visit) (any, error) {
+	code := v.value("supplier")
+	summary, err := v.operator().FailureSummary(v.ctx(), code)
+	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, Summary: summary}
+	for i, one := range summary.Repairs {
+		shown.Repairs = append(shown.Repairs, repair{one, i == 0})
+	}
+	return shown, err
+}
+
+// Shown gives the groups that a page shows.
+func (f failed) Shown() []landfall.FailureGroup {
+	return f.Summary.Groups[:min(len(f.Summary.Groups), mostShown)]
+}
+
+// Hidden says how many it does not.
+func (f failed) Hidden() int { return len(f.Summary.Groups) - len(f.Shown()) }
+
+// Mends says whether a group is on the shortest list for most accounts.
+func (f failed) Mends(group landfall.FailureGroup) bool {
+	if len(f.Summary.Repairs) == 0 {
+		return false
+	}
+	for _, one := range f.Summary.Repairs[len(f.Summary.Repairs)-1].Groups {
+		if one.Code == group.Code && one.Attr == group.Attr {
+			return true
+		}
+	}
+	return false
+}
+
+// Path leads to the accounts of a group.
+func (f failed) Path(group landfall.FailureGroup) string {
+	return listPath(f.Code, "accounts/", "failed", group.Code, group.Attr, "")
+}

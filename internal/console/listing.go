@@ -1,0 +1,245 @@
+package console
+
+import (
+	"encoding/csv"
+	"iter"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+)
+
+// listRows is how many accounts a page of a list has.
+const listRows = 100
+
+// mostLooked bounds how many failures are looked at for one page of those with
+// a code: whoever looks for a rare one goes on from where this page ended.
+const mostLooked = 20_000
+
+// listed is one account of a list.
+type listed struct {
+	External      string
+	AccountNumber string
+	State         string
+	StagedAt      time.Time
+	CreatedAt     time.Time
+	FailedAt      time.Time
+	Failure       *landfall.Failure
+}
+
+// accountList is a page of a supplier's accounts.
+type accountList struct {
+	head
+	Code     string
+	Filter   string
+	By, Attr string // of failures; "": all
+	Rows     []listed
+	Next     string // the address of the next page
+	CSV      string
+	Filters  []filter
+}
+
+type filter struct{ Name, Path string }
+
+// listFilters are the states a list can be of, in the order of an account's way.
+var listFilters = []string{"all", "pending", "imported", "failed", "skipped"}
+
+var processFilters = map[string]landfall.ProcessFilter{
+	"all": landfall.AllProcesses, "pending": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
+}
+
+// accountsOf lists accounts of a supplier.
+func accountsOf(v *visit) (any, error) {
+	code := v.value("supplier")
+	shown := accountList{
+		head: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: v.query("state"), By: v.query("code"), Attr: v.query("attr"),
+	}
+	if !slices.Contains(listFilters, shown.Filter) {
+		shown.Filter = "all"
+	}
+	for _, name := range listFilters {
+		shown.Filters = append(shown.Filters, filter{name, listPath(code, "accounts/", name, "", "", "")})
+	}
+	shown.CSV = listPath(code, "accounts.csv", shown.Filter, shown.By, shown.Attr, "")
+	rows, err := v.accountRows(shown.Filter, v.query("after"))
+	if err != nil {
+		return nil, err
+	}
+	looked, last := 0, ""
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		if len(shown.Rows) == listRows || looked == mostLooked {
+			shown.Next = listPath(code, "accounts/", shown.Filter, shown.By, shown.Attr, last)
+			break
+		}
+		looked, last = looked+1, row.place()
+		if row.matches(shown.By, shown.Attr) {
+			shown.Rows = append(shown.Rows, row)
+		}
+	}
+	return shown, nil
+}
+
+// listPath writes the address of a list.
+func listPath(code, name, state, by, attr, after string) string {
+	query := url.Values{"state": {state}}
+	for name, value := range map[string]string{"code": by, "attr": attr, "after": after} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return address("suppliers", code) + name + "?" + query.Encode()
+}
+
+// accountRows streams a list from some place on.
+func (v *visit) accountRows(state, after string) (iter.Seq2[listed, error], error) {
+	code := v.value("supplier")
+	if state == "failed" {
+		failed, err := v.operator().FailedAccounts(v.ctx(), landfall.FailureQuery{Supplier: code, After: after})
+		return turned(failed, func(one landfall.FailedProcess) listed {
+			row := listed{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
+			if one.Failure.AtStaging {
+				row.State = "refused"
+			}
+			return row
+		}), err
+	}
+	query := landfall.ProcessQuery{Supplier: code, Filter: processFilters[state]}
+	if at, external, is := strings.Cut(after, "~"); is {
+		if micros, err := strconv.ParseInt(at, 10, 64); err == nil {
+			query.After = &landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(micros), External: external}
+		}
+	}
+	found, err := v.operator().Accounts(v.ctx(), query)
+	return turned(found, func(one landfall.ProcessEntry) listed {
+		row := listed{External: one.External, AccountNumber: one.AccountNumber, State: "staged", StagedAt: one.FirstStagedAt, CreatedAt: one.AccountCreatedAt}
+		switch {
+		case state == "skipped":
+			row.State = "skipped"
+		case one.AccountNumber != "":
+			row.State = "imported"
+		}
+		return row
+	}), err
+}
+
+func turned[From, To any](rows iter.Seq2[From, error], turn func(From) To) iter.Seq2[To, error] {
+	return func(yield func(To, error) bool) {
+		for one, err := range rows {
+			if !yield(turn(one), err) {
+				return
+			}
+		}
+	}
+}
+
+// place is where a list goes on behind a row.
+func (l listed) place() string {
+	if l.Failure != nil {
+		return l.External
+	}
+	return strconv.FormatInt(l.StagedAt.UnixMicro(), 10) + "~" + l.External
+}
+
+// matches reports whether a failure is of a code and at a place.
+func (l listed) matches(code, attr string) bool {
+	if code == "" || l.Failure == nil {
+		return true
+	}
+	if len(l.Failure.Violations) == 0 {
+		return l.Failure.Code == code
+	}
+	return slices.ContainsFunc(l.Failure.Violations, func(one landfall.Violation) bool {
+		return one.Code == code && (attr == "" || landfall.AttrPattern(one.Attr) == attr)
+	})
+}
+
+// Codes names what is wrong with an account.
+func (l listed) Codes() string {
+	if l.Failure == nil {
+		return ""
+	}
+	var all []string
+	for _, one := range l.Failure.Violations {
+		if text := strings.TrimSpace(one.Code + " " + landfall.AttrPattern(one.Attr)); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	if len(all) == 0 {
+		return l.Failure.Code
+	}
+	const most = 5
+	if len(all) > most {
+		return strings.Join(all[:most], ", ") + ", and " + strconv.Itoa(len(all)-most) + " more"
+	}
+	return strings.Join(all, ", ")
+}
+
+// accountsCSV writes the whole list while it is read.
+func accountsCSV(v *visit) (any, error) {
+	state := v.query("state")
+	if !slices.Contains(listFilters, state) {
+		state = "all"
+	}
+	rows, err := v.accountRows(state, "")
+	if err != nil {
+		return nil, err
+	}
+	header := v.Writer.Header()
+	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Disposition", `attachment; filename="accounts-`+state+`.csv"`)
+	out := csv.NewWriter(v.Writer)
+	_ = out.Write([]string{"import_supplier", "external_account_number", "state", "platform_account_number", "first_staged_at", "account_created_at", "failed_at", "errors"})
+	for row, err := range rows {
+		if err != nil {
+			// The header is out: a line that is no account says that the end is missing.
+			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.Told("listing accounts", err).Detail})
+			break
+		}
+		if !row.matches(v.query("code"), v.query("attr")) {
+			continue
+		}
+		if out.Write([]string{cell(v.value("supplier")), cell(row.External), row.State, row.AccountNumber,
+			moment(row.StagedAt), moment(row.CreatedAt), moment(row.FailedAt), cell(row.Codes())}) != nil {
+			return nil, nil //nolint:nilnil // who has left needs no more
+		}
+	}
+	out.Flush()
+	return nil, nil //nolint:nilnil // it is answered
+}
+
+// cell keeps spreadsheets from taking a text for a formula.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+func moment(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return calendar.FormatInstant(at)
+}
+
+// listPages are the pages of a supplier that lead down to accounts.
+func listPages() []page {
+	const path = "suppliers/{supplier}/"
+	list := reads(path+"accounts/", accountsOf, "accounts")
+	table := reads(path+"accounts.csv", accountsCSV, "")
+	table.endless = true
+	compared := reads(path+"reconciliation/", reconciled, "reconciliation")
+	return []page{
+		list, table, reads(path+"failures/", failures, "failures"), compared,
+		reads(path+"reconciliation/accounts/", behind, "behind"),
+		reads(path+"reconciliation/signed/{id}/", signed, ""),
+		acts(path+"reconciliation/sign-off/", signOff, compared),
+	}
+}

@@ -1,0 +1,23 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+
+	"landfall/internal/calendar"
+)
+
+// said writes an instant that a portrait wrote, in the reader's zone.
+func (c clock) said(text any) template.HTML {
+	written := fmt.Sprint(text)
+	if written == "" {
+		return ""
+	}
+	at, err := calendar.ParseInstant(written)
+	if err != nil {
+		return template.HTML(template.HTMLEscapeString(written)) //nolint:gosec // escaped
+	}
+	return c.time(at)
+}
+
+func dec(number int) int { return number - 1 }
