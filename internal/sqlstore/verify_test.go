@@ -73,6 +73,45 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 	})
 }
 
+// TestInspectionFindsStuckDeliveries damages what waits to be delivered.
+func TestInspectionFindsStuckDeliveries(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', 'https://example.com/', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		force(t, store, `INSERT INTO event (type, supplier, external, account_number, at, details)
+			SELECT 'post_import.notes_created', supplier, external, account_number, at, details FROM event`)
+		put := func(columns string) {
+			t.Helper()
+			force(t, store, `DELETE FROM webhook_delivery`)
+			force(t, store, `INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
+				SELECT 'W', e.id, `+columns+`, 500, '' FROM event e`)
+		}
+		const first = `e.id = (SELECT min(id) FROM event)`
+		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Fatalf("nothing is damaged, and yet %v", found)
+		}
+		for columns, want := range map[string]string{
+			`e.supplier, e.external, 'waiting', 1, 1, NULL`:                                         "waits behind nothing",
+			`e.supplier, e.external, 'dead', 1, 1, 5`:                                               "was given up",
+			`e.supplier, 'another', 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`:            "about another account",
+			`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN NULL ELSE 5 END`: "waits behind nothing",
+		} {
+			put(columns)
+			if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), want) {
+				t.Errorf("%s: found %v", columns, found)
+			}
+		}
+		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
+		force(t, store, `UPDATE webhook_delivery SET event_id = event_id + 1000`)
+		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "is not there") {
+			t.Errorf("the event is gone: found %v", found)
+		}
+	})
+}
+
 // addSome posts one of everything.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()
