@@ -58,6 +58,7 @@ soak: go ## run the tests again and again with the race detector, kill servers 5
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
 	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/crashtest
 	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/crashtest
+	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database

@@ -14,6 +14,7 @@ import (
 	"landfall/client"
 	"landfall/internal/book"
 	"landfall/internal/mover"
+	"landfall/internal/proofread"
 )
 
 // importCommand moves a book. It talks to a server alone, as any integrator.
@@ -48,6 +49,10 @@ func importCommand() *cobra.Command {
 		}
 		for _, other := range found.Others {
 			warn(command, other+" is no file of a book and was left out")
+		}
+		// What the server would refuse at the very end is better known now.
+		if _, err := proofread.ReadTotals(command.Context(), found); err != nil {
+			return usageError{err}
 		}
 		order.Book, order.OnlyFailed, order.Folder = found, only == "failed", folderOf(paths[0])
 		return importBook(command, server, order)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +28,12 @@ type moving struct {
 
 func newMoving(t *testing.T, generate ...string) *moving {
 	t.Helper()
-	m := &moving{served: serve(t), book: filepath.Join(t.TempDir(), "book")}
+	return newMovingAt(t, nil, generate...)
+}
+
+func newMovingAt(t *testing.T, settings []string, generate ...string) *moving {
+	t.Helper()
+	m := &moving{served: serve(t, settings...), book: filepath.Join(t.TempDir(), "book")}
 	m.command(t, "organisation", "create", "Acme")
 	m.command(t, "supplier", "create", "NORTH")
 	m.command(t, "supplier", "grant", "NORTH", "Acme")
@@ -205,4 +212,80 @@ func waitFor(t *testing.T, path string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("%s never came", path)
+}
+
+// again starts the server once more, on its database and at its address.
+func (s *served) again(t *testing.T) {
+	t.Helper()
+	next := &exec.Cmd{Path: s.Path, Args: s.Args}
+	if err := next.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.Cmd = next
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if answer, err := http.Get(s.base + "/readyz"); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server did not come back")
+		}
+	}
+}
+
+// TestAnImportAndItsServerKilled kills the server under an import, and sometimes
+// the import as well, and wants what an undisturbed one leaves. How often is
+// IMPORT_KILLS.
+func TestAnImportAndItsServerKilled(t *testing.T) {
+	kills := 2
+	if text := os.Getenv("IMPORT_KILLS"); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	generated := []string{"--accounts", "800", "--fault", "phone=4%"}
+	m := newMovingAt(t, []string{"--listen", freeAddress(t)}, generated...)
+	go io.Copy(io.Discard, m.read) // the log
+	attempt := m.start(t, io.Discard, io.Discard)
+	for kill := range kills {
+		time.Sleep(time.Duration(20+rand.IntN(800)) * time.Millisecond) //nolint:gosec // any moment will do
+		if err := m.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = m.Wait()
+		if kill%2 == 1 {
+			_ = attempt.Process.Kill()
+		}
+		m.again(t)
+		if kill%2 == 1 {
+			_ = attempt.Wait()
+			attempt = m.start(t, io.Discard, io.Discard)
+		}
+	}
+	t.Cleanup(func() { _ = m.Process.Kill() })
+	if err := attempt.Wait(); err != nil {
+		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != exitRefused {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte(`"finished":true`)) {
+		t.Fatal("the import did not come to its end")
+	}
+	for phase, tally := range journalTallies(t, text) {
+		if tally.Lines != tally.Done+tally.There+tally.Failed+tally.NotReached {
+			t.Errorf("%s does not add up: %+v", phase, tally)
+		}
+	}
+	undisturbed := newMoving(t, generated...)
+	undisturbed.finish(t)
+	if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
+		t.Errorf("after %d kills the server has %+v, undisturbed %+v", kills, got, want)
+	}
 }

@@ -99,12 +99,19 @@ func (j *journal) open(order Order) error {
 	wanted := state{Phases: map[Phase]phase{}, Mode: mode{
 		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly,
 	}}
+	paths := make([]string, 0, len(order.Book.Files)+1)
 	for _, file := range order.Book.Files {
-		info, err := os.Stat(file.Path)
+		paths = append(paths, file.Path)
+	}
+	if order.Book.Totals != "" {
+		paths = append(paths, order.Book.Totals)
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
 		if err != nil {
 			return err
 		}
-		wanted.Book = append(wanted.Book, fingerprint{filepath.Base(file.Path), info.Size(), info.ModTime().UnixNano()})
+		wanted.Book = append(wanted.Book, fingerprint{filepath.Base(path), info.Size(), info.ModTime().UnixNano()})
 	}
 	path := filepath.Join(j.folder, "journal.ndjson")
 	found, length, err := lastState(path)

@@ -152,7 +152,16 @@ func (s *sending) answered(one entry, answer client.Answer) error {
 		s.journal.names(one.supplier)
 	}
 	outcome, failed := judge(s.kind, answer)
+	if outcome == outcomeFailed && failed.Code == landfall.CodeAccountNotFound && s.partial() {
+		outcome, failed = outcomeUnsent, nil // its account has not been created yet, as was ordered
+	}
 	return s.settle(one, outcome, failed)
+}
+
+// partial reports whether accounts of the book were left out on purpose: what
+// belongs to them is not reached either.
+func (m *Mover) partial() bool {
+	return m.order.Sample > 1 || m.order.OnlyFailed || m.order.Supplier != ""
 }
 
 // settle counts a line, keeps why it failed, and notes how far the file is.
