@@ -84,6 +84,10 @@ func isBook(command *cobra.Command, arguments []string) bool {
 const mostNamed = 1000
 
 func reconcileBook(command *cobra.Command, server *client.Client, order collate.Order, file string) error {
+	// Somebody who only asks need not wait for a server to come back.
+	if err := server.Alive(command.Context()); err != nil {
+		return serverTrouble(err)
+	}
 	out, finish, err := differencesFile(file)
 	if err != nil {
 		return usageError{err}
