@@ -34,6 +34,7 @@ const (
 	CodeWindowOver            = "window_over"
 	CodeHasPostings           = "has_postings"
 	CodeCustomersTold         = "customers_were_told"
+	CodeErased                = "account_erased"
 	CodeEventCursorUnknown    = "event_cursor_unknown"
 
 	CodeRunActive   = "run_already_active"

@@ -254,7 +254,8 @@ type ProcessReader interface {
 	// ended by the database's clock reads as Staged.
 	Process(ctx context.Context, key Key) (Process, error)
 	// Revisions gives the staging history, oldest first, documents included.
-	// A document that is not the one that was staged is an error.
+	// A document that is not the one that was staged is an error; one that
+	// is gone is none.
 	Revisions(ctx context.Context, key Key) ([]StagedRevision, error)
 	// UndoneAccounts gives the accounts of a process that were taken back,
 	// oldest first.
@@ -275,6 +276,13 @@ type ProcessWriter interface {
 	// Unskip takes the mark away; ErrNotFound when there is no mark. A process
 	// that was never staged is gone with it.
 	Unskip(ctx context.Context, key Key) error
+	// Erase takes away for good what is personal of an account: what was staged,
+	// people, addresses, what somebody wrote, mails, what it is found by. Its
+	// numbers, its books and that it was there stay. An account that was
+	// never created is marked to be skipped, so that it does not come back. Again
+	// erases what was added since. ErrNotFound when nothing was ever staged;
+	// ErrExists while it is being created.
+	Erase(ctx context.Context, key Key) (Erasure, error)
 }
 
 // CredentialReader reads organisations, keys and tokens.

@@ -33,6 +33,7 @@ type Process struct {
 	AccountCreatedAt time.Time // zero until imported
 	SkipReason       string    // why the operator marked it, when Skipped
 	Failure          *Failure  // of the last attempt, when it failed
+	ErasedAt         time.Time // when what is personal was erased; zero: it was not
 }
 
 // Failure is why an account does not get on: its last attempt failed, or its
@@ -88,8 +89,16 @@ type StagedRevision struct {
 	Revision int
 	Hash     [32]byte
 	StagedAt time.Time
-	Document []byte
+	Document []byte    // nil once it is gone
+	GoneAt   time.Time // when it went; zero: it is there
 	By       Author
+}
+
+// Erasure is what was erased of an account.
+type Erasure struct {
+	Revisions     int       // of staged documents
+	AccountNumber string    // "" when it was never created
+	Before        time.Time // when it had been erased before; zero: never
 }
 
 // ProcessFilter chooses what a list shows. Skipped processes are in no list

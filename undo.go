@@ -32,10 +32,11 @@ const (
 	KeptWindowOver    KeptReason = CodeWindowOver    // it was created too long ago
 	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it since
 	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
+	KeptErased        KeptReason = CodeErased        // there is nothing left that it could be staged from
 )
 
 // KeptReasons lists the reasons in the order they are looked at.
-var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptCustomersTold}
+var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptCustomersTold, KeptErased}
 
 // UndoOutcome is the answer to one Undoing.
 type UndoOutcome struct {

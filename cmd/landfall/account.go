@@ -19,7 +19,7 @@ func accountCommand() *cobra.Command {
 		accountShow(), accountFind(), accountFailed(), accountErrors(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
 		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip),
-		accountUndo())
+		accountUndo(), accountErase(), accountExport())
 }
 
 // accountMark makes the command that sets the skip mark and the one that takes

@@ -84,6 +84,8 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeWindowOver, "Told to the operator only: the account was created too long ago to be taken back.", 400),
 	answers(landfall.CodeHasPostings, "Told to the operator only: something was added to the account, so it is not taken back.", 400),
 	answers(landfall.CodeCustomersTold, "Told to the operator only: a mail about the account was sent or is being sent, so it is not taken back.", 400),
+	answers(landfall.CodeErased, "Told to the operator only: what is personal of the account was erased, so it is neither taken back nor staged again. "+
+		"It also stands in place of a failure that was erased.", 400),
 	answers(landfall.CodeOutsideOpenPeriod, "The transaction's date is outside the open statement period and may not be moved.", 400),
 	answers(landfall.CodeStatementExists, "A statement with this identifier and other content exists.", 400),
 	answers(landfall.CodeDocumentMissing, "The document is not in the file store.", 400),

@@ -39,8 +39,12 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 		return err
 	}
 	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
-		if _, err := tx.Process(ctx, key); err != nil {
+		process, err := tx.Process(ctx, key)
+		if err != nil {
 			return "", processFault(ctx, tx, key, err)
+		}
+		if !process.ErasedAt.IsZero() {
+			return "", landfall.Refuse(landfall.CodeErased, "What is personal of the account was erased; it stays marked for good.")
 		}
 		if err := tx.Unskip(ctx, key); err != nil {
 			return "", because(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,

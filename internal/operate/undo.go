@@ -41,6 +41,7 @@ var keptBecause = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
 		"See it with: supplier show; change it with: supplier set --undo-window",
 	landfall.KeptHasPostings:   "The account is kept: something was added to it since it was created.",
+	landfall.KeptErased:        "The account is kept: what is personal of it was erased, so there is nothing that it could be staged from.",
 	landfall.KeptCustomersTold: "The account is kept: a mail about it was sent to its customers, or is being sent.",
 }
 

@@ -32,6 +32,7 @@ type Revision struct {
 	SHA256   string          `json:"sha256"`
 	Bytes    int             `json:"bytes"`
 	Made     bool            `json:"made_the_account"`
+	GoneAt   *Maybe          `json:"gone_at,omitempty"` // when the document went
 	By       *Author         `json:"by,omitempty"`
 	Document json.RawMessage `json:"document,omitempty"` // personal
 }
@@ -79,6 +80,10 @@ func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	}
 	if whole {
 		shown.Document = staged.Document
+	}
+	if !staged.GoneAt.IsZero() {
+		gone := instant(staged.GoneAt)
+		shown.GoneAt = &gone
 	}
 	return shown
 }

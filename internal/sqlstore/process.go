@@ -32,11 +32,11 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 	var first, staged int64
 	var created, failed sql.NullInt64
 	err := v.one(ctx, `SELECT `+standing+`, p.revision, p.hash, p.first_staged_at, p.staged_at,
-			p.account_number, p.account_created_at, p.skip_reason, p.failure, p.failed_at
+			p.account_number, p.account_created_at, p.skip_reason, p.failure, p.failed_at, p.erased_at
 		FROM process p JOIN supplier s ON s.id = p.supplier_id
 		WHERE s.code = $1 AND p.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason, &failure, &failed})
+		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason, &failure, &failed, instantInto{&process.ErasedAt}})
 	if err != nil {
 		return landfall.Process{}, err
 	}
@@ -52,11 +52,11 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
-		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document,
+		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.GoneAt},
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
 		r.Hash = digest(hash)
 		return err
-	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.key_id, g.request_id, k.organisation
+	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.gone_at, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
 		LEFT JOIN api_key k ON k.id = g.key_id
 		WHERE s.code = $1 AND p.external = $2 ORDER BY g.revision`, key.Supplier, key.External)
@@ -65,6 +65,10 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 	}
 	for i := range found {
 		r := &found[i]
+		if !r.GoneAt.IsZero() && len(r.Document) == 0 {
+			r.Document = nil
+			continue
+		}
 		if r.Document, err = unpacked(r.Document, r.Hash); err != nil {
 			return nil, altered(key, r.Revision, err)
 		}

@@ -20,6 +20,7 @@ type undoing struct {
 	now     int64
 	inTime  bool
 	posted  bool   // something was added to it
+	erased  bool   // what is personal of it is gone
 	madeIn  string // the run
 }
 
@@ -104,6 +105,8 @@ func (t *tx) keeps(ctx context.Context, one *undoCall, mailed map[int64]bool) (l
 		return landfall.KeptWindowOver, nil
 	case one.wanted.posted:
 		return landfall.KeptHasPostings, nil
+	case one.wanted.erased:
+		return landfall.KeptErased, nil
 	case mailed[one.wanted.id]:
 		told, err := t.RetractMails(ctx, one.key)
 		if told {

@@ -8,7 +8,7 @@ import (
 
 // importedHeld finds the accounts of a batch by their processes and holds those.
 var importedHeld = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
-	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window
+	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
 	WHERE held.account_number IS NOT NULL ORDER BY held.id {hold}`)
@@ -28,7 +28,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 		var key landfall.Key
 		var window int64
 		var u undoing
-		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window); err != nil {
+		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window, &u.erased); err != nil {
 			return nil, t.note(err)
 		}
 		one := open.byKey[key]

@@ -98,6 +98,11 @@ var laws = []struct{ broken, when string }{
 		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
 	{"a mail of its account stands under another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
 	{"its account has a number that was retired", `EXISTS (SELECT 1 FROM undone_account u WHERE u.number = p.account_number)`},
+	{"it was erased and could be staged or created again", `p.erased_at IS NOT NULL AND p.state NOT IN ('imported', 'skipped')`},
+	{"it was erased and has a staged document, a mail that waits or something it is found by", `p.erased_at IS NOT NULL AND (
+		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.gone_at IS NULL)
+		OR EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.due_at IS NOT NULL)
+		OR EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id))`},
 	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
@@ -126,7 +131,7 @@ func counted(table string) string {
 // it was staged with, and that of the last one with its process's. They are
 // read one revision at a time: a document may be large.
 func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
-	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document
+	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document, g.gone_at IS NOT NULL
 		FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN staging g ON g.process_id = p.id
 		WHERE p.id > $1 AND p.id <= $2 ORDER BY p.id, g.revision`, after, last)
 	if err != nil {
@@ -139,13 +144,17 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 		var current int64
 		var revision sql.NullInt64
 		var own, hash, kept []byte
-		if err := rows.Scan(&key.Supplier, &key.External, &current, &own, &revision, &hash, &kept); err != nil {
+		var gone bool
+		if err := rows.Scan(&key.Supplier, &key.External, &current, &own, &revision, &hash, &kept, &gone); err != nil {
 			return nil, v.note(err)
 		}
 		if !revision.Valid {
 			continue // the laws miss it
 		}
-		if _, err := unpacked(kept, digest(hash)); err != nil {
+		if gone && len(kept) == 0 {
+			continue // and that it was there is all that is known
+		}
+		if _, err := unpacked(kept, digest(hash)); err != nil || gone {
 			findings = append(findings, landfall.Finding{Key: key, What: fmt.Sprintf("revision %d is not the document that was staged", revision.Int64)})
 		}
 		if revision.Int64 == current && digest(own) != digest(hash) {

@@ -1,0 +1,145 @@
+package sqlstore
+
+// The registry of what is personal. Every column of every table is in it, with
+// what it holds; a test fails when one is missing. The eraser writes its
+// statements from it, so that a column which is declared personal is erased, and
+// docs/privacy.md is held against it.
+
+// nature says what a column holds.
+type nature uint8
+
+const (
+	plain    nature = iota // settings, states, times, counters, digests of secrets: nothing about a customer
+	identity               // the numbers an account is known by; they stay, so that the fact stays
+	booked                 // money and its dates: books are kept by law
+	staff                  // who works here or calls us: operators and organisations
+	personal               // about a customer: it is erased
+)
+
+// column is what a column holds, and for what is personal what stands there
+// once it was erased.
+type column struct {
+	nature nature
+	blank  string
+}
+
+// holding is a table with its columns.
+type holding struct {
+	columns map[string]column
+	// of finds the rows of an account by its process, $1.
+	of string
+	// remove says that the rows go as a whole.
+	remove bool
+}
+
+const (
+	ofAccount = `account_id = $1`
+	noText    = `''`
+	nothing   = `NULL`
+	// erasedFailure keeps that something failed, and not over what.
+	erasedFailure = `CASE WHEN failure IS NOT NULL THEN CAST('{"code":"account_erased"}' AS {json}) END`
+	noBytes       = `CAST('' AS {bytes})`
+)
+
+// as declares columns of one nature.
+func as(nature nature, names ...string) map[string]column {
+	columns := make(map[string]column, len(names))
+	for _, name := range names {
+		columns[name] = column{nature: nature}
+	}
+	return columns
+}
+
+// blanked declares personal columns that are left with one value.
+func blanked(blank string, names ...string) map[string]column {
+	columns := make(map[string]column, len(names))
+	for _, name := range names {
+		columns[name] = column{personal, blank}
+	}
+	return columns
+}
+
+func all(parts ...map[string]column) map[string]column {
+	columns := map[string]column{}
+	for _, part := range parts {
+		for name, column := range part {
+			columns[name] = column
+		}
+	}
+	return columns
+}
+
+// authored is who wrote a row.
+var authored = as(staff, "key_id", "request_id")
+
+// holdings is the registry.
+var holdings = map[string]holding{
+	"process": {of: `id = $1`, columns: all(
+		as(plain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
+			"claim_token", "claim_until", "failed_at", "figures", "former_figures", "failed_before", "erased_at"),
+		as(identity, "external", "account_number"),
+		blanked(noBytes, "hash"), blanked(erasedFailure, "failure"))},
+	"staging": {of: `process_id = $1`, columns: all(authored,
+		as(plain, "process_id", "revision", "staged_at", "gone_at"), blanked(noBytes, "hash", "document"))},
+	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
+		columns: all(authored, as(plain, "supplier_id", "at"), as(identity, "external"), blanked(nothing, "failure"))},
+	"account": {of: `id = $1`, columns: all(
+		as(plain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
+			"posting_count", "run"),
+		as(booked, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
+			"last_statement_balance", "transfer_balance", "open_from_on", "balance"),
+		blanked(noText, "billing_name"))},
+	"customer": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "role"),
+		blanked(noText, "given_name", "family_name", "title", "email", "mobile", "landline"), blanked(nothing, "born_on"))},
+	"address": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal"),
+		blanked(`CAST('[]' AS {json})`, "lines"), blanked(noText, "locality", "postal_code", "country"))},
+	"supply_point": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
+		blanked(noText, "identifier"))},
+	"agreement": {of: ofAccount, columns: as(plain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
+	"meter": {of: ofAccount, columns: all(as(plain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
+		blanked(noText, "serial_number"), blanked(`CAST('[]' AS {json})`, "registers"))},
+	"statement_period": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal"), as(booked, "from_on", "to_on", "balance"))},
+	"ledger_entry": {of: ofAccount, columns: all(authored, as(plain, "account_id"),
+		as(booked, "transaction_id", "sequence", "kind", "closed", "signed", "balance", "type", "entered_on", "original_on"),
+		blanked(noText, "reason", "note"), blanked(nothing, "document"))},
+	"note": {of: ofAccount, columns: all(authored, as(plain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
+		blanked(`0`, "digest"), blanked(nothing, "body", "document_paths"))},
+	"historical_statement": {of: ofAccount, columns: all(authored, as(plain, "account_id", "ordinal"),
+		as(booked, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), blanked(noText, "path"))},
+	"instruction": {of: ofAccount, columns: all(authored,
+		as(plain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
+		blanked(noText, "reference", "last_digits", "expiry"))},
+	"payment_schedule": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
+		as(booked, "start_on", "end_on", "amount", "threshold"))},
+	"mail": {of: ofAccount, columns: all(
+		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain"),
+		blanked(`'erased ' || CAST(id AS TEXT)`, "recipient"), blanked(noText, "reply"))},
+	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), blanked(nothing, "term"))},
+	"run_failure": {
+		of: `external = (SELECT p.external FROM process p WHERE p.id = $1)
+			AND run_id IN (SELECT r.id FROM run r JOIN process p ON p.supplier_id = r.supplier_id WHERE p.id = $1)`,
+		columns: all(as(plain, "run_id", "at"), as(identity, "external"), blanked(erasedFailure, "failure"))},
+
+	"undone_account": {columns: all(as(identity, "number"), as(staff, "actor"),
+		as(plain, "process_id", "account_created_at", "undone_at", "reason", "run_id"))},
+	"deviation": {columns: all(as(plain, "id", "supplier_id", "figures"), as(identity, "external"))},
+	"event": {columns: all(as(staff, "key_id", "request_id"), as(plain, "id", "type", "supplier", "at", "details"),
+		as(identity, "external", "account_number"))},
+	"webhook_delivery": {columns: all(as(identity, "external"),
+		as(plain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
+	"run_member": {columns: as(plain, "run_id", "ordinal", "process_id", "outcome")},
+	"run": {columns: all(as(staff, "created_key_id", "created_request_id", "key_id", "request_id"), as(identity, "cursor_external"),
+		as(plain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
+			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen"))},
+	"audit": {columns: all(as(staff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(plain, "id", "at", "action", "detail"))},
+}
+
+// impersonal are the tables that hold nothing about any account: settings,
+// sums, credentials and the service's own notes. Their columns are all plain,
+// or about those who work here.
+var impersonal = []string{
+	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
+	"claim_counter", "rehearsal", "mail_desk", "run_slice", "tally", "uncounted", "control_totals", "sign_off", "webhook", "webhook_round",
+	"undo_kept", "place", "operator", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
+	"run_sample", "replica",
+}

@@ -1,0 +1,55 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Columns names every column of a store, as table.column.
+func (s *Store) Columns(ctx context.Context, postgres bool) ([]string, error) {
+	if postgres {
+		return s.Texts(ctx, `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()`)
+	}
+	return s.Texts(ctx, `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`)
+}
+
+// Unclassified names what the registry does not know of some columns, and
+// what it knows that is not among them.
+func Unclassified(columns []string) (wrong []string) {
+	known := map[string]bool{}
+	for table, held := range holdings {
+		for column := range held.columns {
+			known[table+"."+column] = true
+		}
+	}
+	for _, name := range columns {
+		table, _, _ := strings.Cut(name, ".")
+		if !known[name] && !slices.Contains(impersonal, table) {
+			wrong = append(wrong, name+" is not classified")
+		}
+		delete(known, name)
+	}
+	for name := range known {
+		wrong = append(wrong, name+" is not there")
+	}
+	return wrong
+}
+
+func TestWhatIsPersonalIsErased(t *testing.T) {
+	for table, held := range holdings {
+		for name, column := range held.columns {
+			if column.nature == personal && held.of == "" {
+				t.Errorf("%s.%s is personal, and nothing says whose it is", table, name)
+			}
+			if (column.nature == personal) != (column.blank != "") {
+				t.Errorf("%s.%s: what is left of it?", table, name)
+			}
+		}
+	}
+	if len(erasures) < 12 {
+		t.Errorf("%d statements erase", len(erasures))
+	}
+}

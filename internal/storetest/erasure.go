@@ -1,0 +1,180 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"landfall"
+)
+
+func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfall.Erasure) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) (err error) {
+		erasure, err = tx.Erase(t.Context(), key)
+		return err
+	})
+	return erasure
+}
+
+// said gives everything that can be read about a process, as text.
+func said(t *testing.T, store landfall.Store, key landfall.Key) string {
+	t.Helper()
+	var all []any
+	look(t, store, func(view landfall.View) error {
+		process, err := view.Process(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		revisions, err := view.Revisions(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		for i := range revisions {
+			all = append(all, string(revisions[i].Document))
+		}
+		mails, err := view.MailsOf(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		account, err := view.Account(t.Context(), key)
+		if err != nil && process.State == landfall.Imported {
+			return err
+		}
+		all = append(all, process, revisions, mails, account)
+		return nil
+	})
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var erasures = []check{
+	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
+		const canary = "Kanarienvogel"
+		staged(t, store)
+		stage(t, store, document(key, canary), landfall.StagedFirst, 1)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		creation := landfall.Creation{Claim: mine, Account: house(), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}, {Kind: "k", To: "b"}}}
+		data := &creation.Account.Data
+		data.BillingName, data.BillingAddress.Lines = canary, []string{canary}
+		for i := range data.Customers {
+			data.Customers[i].GivenName, data.Customers[i].Email = canary, canary
+		}
+		data.Notes = append(data.Notes, landfall.Note{Body: canary, HasBody: true})
+		made, err := store.Create(t.Context(), creation)
+		if err != nil || made.Verdict != landfall.Created {
+			t.Fatalf("%+v, %v", made, err)
+		}
+		figures := func() (found landfall.AccountFigures) {
+			look(t, store, func(view landfall.View) (err error) {
+				found, err = view.AccountFigures(t.Context(), key)
+				return err
+			})
+			return found
+		}
+		before := figures()
+		if !strings.Contains(said(t, store, key), canary) {
+			t.Fatal("this case would find nothing")
+		}
+		if erasure := erase(t, store, key); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.Before.IsZero() {
+			t.Errorf("%+v", erasure)
+		}
+		if text := said(t, store, key); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
+			t.Errorf("what is left: %s", text)
+		}
+		same(t, figures(), before)
+		found := process(t, store, key)
+		recent(t, found.ErasedAt)
+		if found.State != landfall.Imported || found.Revision != 1 {
+			t.Errorf("%+v", found)
+		}
+		// The sums hold, and what verifies finds nothing wrong.
+		for seen, err := range store.Inspect(t.Context()) {
+			if err != nil || seen.Finding != nil {
+				t.Errorf("%+v, %v", seen.Finding, err)
+			}
+		}
+		// No mail goes out any more, and it cannot be taken back.
+		due, err := store.MailsDue(t.Context())
+		if due || err != nil {
+			t.Errorf("mails are due: %v, %v", due, err)
+		}
+		if outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
+			t.Errorf("%+v", outcome)
+		}
+		// What is added later goes when it is erased again.
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Additions{Notes: []landfall.Note{{Body: canary, HasBody: true}}}, nil
+		}}, landfall.Posted)
+		if again := erase(t, store, key); again.Before.IsZero() || strings.Contains(said(t, store, key), canary) {
+			t.Errorf("%+v", again)
+		}
+	}},
+	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
+		const canary = "Kanarienvogel"
+		staged(t, store)
+		stage(t, store, document(key, canary), landfall.StagedFirst, 1)
+		stage(t, store, document(key, canary+"2"), landfall.StagedAgain, 2)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), key)
+			return err
+		})
+		want(t, err, landfall.ErrExists)
+		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x", Detail: canary}, Event: landfall.Event{Type: landfall.EventImportFailed}}
+		if err := store.Release(t.Context(), mine, failed); err != nil {
+			t.Fatal(err)
+		}
+		if erasure := erase(t, store, key); erasure.Revisions != 2 || erasure.AccountNumber != "" {
+			t.Errorf("%+v", erasure)
+		}
+		if text := said(t, store, key); strings.Contains(text, canary) {
+			t.Errorf("what is left: %s", text)
+		}
+		if found := process(t, store, key); found.State != landfall.Skipped || found.Revision != 2 {
+			t.Errorf("%+v", found)
+		}
+		outcome, err := store.Stage(t.Context(), document(key, canary))
+		if err != nil || outcome.Verdict != landfall.RefusedSkipped {
+			t.Errorf("%+v, %v", outcome, err)
+		}
+		for _, revision := range revisions(t, store, key) {
+			recent(t, revision.GoneAt)
+			if revision.Document != nil || revision.StagedAt.IsZero() {
+				t.Errorf("%+v", revision)
+			}
+		}
+		if erasure := erase(t, store, key); erasure.Before.IsZero() {
+			t.Errorf("%+v", erasure)
+		}
+	}},
+	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), key)
+			return err
+		})
+		want(t, err, landfall.ErrNotFound)
+	}},
+	{"erasing one account leaves the others alone", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		for i := range 3 {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint("E-", i)}
+			stage(t, store, document(own, own.External), landfall.StagedFirst, 1)
+			mine := claim(t, store, wish(own), landfall.ClaimGranted)
+			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := landfall.Key{Supplier: code, External: "E-2"}
+		before := said(t, store, other)
+		erase(t, store, landfall.Key{Supplier: code, External: "E-1"})
+		if said(t, store, other) != before {
+			t.Error("another account changed")
+		}
+	}},
+}
