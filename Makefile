@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
 CLUSTER := go run ./internal/pgtest/cluster
 
-.PHONY: help demo build man test check lint generate verify bench soak vuln clean go
+.PHONY: help demo build release reproducible man test check lint generate verify bench soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Begin with 'make demo'; before you send a change, run 'make check'."
@@ -28,6 +28,15 @@ build: go ## build bin/landfall, one static binary
 
 demo: build ## build, watch a generated book move onto a throw-away server, and look around there
 	@bin/landfall demo
+
+release: go ## build dist/: programs for every system, checksums, bill of materials, licences; TARGETS=linux/amd64 builds fewer
+	@rm -rf dist && go run ./internal/release -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)) && ls -l dist
+
+reproducible: go ## build the release twice, without what the first one left, and compare; takes long
+	@one=$$(mktemp -d) two=$$(mktemp -d) cache=$$(mktemp -d); trap 'chmod -R u+w "$$cache"; rm -rf "$$one" "$$two" "$$cache"' EXIT; \
+	go run ./internal/release -out "$$one" -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)); \
+	GOCACHE=$$cache go run ./internal/release -out "$$two" -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)); \
+	diff "$$one/SHA256SUMS" "$$two/SHA256SUMS" && echo "the same bytes twice"
 
 man: build ## write the manual pages into bin/man
 	@bin/landfall man bin/man
@@ -65,4 +74,4 @@ vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline 
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
 
 clean: ## remove what was built
-	@rm -rf bin
+	@rm -rf bin dist

@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"landfall/internal/filelock"
 )
 
 // A book grows in a folder beside the one it will be, and gets its name when it
@@ -51,7 +52,7 @@ func lockFolder(part string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if taken, err := filelock.TryFolder(file); taken || err != nil {
 		return nil, errors.Join(fmt.Errorf("another conversion is at work in %s", part), file.Close())
 	}
 	return file, nil

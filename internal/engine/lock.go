@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"landfall/internal/filelock"
 )
 
 // fileLock is the right to serve a SQLite file or to change its schema. The
@@ -23,7 +25,7 @@ const (
 // openLock opens the lock file itself: a link in its place could lead what is
 // written into it into any file this user may write.
 func openLock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.Plain, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("the lock file %s is a link: remove it", path)
 	}
@@ -46,11 +48,12 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 		return nil, err
 	}
 	for sure := 0; ; {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		var taken bool
+		taken, err = filelock.Try(file)
+		if err == nil && !taken {
 			break
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if !taken {
 			_ = file.Close()
 			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 		}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// component is an entry of a CycloneDX bill of materials.
+type component struct {
+	Type    string `json:"type"`
+	Ref     string `json:"bom-ref"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PURL    string `json:"purl,omitempty"`
+	Hashes  []hash `json:"hashes,omitempty"`
+}
+
+type hash struct {
+	Algorithm string `json:"alg"`
+	Content   string `json:"content"`
+}
+
+// describe writes what a program was built from, as it says itself, in the form
+// of CycloneDX. There is no time in it, and its number comes from its contents.
+func describe(program, version string) ([]byte, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	parts := []component{{Type: "platform", Ref: "go", Name: "go", Version: strings.TrimPrefix(info.GoVersion, "go")}}
+	refs := []string{"go"}
+	for _, module := range info.Deps {
+		if module.Replace != nil {
+			module = module.Replace
+		}
+		part := component{Type: "library", Name: module.Path, Version: module.Version, PURL: "pkg:golang/" + module.Path + "@" + module.Version}
+		part.Ref = part.PURL
+		// The sum of go.sum is a SHA-256 over the list of the module's files.
+		if sum, ok := strings.CutPrefix(module.Sum, "h1:"); ok {
+			raw, err := base64.StdEncoding.DecodeString(sum)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", module.Path, err)
+			}
+			part.Hashes = []hash{{"SHA-256", hex.EncodeToString(raw)}}
+		}
+		parts, refs = append(parts, part), append(refs, part.Ref)
+	}
+	listed, err := json.Marshal(parts)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(append(listed, version...))
+	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80 // a UUID made from a name
+	own := "pkg:golang/landfall@" + version
+	return json.MarshalIndent(map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+		"serialNumber": fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]),
+		"metadata":     map[string]any{"component": component{Type: "application", Ref: own, Name: "landfall", Version: version, PURL: own}},
+		"components":   parts,
+		"dependencies": []map[string]any{{"ref": own, "dependsOn": refs}},
+	}, "", "  ")
+}
+
+// licences puts the licence and notice of everything in a program into one
+// text, which must be passed on with it.
+func licences(program string) ([]byte, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	own, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "landfall\n\n%s\n", own)
+	for _, module := range info.Deps {
+		if module.Replace != nil {
+			module = module.Replace
+		}
+		folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module.Path).Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", module.Path, err)
+		}
+		found, err := legal(strings.TrimSpace(string(folder)))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", module.Path, err)
+		}
+		fmt.Fprintf(&text, "%s\n%s %s\n\n%s\n", strings.Repeat("-", 78), module.Path, module.Version, found)
+	}
+	return text.Bytes(), nil
+}
+
+// legal reads the texts of a module that lawyers ask for.
+func legal(folder string) ([]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	for _, entry := range entries {
+		name := strings.ToUpper(entry.Name())
+		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "COPYRIGHT"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		text.Write(append(content, '\n'))
+	}
+	if text.Len() == 0 {
+		return nil, errors.New("it has no licence that could be passed on")
+	}
+	return text.Bytes(), nil
+}

@@ -1,0 +1,96 @@
+// Command release builds what is given away: the program for every system,
+// their checksums, what is in them, and the licences. The same commit makes the
+// same bytes, wherever and whenever it is built.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// targets are the systems it is built for.
+var targets = []string{
+	"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64",
+}
+
+func main() {
+	out := flag.String("out", "dist", "folder to build into")
+	version := flag.String("version", "unknown", "what the program calls itself")
+	wanted := flag.String("targets", strings.Join(targets, ","), "systems to build for")
+	flag.Parse()
+	if err := release(*out, *version, strings.Split(*wanted, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func release(out, version string, targets []string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // it is given away
+		return err
+	}
+	var files []string
+	for _, target := range targets {
+		file, err := build(out, version, target)
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	bill, err := describe(filepath.Join(out, files[0]), version)
+	if err != nil {
+		return err
+	}
+	texts, err := licences(filepath.Join(out, files[0]))
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"sbom.cdx.json": bill, "LICENCES.txt": texts} {
+		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil { //nolint:gosec // likewise
+			return err
+		}
+		files = append(files, name)
+	}
+	return sums(out, files)
+}
+
+// build makes one program. Nothing of the machine gets into it: no paths, no
+// repository state, no build id.
+func build(out, version, target string) (string, error) {
+	system, machine, ok := strings.Cut(target, "/")
+	if !ok {
+		return "", fmt.Errorf("%q is no system: want one such as linux/amd64", target)
+	}
+	file := "landfall-" + system + "-" + machine
+	if system == "windows" {
+		file += ".exe"
+	}
+	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version,
+		"-o", filepath.Join(out, file), "./cmd/landfall")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", target, err, output)
+	}
+	return file, nil
+}
+
+// sums writes what sha256sum --check reads.
+func sums(out string, files []string) error {
+	slices.Sort(files)
+	var list strings.Builder
+	for _, name := range files {
+		content, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		fmt.Fprintf(&list, "%s  %s\n", hex.EncodeToString(sum[:]), name)
+	}
+	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(list.String()), 0o644) //nolint:gosec // likewise
+}
