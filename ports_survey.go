@@ -1,6 +1,9 @@
 package landfall
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // SurveyReader counts what operators watch, at a cost that is bounded however
 // many accounts there are.
@@ -11,4 +14,7 @@ type SurveyReader interface {
 	// ClaimsAlive says how many accounts are being created, by supplier; those
 	// without any are left out.
 	ClaimsAlive(ctx context.Context) (map[string]int64, error)
+	// SignedOffAt says when the reconciliation of each supplier was signed off
+	// last; suppliers without are left out.
+	SignedOffAt(ctx context.Context) (map[string]time.Time, error)
 }

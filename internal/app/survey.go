@@ -40,6 +40,7 @@ type survey struct {
 	runs      map[landfall.RunState]int64
 	remaining map[string]int64 // of runs, by supplier
 	claims    map[string]int64
+	signed    map[string]int64 // when, in seconds since 1970
 }
 
 // read gives the latest survey; when the database cannot be asked, the one
@@ -97,6 +98,16 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 	for supplier := range found.accounts {
 		found.claims[supplier] = alive[supplier]
 	}
+	signed, err := view.SignedOffAt(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.signed = make(map[string]int64, len(signed))
+	for supplier, at := range signed {
+		if _, named := found.accounts[supplier]; named {
+			found.signed[supplier] = at.Unix()
+		}
+	}
 	live, err := view.LiveRuns(ctx)
 	if err != nil {
 		return found, err
@@ -133,6 +144,9 @@ func (a *App) surveys() []httpapi.Survey {
 		{Name: "landfall_supplier_deviating_accounts", Labels: []string{"supplier"},
 			Help: "Accounts whose ledger or contents are not what was sent for them.",
 			Read: each(func(s survey) map[string]int64 { return s.deviating })},
+		{Name: "landfall_supplier_signed_off_timestamp_seconds", Labels: []string{"supplier"},
+			Help: "When the reconciliation of a supplier was signed off last; suppliers that never were are left out.",
+			Read: each(func(s survey) map[string]int64 { return s.signed })},
 		{Name: "landfall_run_remaining_accounts", Labels: []string{"supplier"},
 			Help: "Accounts that a supplier's run still has to create.",
 			Read: each(func(s survey) map[string]int64 { return s.remaining })},

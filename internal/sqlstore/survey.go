@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 )
 
 // DeviatingAccounts says how many accounts are not what was sent for them.
@@ -26,4 +27,21 @@ func (v *view) ClaimsAlive(ctx context.Context) (map[string]int64, error) {
 		counts[one.supplier] = one.count
 	}
 	return counts, err
+}
+
+// SignedOffAt says when the reconciliation of each supplier was signed off last.
+func (v *view) SignedOffAt(ctx context.Context) (map[string]time.Time, error) {
+	type signed struct {
+		supplier string
+		at       int64
+	}
+	// One look into the index for each supplier, however many reports it has.
+	found, err := collect(ctx, v.session, func(scan scanner, s *signed) error { return scan(&s.supplier, &s.at) },
+		`SELECT s.code, o.signed_at FROM supplier s JOIN sign_off o ON o.id =
+			(SELECT max(l.id) FROM sign_off l WHERE l.supplier_id = s.id)`)
+	times := make(map[string]time.Time, len(found))
+	for _, one := range found {
+		times[one.supplier] = moment(one.at)
+	}
+	return times, err
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"landfall"
 )
@@ -21,6 +22,31 @@ var surveys = []check{
 				return err
 			})
 			claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted)
+		}
+	}},
+	{"the last signature of each supplier is told", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		told := func() (at time.Time, signed bool) {
+			look(t, store, func(view landfall.View) error {
+				times, err := view.SignedOffAt(t.Context())
+				at, signed = times[code]
+				if len(times) > 1 {
+					t.Errorf("more were signed than there are suppliers: %v", times)
+				}
+				return err
+			})
+			return at, signed
+		}
+		if _, signed := told(); signed {
+			t.Error("nobody has signed")
+		}
+		for range 2 {
+			update(t, store, func(tx landfall.Tx) error {
+				_, err := tx.KeepSignOff(t.Context(), landfall.SignOff{Supplier: code, Actor: "x", Report: []byte("{}"), Page: []byte("<p>")})
+				return err
+			})
+			at, _ := told()
+			recent(t, at)
 		}
 	}},
 }
