@@ -118,7 +118,7 @@ func restoreCommand() *cobra.Command {
 		}
 		var done operate.Restored
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
-			done, err = operate.New(store, operate.Options{Actor: actor()}).Restore(ctx, fate)
+			done, err = operate.New(store, operate.Options{Actor: actor(), Source: machine()}).Restore(ctx, fate)
 			return err
 		}
 		if err := putBack(command.Context(), settings, arguments, admit); err != nil {

@@ -28,7 +28,9 @@ type visit struct {
 func (v *visit) ctx() context.Context { return v.Request.Context() }
 
 // operator gives the operator's verbs in the name of who is signed in.
-func (v *visit) operator() *operate.Operator { return v.console.As(v.actor()) }
+func (v *visit) operator() *operate.Operator {
+	return v.console.As(v.actor()).From(v.console.ClientAddress(v.Request).String())
+}
 
 // actor is who the audit names.
 func (v *visit) actor() string { return "operator:" + v.me.Name }

@@ -20,6 +20,8 @@ const (
 	// chained; longer than any transaction that may be in its way usually takes.
 	soon      = 2 * time.Second
 	soonEvery = 10 * time.Millisecond
+	// patience bounds a round that nobody waits for.
+	patience = 10 * time.Second
 )
 
 // SealSoon chains what was written a moment ago. When that does not succeed
@@ -92,7 +94,7 @@ func (n *Notary) Run(ctx context.Context) {
 		case <-ctx.Done():
 			ended = true
 		}
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		after, sealed, err := n.store.Seal(work, mark)
 		mark = after
 		n.sealed.Add(int64(sealed))
@@ -136,6 +138,8 @@ func (n *Notary) compare(ctx context.Context) {
 	if err != nil {
 		n.options.Log.Warn("the last checkpoint of the audit cannot be read", "error", err)
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
 	chain, chainErr := n.chain(ctx)
 	if err != nil || chainErr != nil || last == nil {
 		return

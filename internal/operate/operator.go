@@ -57,6 +57,13 @@ func New(store landfall.Store, options Options) *Operator {
 	}
 }
 
+// From is the same operator at another address: what he does is kept with it.
+func (o *Operator) From(source string) *Operator {
+	there := *o
+	there.source = source
+	return &there
+}
+
 // change runs a change and keeps its audit entry in the same transaction.
 func (o *Operator) change(ctx context.Context, action, subject string, fn func(landfall.Tx) (detail string, err error)) error {
 	err := o.store.Update(ctx, func(tx landfall.Tx) error {
