@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
 CLUSTER := go run ./internal/pgtest/cluster
 
-.PHONY: help demo build release reproducible man test check lint generate verify bench soak vuln clean go
+.PHONY: help demo build release reproducible man test check lint generate verify screenshots bench soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Begin with 'make demo'; before you send a change, run 'make check'."
@@ -58,6 +58,9 @@ verify: ## fail when a generated file is not what the code says
 	$(MAKE) generate; \
 	git ls-files -z | xargs -0 sha256sum 2>/dev/null | diff "$$before" - \
 		|| { echo "generated files were stale: they are written again now, commit them" >&2; exit 1; }
+
+screenshots: go ## take pictures of every page of the console, light, dark and on a phone, into bin/screenshots
+	@mkdir -p bin/screenshots && LANDFALL_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -run TestPeopleUseTheConsole ./internal/console && ls bin/screenshots
 
 bench: go ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
 	@go run ./bench $(if $(PAGE),-write $(PAGE))

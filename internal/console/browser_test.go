@@ -74,5 +74,5 @@ func (w *world) paths() []string {
 		}
 	}
 	slices.Sort(paths)
-	return append(slices.Compact(paths), "/console/suppliers/SOUTH/", "/console/nowhere/")
+	return append(slices.Compact(paths), "/console/suppliers/SOUTH/", "/console/suppliers/SOUTH/runs/", "/console/nowhere/")
 }

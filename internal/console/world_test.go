@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/answer"
 	"landfall/internal/conductor"
+	"landfall/internal/contract"
 	"landfall/internal/intake"
 	"landfall/internal/operate"
 	"landfall/internal/specimen"
@@ -38,7 +40,11 @@ func newWorld(t *testing.T) *world {
 	w := &world{h, answer.New(desk, nil)}
 	w.furnish()
 	operator := w.operator()
-	for code, name := range map[string]string{"WEST": "West Gas", "EAST": "East Coast Energy", "SOUTH": "South " + hostile} {
+	south := "South " + hostile
+	if pictures() {
+		south = "South Water"
+	}
+	for code, name := range map[string]string{"WEST": "West Gas", "EAST": "East Coast Energy", "SOUTH": south} {
 		if _, err := operator.CreateSupplier(ctx, code, supplierNamed(name)); err != nil {
 			t.Fatal(err)
 		}
@@ -54,6 +60,10 @@ func newWorld(t *testing.T) *world {
 	w.stage("NORTH", 240, true)
 	w.stage("WEST", 40, false)
 	w.stage("EAST", 60, false)
+	w.tighten("NORTH")
+	if pictures() {
+		w.picture()
+	}
 	w.run("NORTH", landfall.RunFinished)
 	w.run("WEST", landfall.RunFinished)
 	return w
@@ -69,13 +79,10 @@ func (w *world) stage(supplier string, accounts int, faulty bool) {
 		}
 	}
 	who := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
-	var calls []answer.Call
 	for place := range accounts {
-		calls = append(calls, answer.Call{Who: who, Body: order.Draw(place).Account})
-	}
-	for i, told := range w.api.DoAll(w.t.Context(), answer.Stage, calls) {
+		told := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: who, Body: order.Draw(place).Account})
 		if told.Status >= http.StatusInternalServerError {
-			w.t.Fatalf("account %d of %s: %d %s", i, supplier, told.Status, told.Body)
+			w.t.Fatalf("account %d of %s: %d %s: %v", place, supplier, told.Status, told.Body, told.Cause)
 		}
 	}
 }
@@ -83,7 +90,12 @@ func (w *world) stage(supplier string, accounts int, faulty bool) {
 // run lets the service create what is staged, until the run is in a state.
 func (w *world) run(supplier string, state landfall.RunState) landfall.Run {
 	w.t.Helper()
-	run, err := w.operator().StartRun(w.t.Context(), landfall.RunPlan{Supplier: supplier, Team: "Night Team", Select: landfall.SelectPending})
+	return w.runSome(supplier, 0, state)
+}
+
+func (w *world) runSome(supplier string, limit int, state landfall.RunState) landfall.Run {
+	w.t.Helper()
+	run, err := w.operator().StartRun(w.t.Context(), landfall.RunPlan{Supplier: supplier, Team: "Night Team", Select: landfall.SelectPending, Limit: limit})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,4 +112,46 @@ func (w *world) run(supplier string, state landfall.RunState) landfall.Run {
 			w.t.Fatalf("run %s is %s", run.ID, facts.State)
 		}
 	}
+}
+
+// tighten lets accounts fail that were staged with a warning.
+func (w *world) tighten(supplier string) {
+	w.t.Helper()
+	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
+	for _, rule := range contract.RuleBook() {
+		if rule.Severity == landfall.SeverityWarning {
+			change.Severities[rule.Code] = landfall.SeverityError
+		}
+	}
+	if _, err := w.operator().SetSupplier(w.t.Context(), supplier, change); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// pictures says that pictures are taken, for people.
+func pictures() bool { return os.Getenv("LANDFALL_SCREENSHOTS") != "" }
+
+// picture makes a move worth looking at: half done, paused, with all kinds of
+// accounts in it.
+func (w *world) picture() {
+	w.t.Helper()
+	ctx, operator := w.t.Context(), w.operator()
+	w.stage("SOUTH", 2400, true)
+	for _, external := range []string{"A-1000011", "A-1000012", "A-1000013"} {
+		for _, supplier := range []string{"NORTH", "SOUTH"} {
+			if err := operator.Skip(ctx, landfall.Key{Supplier: supplier, External: external}, "moves later"); err != nil {
+				w.t.Log(err) // it was refused, and stays so
+			}
+		}
+	}
+	w.tighten("SOUTH")
+	w.runSome("SOUTH", 1400, landfall.RunFinished)
+	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "SOUTH", Team: "Night Team", Select: landfall.SelectUntried, NotBefore: time.Now().Add(time.Hour)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := operator.PauseRun(ctx, run.ID); err != nil {
+		w.t.Fatal(err)
+	}
+	w.console.Wake()
 }
