@@ -65,7 +65,7 @@ func (w *world) paths() []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	values := strings.NewReplacer("{supplier}", "NORTH", "{run}", runs[0].ID, "{organisation}", "Acme")
+	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "A-1000003", "{account}", "A-1000003", "{run}", runs[0].ID, "{organisation}", "Acme")
 	var paths []string
 	for _, page := range pages() {
 		path := Root + values.Replace(page.path)

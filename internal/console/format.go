@@ -184,7 +184,7 @@ var words = map[string]string{
 
 // colours is the class of each word; words without one are quiet.
 var colours = map[string]string{
-	"imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
+	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
 	"in progress": "progress", "running": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
 	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
