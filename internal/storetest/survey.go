@@ -40,13 +40,17 @@ var surveys = []check{
 		if _, signed := told(); signed {
 			t.Error("nobody has signed")
 		}
-		for range 2 {
+		for day := range 2 {
+			when := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
 			update(t, store, func(tx landfall.Tx) error {
-				_, err := tx.KeepSignOff(t.Context(), landfall.SignOff{Supplier: code, Actor: "x", Report: []byte("{}"), Page: []byte("<p>")})
+				_, err := tx.KeepSignOff(t.Context(), landfall.SignOff{
+					Supplier: code, SignedAt: when, Actor: "x", Report: []byte("{}"), Page: []byte("<p>"),
+				})
 				return err
 			})
-			at, _ := told()
-			recent(t, at)
+			if at, _ := told(); !at.Equal(when) {
+				t.Errorf("signed at %s, want %s", at, when)
+			}
 		}
 	}},
 }
