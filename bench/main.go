@@ -23,6 +23,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
 		os.Exit(1)
 	}
+	if len(os.Args) == 3 && os.Args[1] == bareParserArgument {
+		if err := parseBare(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	length := flag.Duration("length", 4*time.Second, "how long each arm of a measurement runs")
 	rounds := flag.Int("rounds", 3, "how often the two arms alternate; the median ratio counts")
 	rows := flag.Int("rows", 1_000_000, "rows of the long list")
@@ -103,6 +110,7 @@ var measurements = []measurement{
 	{"attacked-postgres-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("postgres", fresh("attack"))},
 	{"attacked-sqlite", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("sqlite", file("attack"))},
 	{"attacked-sqlite-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("sqlite", file("attack"))},
+	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"landfall/internal/book"
 )
 
 // cursor goes through the rows of one place along with their parents.
@@ -31,6 +33,9 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 		return err
 	}
 	a := &attacher{conversion: x, table: t, group: g, stage: stage}
+	if stage == len(t.groups)-1 && t.makesAccounts() {
+		a.direct = newPress(x, book.Accounts.Stem)
+	}
 	for _, p := range g.places {
 		c := &cursor{place: p, counts: make([]int, 1+len(p.table.below))}
 		for _, inside := range append([]*table{p.table}, p.table.below...) {
@@ -67,19 +72,16 @@ type attacher struct {
 	outlets []outlet
 	met     int
 
+	direct *press // where accounts go that are in order already
 	begun  bool
 	key    []byte
 	load   load
-	text   []byte
-	packed []byte
 }
 
 // parent brings one row together with what belongs to it.
 func (a *attacher) parent(e *entry) error {
 	if !a.begun || !bytes.Equal(a.key, e.key) {
-		if err := a.leave(); err != nil {
-			return err
-		}
+		a.leave()
 		a.begun, a.key = true, append(a.key[:0], e.key...)
 		for _, c := range a.cursors {
 			if err := a.collect(c); err != nil {
@@ -94,24 +96,21 @@ func (a *attacher) parent(e *entry) error {
 			return err
 		}
 	}
-	last := a.stage == len(a.table.groups)-1
 	if l.bad {
-		if last {
+		if a.stage == len(a.table.groups)-1 {
 			return nil // it has told everybody
 		}
-	} else {
-		for _, c := range a.cursors {
-			if c.rows > 0 && !c.used {
-				c.used = true
-				for i, count := range c.counts {
-					l.counts[c.within[i]] += count
-				}
+		return a.send(e, l)
+	}
+	for _, c := range a.cursors {
+		if c.rows > 0 && !c.used {
+			c.used = true
+			for i, count := range c.counts {
+				l.counts[c.within[i]] += count
 			}
 		}
-		a.text = a.fill(a.text[:0], l.text, last)
-		l.text = a.text
 	}
-	return a.send(e, l, last)
+	return a.send(e, l)
 }
 
 // dangling reports a row that refers to another which is not there.
@@ -133,15 +132,14 @@ func shownKey(key []byte) string { return shown(bytes.ReplaceAll(key, []byte{0},
 
 // leave ends a key. What belongs to nothing but rows with problems is left out
 // with them.
-func (a *attacher) leave() error {
+func (a *attacher) leave() {
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
 			for i, count := range c.counts {
-				a.tallies[c.tableAt(i).number].LeftOut += count
+				a.accounts[c.tableAt(i).number].leaveOut(count)
 			}
 		}
 	}
-	return nil
 }
 
 func (c *cursor) tableAt(i int) *table {
@@ -220,7 +218,7 @@ func closed(object []byte) []byte {
 func (a *attacher) orphan(c *cursor) error {
 	p := c.place
 	if p.mode == asFurther {
-		a.tallies[p.table.number].NotReferred++
+		a.accounts[p.table.number].notReferred()
 		a.leftOut(p.table, c.load.counts)
 		return nil
 	}
@@ -295,9 +293,7 @@ func (a *attacher) insert(dst []byte, mark byte) []byte {
 
 // finish ends the last key. Rows of keys that never came belong to nothing.
 func (a *attacher) finish() error {
-	if err := a.leave(); err != nil {
-		return err
-	}
+	a.leave()
 	for _, c := range a.cursors {
 		for ; c.now != nil; c.now = c.stream.next() {
 			c.load.readCounts(c.now.load, len(c.place.table.below))
@@ -314,6 +310,11 @@ func (a *attacher) finish() error {
 	}
 	for i := range a.outlets {
 		if err := a.outlets[i].flush(); err != nil {
+			return err
+		}
+	}
+	if a.direct != nil {
+		if err := a.direct.flush(); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -57,15 +58,18 @@ type conversion struct {
 	order   Order
 	part    string // where the book grows until it is whole
 
-	room       *room
-	stages     [][]*sorter // by table and group
-	tallies    []*Tally
-	complaints *complaints
-	press      *press
-	workers    sync.Pool
+	code []byte // of the supplier, as it stands in every line
+
+	room     *room
+	stages   [][]*sorter // by table and group
+	accounts []*account  // by table
+	workers  sync.Pool
 
 	makesAccounts bool
 	roots         map[string]*sorter
+	numbers       *run // of the accounts in the book, in order
+	mutex         sync.Mutex
+	lines         map[string]int // of the files of the book
 	read, whole   int64
 }
 
@@ -77,7 +81,7 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 		return nil, err
 	}
 	x := &conversion{
-		plan: p, context: ctx, order: order, roots: map[string]*sorter{},
+		plan: p, context: ctx, order: order, roots: map[string]*sorter{}, lines: map[string]int{},
 		workers: sync.Pool{New: func() any { return &worker{} }},
 	}
 	lock, err := claim(order.Book)
@@ -91,16 +95,15 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 	if err := errors.Join(os.Mkdir(aside, 0o700), os.Mkdir(spill, 0o700)); err != nil {
 		return nil, err
 	}
-	x.complaints = &complaints{path: filepath.Join(aside, "problems.csv"), troubles: map[Problem]*Trouble{}}
 	x.room = &room{budget: max(order.Memory, leastMemory), folder: spill}
-	x.press = newPress(x, p.supplier)
+	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
 		return nil, err
 	}
 	if err := x.convert(ctx); err != nil {
-		return nil, errors.Join(err, x.abandon())
+		return nil, err
 	}
-	if result, err = x.finish(); err != nil {
+	if result, err = x.finish(filepath.Join(aside, "problems.csv")); err != nil {
 		return nil, err
 	}
 	if err := os.RemoveAll(spill); err != nil {
@@ -124,16 +127,16 @@ func (x *conversion) prepare() error {
 	}
 	x.makesAccounts = rooted[book.Accounts.Stem] > 0
 	for _, t := range x.tables {
-		tally := &Tally{Table: t.name, Problems: map[ProblemKind]int{}}
+		account := newAccount(t, x.room.folder)
 		for _, path := range t.paths {
-			tally.Files = append(tally.Files, filepath.Base(path))
+			account.tally.Files = append(account.tally.Files, filepath.Base(path))
 			info, err := os.Stat(path)
 			if err != nil {
 				return err
 			}
 			x.whole += info.Size()
 		}
-		x.tallies = append(x.tallies, tally)
+		x.accounts = append(x.accounts, account)
 		t.arrange()
 		for range t.groups {
 			x.stages[t.number] = append(x.stages[t.number], x.room.newSorter())
@@ -173,96 +176,96 @@ func (t *table) inOrder(p *place) bool {
 	return last >= 0 && t.groups[last].id == strings.Join(p.linked, "\x00")
 }
 
-// convert takes the tables one after the other, innermost first.
+// makesAccounts reports whether the rows of a table become accounts without
+// being sorted once more.
+func (t *table) makesAccounts() bool {
+	for _, p := range t.places {
+		if p.mode == asRoot && p.sorter == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// convert takes the tables, innermost first, as many side by side as there are
+// cores: while one is read by all of them another meets its own.
 func (x *conversion) convert(ctx context.Context) error {
-	done := map[*table]bool{}
-	var visit func(t *table) error
-	visit = func(t *table) error {
-		if done[t] {
-			return nil
-		}
-		done[t] = true
-		for _, holder := range t.holders {
-			if err := visit(holder.table); err != nil {
-				return err
-			}
-		}
-		if err := x.scan(ctx, t); err != nil {
-			return err
-		}
-		for stage := range t.groups {
-			if err := x.attach(ctx, t, stage); err != nil {
-				return err
-			}
-		}
-		return nil
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
+	done := make([]chan struct{}, len(x.tables))
+	for i := range done {
+		done[i] = make(chan struct{})
 	}
+	var tables sync.WaitGroup
 	for _, t := range x.tables {
-		if err := visit(t); err != nil {
+		tables.Go(func() {
+			defer close(done[t.number])
+			for _, holder := range t.holders {
+				<-done[holder.table.number]
+			}
+			cores <- struct{}{}
+			defer func() { <-cores }()
+			if err := x.take(ctx, t); err != nil {
+				stop(err) // the first one counts
+			}
+		})
+	}
+	tables.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return x.pressRoots(ctx)
+}
+
+// take reads a table and brings its rows together with those of others.
+func (x *conversion) take(ctx context.Context, t *table) error {
+	if err := x.scan(ctx, t); err != nil {
+		return err
+	}
+	for stage := range t.groups {
+		if err := x.attach(ctx, t, stage); err != nil {
 			return err
 		}
-	}
-	for _, stem := range rootStems() {
-		if s := x.roots[stem]; s != nil {
-			if err := x.press.stem(stem, s); err != nil {
-				return err
-			}
-		}
-	}
-	if x.totals != nil {
-		return x.press.writeTotals(x.totals)
 	}
 	return nil
 }
 
-// finish closes the files and accounts for every row.
-func (x *conversion) finish() (*Result, error) {
-	lines, err := x.press.close()
-	if err = errors.Join(err, x.complaints.close()); err != nil {
+// finish accounts for every row.
+func (x *conversion) finish(problems string) (*Result, error) {
+	if err := writeProblems(problems, x.accounts); err != nil {
 		return nil, err
 	}
-	result := &Result{Lines: lines, Problems: x.complaints.count, Troubles: x.complaints.ranked(), Spilled: x.room.Spilled}
-	for _, tally := range x.tallies {
-		if !tally.adds() {
-			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", tally.Table, *tally)
+	result := &Result{Lines: x.lines, Troubles: ranked(x.accounts), Spilled: x.room.spilled.Load()}
+	for _, a := range x.accounts {
+		if !a.tally.adds() {
+			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", a.tally.Table, a.tally)
 		}
-		result.Tallies = append(result.Tallies, *tally)
+		result.Problems += a.tally.Reported()
+		result.Tallies = append(result.Tallies, a.tally)
 	}
 	return result, nil
-}
-
-func (x *conversion) abandon() (err error) {
-	for _, file := range x.press.files {
-		err = errors.Join(err, file.Abandon())
-	}
-	return err
 }
 
 // reject reports a row that cannot be in the book. What is inside it is left out
 // with it.
 func (x *conversion) reject(t *table, at uint64, counts []int, p Problem) error {
-	x.tallies[t.number].Problems[p.Kind]++
 	x.leftOut(t, counts)
-	p.Table = t.name
 	p.File, p.Line = t.file(at)
-	return x.complaints.add(p)
+	return x.accounts[t.number].problem(p)
 }
 
 func (x *conversion) leftOut(t *table, counts []int) {
 	for i, count := range counts {
-		x.tallies[t.below[i].number].LeftOut += count
-	}
-}
-
-// used counts a row that is in the book with all that is inside it.
-func (x *conversion) used(t *table, counts []int) {
-	x.tallies[t.number].Used++
-	for i, count := range counts {
-		x.tallies[t.below[i].number].Used += count
+		if count > 0 {
+			x.accounts[t.below[i].number].leaveOut(count)
+		}
 	}
 }
 
 func (x *conversion) advance(bytes int) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
 	x.read += int64(bytes)
 	if x.order.Progress != nil {
 		x.order.Progress(x.read, x.whole)

@@ -21,6 +21,7 @@ var valueSettings = []string{
 func (c *compiler) expression(t *table, node *outline.Node, typ *rules.Type) *value {
 	v := &value{column: -1, typ: typ, sums: t.dialect.figure, zone: t.dialect.zone}
 	v.text = func(*row) []byte { return nil }
+	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
 	if typ != nil && typ.Shape == rules.ShapeDatetime {
 		v.days = t.dialect.instants
 		if len(v.days) == 0 {
@@ -47,7 +48,7 @@ func (c *compiler) plain(t *table, node *outline.Node, v *value) {
 		return
 	}
 	if v.column = c.column(t, node.Line, node.Text); v.column >= 0 {
-		v.text = columnText(v.column, true)
+		v.text, v.direct = columnText(v.column, true), true
 	}
 }
 
@@ -151,12 +152,28 @@ func (c *compiler) change(t *table, node *outline.Node, v *value) {
 				instead = &text
 			}
 		}
-		v.text = translatedText(v.text, v.column, c.values(given), instead, keep)
+		table := c.values(given)
+		v.text = translatedText(v.text, v.column, table, instead, keep)
+		v.vetted = !keep && v.vet(table, instead)
 	}
 	if instead := node.Find("default"); instead != nil {
 		text, _ := c.text(node, "default")
 		v.text = defaultText(v.text, text)
+		v.vetted = v.vetted && v.vet(nil, &text)
 	}
+}
+
+// vet reports whether all translations are choices of the attr.
+func (v *value) vet(table map[string]string, instead *string) bool {
+	if v.typ == nil || v.typ.Choices == nil || instead != nil && !slices.Contains(v.typ.Choices, *instead) {
+		return false
+	}
+	for _, to := range table {
+		if !slices.Contains(v.typ.Choices, to) {
+			return false
+		}
+	}
+	return true
 }
 
 // values takes a table of translations, or the name of one.

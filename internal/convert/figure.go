@@ -16,6 +16,12 @@ const mostDigits = 40
 // and decimals. negative turns it round, as reversed does. It is nil for what is
 // no number.
 func (f *figure) read(dst, text []byte, negative bool) []byte {
+	if plain := f.plain(text); plain > 0 { // nearly all of them
+		if negative != f.reversed {
+			dst = append(dst, '-')
+		}
+		return append(append(append(dst, text[:plain]...), '.'), text[plain:]...)
+	}
 	var digits [mostDigits]byte
 	count, point := 0, -1
 	signed := false
@@ -44,6 +50,20 @@ func (f *figure) read(dst, text []byte, negative bool) []byte {
 		point = count
 	}
 	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
+}
+
+// plain gives where the point goes in a number that is nothing but digits, more
+// than there are decimals; 0 for all others.
+func (f *figure) plain(text []byte) int {
+	if f.minor == 0 || len(text) <= f.minor || len(text) > mostDigits || text[0] == '0' {
+		return 0
+	}
+	for _, c := range text {
+		if c-'0' > 9 {
+			return 0
+		}
+	}
+	return len(text) - f.minor
 }
 
 // write puts the point behind so many digits, which may be before the first.

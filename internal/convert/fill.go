@@ -122,7 +122,9 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 	case typ.Shape == rules.ShapeList:
 		f.list(m, node, typ)
 	default:
-		m.value = f.expression(t, node, &typ)
+		if m.value = f.expression(t, node, &typ); m.value.quoted {
+			m.name = append(m.name, '"')
+		}
 	}
 }
 

@@ -6,7 +6,7 @@ package convert
 // several tables without knowing which of them have anything to say.
 type member struct {
 	attr     string // its path, for people
-	name     []byte // with quotes and colon
+	name     []byte // with quotes and colon, and the quote of a value that has them
 	required bool
 
 	value *value     // a plain value
@@ -41,8 +41,11 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 			if len(text) == 0 {
 				break
 			}
-			dst = m.value.write(append(dst, m.name...), r, text)
-			dst = append(dst, ',')
+			if dst = m.value.body(append(dst, m.name...), r, text); m.value.quoted {
+				dst = append(dst, '"', ',')
+			} else {
+				dst = append(dst, ',')
+			}
 			drawn = drawn || !m.value.fixed
 		case m.hole != nil:
 			dst = append(dst, 0, m.hole.mark)
@@ -117,7 +120,12 @@ func (r *row) list(dst []byte, m *member) (out []byte, drawn bool) {
 			var piece []byte
 			piece, text = cutAt(text, m.split)
 			if len(piece) > 0 {
-				dst, drawn = append(one.write(dst, r, piece), ','), true
+				if one.quoted {
+					dst = append(one.body(append(dst, '"'), r, piece), '"', ',')
+				} else {
+					dst = append(one.body(dst, r, piece), ',')
+				}
+				drawn = true
 			}
 		}
 	}

@@ -10,6 +10,7 @@ type source interface {
 // memorySource is a chain of batches, each of which begins behind the end of
 // the one before it.
 type memorySource struct {
+	room    *room
 	batches []*batch
 	at      int // in the first of them
 	now     entry
@@ -18,10 +19,11 @@ type memorySource struct {
 func (m *memorySource) next() bool {
 	for len(m.batches) > 0 {
 		if m.at < len(m.batches[0].slots) {
-			m.now = m.batches[0].entry(m.at)
+			m.now.read(m.batches[0].text[m.batches[0].slots[m.at].from:])
 			m.at++
 			return true
 		}
+		m.room.spare.Put(m.batches[0]) // whoever had an entry of it has asked for the next
 		m.batches[0] = nil
 		m.batches, m.at = m.batches[1:], 0
 	}
@@ -31,9 +33,9 @@ func (m *memorySource) next() bool {
 func (m *memorySource) entry() *entry { return &m.now }
 func (m *memorySource) err() error    { return nil }
 
-// memorySources puts batches into as few chains as it can: a table that is in
+// memory puts batches into as few chains as it can: a table that is in
 // order already is one.
-func memorySources(batches []*batch) []source {
+func (s *sorter) memory(batches []*batch) []source {
 	var chains []*memorySource
 	var ends []entry
 next:
@@ -45,7 +47,7 @@ next:
 				continue next
 			}
 		}
-		chains, ends = append(chains, &memorySource{batches: []*batch{b}}), append(ends, last)
+		chains, ends = append(chains, &memorySource{room: s.room, batches: []*batch{b}}), append(ends, last)
 	}
 	sources := make([]source, len(chains))
 	for i, chain := range chains {

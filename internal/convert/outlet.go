@@ -6,11 +6,18 @@ type outlet struct {
 	batch  *batch
 }
 
-func (o *outlet) add(key []byte, at uint64, load []byte) error {
+// open gives the batch with an entry begun.
+func (o *outlet) open(at uint64, key []byte) *batch {
 	if o.batch == nil {
-		o.batch = &batch{}
+		o.batch = o.sorter.batch()
 	}
-	o.batch.add(key, at, load)
+	o.batch.open(at, key)
+	return o.batch
+}
+
+// close ends it.
+func (o *outlet) close() error {
+	o.batch.close()
 	if len(o.batch.text) < blockSize {
 		return nil
 	}
@@ -38,19 +45,26 @@ func (a *attacher) begin() {
 	}
 }
 
-// send lets a row go to meet the next group of tables, or to its place.
-func (a *attacher) send(e *entry, l *load, last bool) error {
+// send lets a row go to meet the next group of tables, or to its place, with
+// what it has met here.
+func (a *attacher) send(e *entry, l *load) error {
 	key := l.keys[0]
-	if !last {
+	if a.stage < len(a.table.groups)-1 {
 		l.keys = l.keys[1:]
-		a.packed = l.append(a.packed[:0])
-		return a.outlets[0].add(key, e.at, a.packed)
+		b := a.outlets[0].open(e.at, key)
+		text := l.text
+		l.text = nil
+		b.text = l.append(b.text)
+		if !l.bad {
+			b.text = a.fill(b.text, text, false)
+		}
+		return a.outlets[0].close()
 	}
 	p := a.table.places[l.place]
 	if p.sorter == nil { // the rows are in the order of the book already
-		return a.press.line(p.stem, a.table, key, e.at, l.counts, l.text)
+		return a.direct.account(a.table, key, e.at, l.counts, func(dst []byte) []byte { return a.fill(dst, l.text, true) })
 	}
-	a.packed = appendCounts(p.begin(a.packed[:0]), l.counts)
-	a.packed = append(a.packed, l.text...)
-	return a.outlets[l.place].add(key, e.at, a.packed)
+	b := a.outlets[l.place].open(e.at, key)
+	b.text = a.fill(appendCounts(p.begin(b.text), l.counts), l.text, true)
+	return a.outlets[l.place].close()
 }

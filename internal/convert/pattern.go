@@ -12,6 +12,7 @@ type pattern struct {
 	text  string
 	parts []part
 	clock bool // it has hours
+	fixed bool // DD.MM.YYYY with any mark between, which is what most write
 }
 
 // part is one piece of a pattern.
@@ -68,6 +69,7 @@ func newPattern(text string) (*pattern, error) {
 		return nil, fmt.Errorf("%q has no year, month or day; write it as DD.MM.YYYY", text)
 	}
 	p.clock = have['h']
+	p.fixed = len(p.parts) == 5 && strings.HasPrefix(text, "DD") && strings.HasSuffix(text, "YYYY") && text[3:5] == "MM" && text[2] == text[5]
 	return p, nil
 }
 
@@ -83,6 +85,16 @@ const pivot = 50
 // read takes a text apart. It is false when the text is written otherwise or is
 // no day of the calendar.
 func (p *pattern) read(text []byte) (at moment, ok bool) {
+	if p.fixed && len(text) == 10 && text[2] == p.text[2] && text[5] == p.text[2] {
+		d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
+		y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
+		if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 {
+			return at, false
+		}
+		at.day, at.month = int(d1)*10+int(d2), int(m1)*10+int(m2)
+		at.year = (int(y1)*10+int(y2))*100 + int(y3)*10 + int(y4)
+		return at, at.real()
+	}
 	i := 0
 	for n := range p.parts {
 		part := &p.parts[n]

@@ -2,214 +2,258 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"landfall/internal/book"
 	"landfall/internal/contract"
 )
 
-// press writes the files of the book.
+// press writes one file of the book.
 type press struct {
 	*conversion
-	supplier []byte
-	files    map[string]*book.Writer
+	stem string
+	file *printer // or nil as long as there is no line
 
-	text     []byte
-	last     []byte // the key of the line before, or of the line at hand
-	begun    bool
-	accounts *run // the accounts of the book, in order
-	known    *runReader
-	ended    bool
-	totals   bool // were written
-
+	text  []byte
+	last  []byte // the account of the line before, or of the line at hand
+	begun bool
 	list  []byte // the items of the line at hand
 	items int
+	known *runReader // the accounts of the book, in order
+	ended bool
+
+	used map[*table][]int // rows in the book, of a table and of those below it
 }
 
-func newPress(x *conversion, supplier string) *press {
-	return &press{conversion: x, supplier: appendText(nil, []byte(supplier)), files: map[string]*book.Writer{}}
+func newPress(x *conversion, stem string) *press {
+	return &press{conversion: x, stem: stem, used: map[*table][]int{}}
 }
 
-// stem presses everything that one file of the book is made of.
-func (p *press) stem(stem string, s *sorter) error {
-	p.begun, p.last = false, p.last[:0]
+// pressRoots writes the files whose lines had to be sorted: accounts first,
+// because the others have to know them, and then the others side by side.
+func (x *conversion) pressRoots(ctx context.Context) error {
+	if s := x.roots[book.Accounts.Stem]; s != nil {
+		if err := newPress(x, book.Accounts.Stem).all(ctx, s); err != nil {
+			return err
+		}
+	}
+	if x.numbers != nil {
+		if err := x.numbers.finish(); err != nil {
+			return err
+		}
+	}
+	var presses sync.WaitGroup
+	wrong := make(chan error, len(x.roots)+1)
+	for stem, s := range x.roots {
+		if stem != book.Accounts.Stem {
+			presses.Go(func() { wrong <- newPress(x, stem).all(ctx, s) })
+		}
+	}
+	presses.Wait()
+	close(wrong)
+	for err := range wrong {
+		if err != nil {
+			return err
+		}
+	}
+	if x.totals != nil {
+		return x.writeTotals(x.totals)
+	}
+	return nil
+}
+
+// all presses everything that a sorter has.
+func (p *press) all(ctx context.Context, s *sorter) error {
 	stream, err := s.stream()
 	if err != nil {
 		return err
 	}
-	if err := p.meetAccounts(); err != nil {
-		return err
+	if p.stem != book.Accounts.Stem && p.numbers != nil {
+		if p.known, err = p.numbers.open(); err != nil {
+			return err
+		}
+		p.ended = !p.known.next()
 	}
 	var l load
+	count := 0
 	for e := stream.next(); e != nil; e = stream.next() {
+		if count++; count%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		number, n := binary.Uvarint(e.load)
 		t := p.tables[number]
 		text := l.readCounts(e.load[n:], len(t.below))
-		if err := p.line(stem, t, e.key, e.at, l.counts, text); err != nil {
+		if err := p.line(t, e, l.counts, text); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(stream.err(), p.flush(stem)); err != nil {
+	if err := errors.Join(stream.err(), p.flush()); err != nil {
 		return err
 	}
 	return s.release()
 }
 
 // line takes one row that has everything.
-func (p *press) line(stem string, t *table, key []byte, at uint64, counts []int, text []byte) error {
-	switch stem {
+func (p *press) line(t *table, e *entry, counts []int, text []byte) error {
+	switch p.stem {
 	case book.Accounts.Stem:
-		return p.account(t, key, at, counts, text)
+		return p.account(t, e.key, e.at, counts, func(dst []byte) []byte { return append(dst, text...) })
 	case totalsStem:
-		return p.total(t, at, counts, text)
+		return p.total(t, e.at, counts, text)
 	}
-	if keep, err := p.inBook(key); err != nil || !keep && !p.keeps(t, stem) {
-		if err != nil {
-			return err
-		}
-		return p.reject(t, at, counts, Problem{
-			Kind: Orphan, Column: p.accountColumn(t, stem), Value: shownKey(key),
+	known, err := p.inBook(e.key)
+	switch {
+	case err != nil:
+		return err
+	case !known && !p.placeOf(t).orphans:
+		return p.reject(t, e.at, counts, Problem{
+			Kind: Orphan, Column: p.column(t), Value: shownKey(e.key),
 			What: "this account is not in the book; say orphans: keep if it is on the platform already",
 		})
+	case p.stem == book.Instructions.Stem:
+		p.text = append(closed(append(p.open(p.text[:0], e.key), text...)), '\n')
+		p.use(t, counts)
+		return p.write(p.text)
 	}
-	if stem == book.Instructions.Stem {
-		p.text = p.open(p.text[:0], key)
-		if err := p.write(stem, closed(append(p.text, text...))); err != nil {
-			return err
-		}
-		p.used(t, counts)
-		return nil
-	}
-	return p.item(stem, t, key, counts, text)
+	return p.item(t, e.key, counts, text)
 }
 
 // account writes an account, once.
-func (p *press) account(t *table, key []byte, at uint64, counts []int, text []byte) error {
+func (p *press) account(t *table, key []byte, at uint64, counts []int, members func([]byte) []byte) error {
 	if p.begun && bytes.Equal(key, p.last) {
 		return p.reject(t, at, counts, Problem{
-			Kind: Duplicate, Column: p.accountColumn(t, book.Accounts.Stem), Value: shownKey(key), What: "there is a row of this account already",
+			Kind: Duplicate, Column: p.column(t), Value: shownKey(key), What: "there is a row of this account already",
 		})
 	}
 	p.begun, p.last = true, append(p.last[:0], key...)
-	p.text = closed(append(p.open(p.text[:0], key), text...))
+	p.text = closed(members(p.open(p.text[:0], key)))
 	if len(p.text) > longestLine {
 		return p.reject(t, at, counts, Problem{
-			Kind: Surplus, Column: p.accountColumn(t, book.Accounts.Stem), Value: shownKey(key), What: "the account is longer than can be sent",
+			Kind: Surplus, Column: p.column(t), Value: shownKey(key), What: "the account is longer than can be sent",
 		})
 	}
-	if p.accounts == nil {
+	if p.numbers == nil {
 		run, err := p.room.createRun()
 		if err != nil {
 			return err
 		}
-		p.accounts = run
+		p.numbers = run
 	}
-	if err := p.accounts.write(&entry{key: key}); err != nil {
+	if err := p.numbers.write(&entry{key: key}); err != nil {
 		return err
 	}
-	p.used(t, counts)
-	return p.write(book.Accounts.Stem, p.text)
+	p.use(t, counts)
+	p.text = append(p.text, '\n')
+	return p.write(p.text)
 }
 
 // open begins a line with whose it is.
 func (p *press) open(dst, account []byte) []byte {
-	dst = append(append(dst, `{"import_supplier":`...), p.supplier...)
+	dst = append(append(dst, `{"import_supplier":`...), p.code...)
 	return append(appendText(append(dst, `,"external_account_number":`...), account), ',')
 }
 
 // item adds to the line of an account; a line takes only so many.
-func (p *press) item(stem string, t *table, key []byte, counts []int, text []byte) error {
-	most := listOf(contract.BookTable(stem)).Max
-	if !p.begun || !bytes.Equal(key, p.last) || p.items >= most || len(p.list)+len(text) > longestLine-4096 {
-		if err := p.flush(stem); err != nil {
+func (p *press) item(t *table, key []byte, counts []int, text []byte) error {
+	if !p.begun || !bytes.Equal(key, p.last) || p.items >= p.placeOf(t).most || len(p.list)+len(text) > longestLine-4096 {
+		if err := p.flushLine(); err != nil {
 			return err
 		}
 		p.begun, p.last = true, append(p.last[:0], key...)
 	}
 	p.list = append(closed(append(append(p.list, '{'), text...)), ',')
 	p.items++
-	p.used(t, counts)
+	p.use(t, counts)
 	return nil
 }
 
-// flush writes the line at hand.
-func (p *press) flush(stem string) error {
+// flushLine writes the line at hand.
+func (p *press) flushLine() error {
 	if p.items == 0 {
 		return nil
 	}
-	p.text = append(p.open(p.text[:0], p.last), nameOf(stem)...)
+	p.text = append(p.open(p.text[:0], p.last), nameOf(p.stem)...)
 	p.text = append(append(p.text, '['), p.list...)
 	p.text[len(p.text)-1] = ']'
 	p.list, p.items = p.list[:0], 0
-	return p.write(stem, append(p.text, '}'))
+	p.text = append(p.text, '}', '\n')
+	return p.write(p.text)
 }
 
 // total writes the control totals, of which there is one row.
 func (p *press) total(t *table, at uint64, counts []int, text []byte) error {
-	if p.totals {
+	if p.begun {
 		return p.reject(t, at, counts, Problem{Kind: Surplus, What: "control totals are one row"})
 	}
 	body := closed(append([]byte{'{'}, text...))
 	if _, err := contract.ReadControlTotals(p.context, body); err != nil {
 		return p.reject(t, at, counts, Problem{Kind: Unconvertible, What: violations(err)})
 	}
-	p.totals = true
-	p.used(t, counts)
+	p.begun = true
+	p.use(t, counts)
 	return p.writeTotals(append(body, '\n'))
 }
 
-func (p *press) writeTotals(body []byte) error {
-	return os.WriteFile(filepath.Join(p.part, book.TotalsName), body, 0o600)
+func (x *conversion) writeTotals(body []byte) error {
+	return os.WriteFile(filepath.Join(x.part, book.TotalsName), body, 0o600)
 }
 
-func (p *press) write(stem string, line []byte) error {
-	file := p.files[stem]
-	if file == nil {
-		for _, kind := range book.Kinds() {
-			if kind.Stem != stem {
-				continue
-			}
-			var err error
-			if file, err = book.Create(p.part, kind, ""); err != nil {
-				return err
-			}
-			p.files[stem] = file
+func (p *press) write(line []byte) (err error) {
+	if p.file == nil {
+		if p.file, err = newPrinter(filepath.Join(p.part, p.stem+".ndjson")); err != nil {
+			return err
 		}
 	}
-	_, err := file.Write(append(line, '\n'))
-	return err
+	return p.file.write(line)
 }
 
-// meetAccounts goes back to the first account of the book.
-func (p *press) meetAccounts() (err error) {
-	if p.accounts == nil {
-		return nil
+// use counts a row that is in the book with all that is inside it.
+func (p *press) use(t *table, counts []int) {
+	sums := p.used[t]
+	if sums == nil {
+		sums = make([]int, 1+len(counts))
+		p.used[t] = sums
 	}
-	if p.accounts.out != nil {
-		if err := p.accounts.finish(); err != nil {
-			return err
+	sums[0]++
+	for i, count := range counts {
+		sums[i+1] += count
+	}
+}
+
+// flush makes the file durable and tells what is in it.
+func (p *press) flush() error {
+	if err := p.flushLine(); err != nil {
+		return err
+	}
+	for t, sums := range p.used {
+		p.accounts[t.number].use(sums[0])
+		for i, sum := range sums[1:] {
+			p.accounts[t.below[i].number].use(sum)
 		}
 	}
 	if p.known != nil {
 		_ = p.known.file.Close() // it was only read
 	}
-	p.known, err = p.accounts.open()
-	p.ended = err == nil && !p.known.next()
+	if p.file == nil {
+		return nil
+	}
+	lines, err := p.file.close()
+	p.mutex.Lock()
+	p.lines[p.stem] = lines
+	p.mutex.Unlock()
 	return err
 }
 
 // inBook reports whether an account is in the book. Keys come in order. A map
 // that makes no accounts adds to accounts that exist.
 func (p *press) inBook(key []byte) (bool, error) {
-	if !p.makesAccounts {
-		return true, nil
-	}
-	if p.known == nil {
-		return false, nil
+	if !p.makesAccounts || p.known == nil {
+		return !p.makesAccounts, nil
 	}
 	for !p.ended {
 		switch order := compareKeys(p.known.entry().key, key); {
@@ -223,33 +267,19 @@ func (p *press) inBook(key []byte) (bool, error) {
 	return false, p.known.err()
 }
 
-func (p *press) keeps(t *table, stem string) bool {
+func (p *press) placeOf(t *table) *place {
 	for _, place := range t.places {
-		if place.stem == stem {
-			return place.orphans
+		if place.stem == p.stem {
+			return place
 		}
 	}
-	return false
+	return nil
 }
 
-func (p *press) accountColumn(t *table, stem string) string {
-	for _, place := range t.places {
-		if place.stem == stem && place.key[0].column >= 0 {
-			return t.columns[place.key[0].column]
-		}
+// column names the one with the account.
+func (p *press) column(t *table) string {
+	if column := p.placeOf(t).key[0].column; column >= 0 {
+		return t.columns[column]
 	}
 	return ""
-}
-
-// close makes the files durable and says how many lines they have.
-func (p *press) close() (map[string]int, error) {
-	lines := map[string]int{}
-	for stem, file := range p.files {
-		lines[stem] = file.Lines
-		if err := file.Close(); err != nil {
-			return nil, fmt.Errorf("%s: %w", stem, err)
-		}
-		delete(p.files, stem)
-	}
-	return lines, nil
 }

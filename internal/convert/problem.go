@@ -5,10 +5,14 @@ import (
 	"cmp"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ProblemKind is why a row is not in the book.
@@ -75,37 +79,106 @@ type Trouble struct {
 // problems.csv has them all.
 const mostTroubles = 1_000
 
-// complaints writes every problem down and remembers what is usual about them.
-type complaints struct {
-	path     string
+// account is what is known of the rows of one table. Those who find out about
+// them work side by side.
+type account struct {
+	mutex    sync.Mutex
+	tally    Tally
+	path     string // of the problems, while they are gathered
 	file     *os.File
 	buffer   *bufio.Writer
 	out      *csv.Writer
 	troubles map[Problem]*Trouble
-	count    int
 }
 
-// add writes a problem down.
-func (c *complaints) add(p Problem) error {
-	if c.file == nil {
-		file, err := os.OpenFile(c.path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+func newAccount(t *table, folder string) *account {
+	return &account{
+		tally:    Tally{Table: t.name, Problems: map[ProblemKind]int{}},
+		path:     filepath.Join(folder, fmt.Sprintf("problems-%d", t.number)),
+		troubles: map[Problem]*Trouble{},
+	}
+}
+
+func (a *account) read(rows, passed int) {
+	a.mutex.Lock()
+	a.tally.Read += rows
+	a.tally.PassedOver += passed
+	a.mutex.Unlock()
+}
+
+func (a *account) use(rows int) {
+	a.mutex.Lock()
+	a.tally.Used += rows
+	a.mutex.Unlock()
+}
+
+func (a *account) leaveOut(rows int) {
+	a.mutex.Lock()
+	a.tally.LeftOut += rows
+	a.mutex.Unlock()
+}
+
+func (a *account) notReferred() {
+	a.mutex.Lock()
+	a.tally.NotReferred++
+	a.mutex.Unlock()
+}
+
+// problem writes a problem down.
+func (a *account) problem(p Problem) error {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.file == nil {
+		file, err := os.OpenFile(a.path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 		if err != nil {
 			return err
 		}
-		c.file, c.buffer = file, bufio.NewWriterSize(file, 64<<10)
-		c.out = csv.NewWriter(c.buffer)
-		if err := c.out.Write([]string{"table", "file", "line", "kind", "column", "value", "what"}); err != nil {
+		a.file, a.buffer = file, bufio.NewWriterSize(file, 64<<10)
+		a.out = csv.NewWriter(a.buffer)
+	}
+	p.Table = a.tally.Table
+	a.tally.Problems[p.Kind]++
+	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
+	if trouble := a.troubles[usual]; trouble != nil {
+		trouble.Count++
+	} else if len(a.troubles) < mostTroubles {
+		a.troubles[usual] = &Trouble{1, p}
+	}
+	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), harmless(p.Column), harmless(p.Value), harmless(p.What)})
+}
+
+// writeProblems puts the problems of all tables into one file, if there are any.
+func writeProblems(path string, accounts []*account) (err error) {
+	if !slices.ContainsFunc(accounts, func(a *account) bool { return a.file != nil }) {
+		return nil
+	}
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err := out.WriteString("table,file,line,kind,column,value,what\n"); err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if a.file == nil {
+			continue
+		}
+		a.out.Flush()
+		if err := errors.Join(a.out.Error(), a.buffer.Flush()); err != nil {
+			return err
+		}
+		if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(out, a.file); err != nil {
+			return err
+		}
+		if err := a.file.Close(); err != nil {
 			return err
 		}
 	}
-	c.count++
-	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
-	if trouble := c.troubles[usual]; trouble != nil {
-		trouble.Count++
-	} else if len(c.troubles) < mostTroubles {
-		c.troubles[usual] = &Trouble{1, p}
-	}
-	return c.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), harmless(p.Column), harmless(p.Value), harmless(p.What)})
+	return out.Sync()
 }
 
 // harmless keeps a spreadsheet from taking a value for a formula.
@@ -116,22 +189,13 @@ func harmless(text string) string {
 	return text
 }
 
-// close makes the file durable, if there is one.
-func (c *complaints) close() error {
-	if c.file == nil {
-		return nil
-	}
-	c.out.Flush()
-	err := errors.Join(c.out.Error(), c.buffer.Flush(), c.file.Sync(), c.file.Close())
-	c.file = nil
-	return err
-}
-
-// ranked gives the troubles, the most frequent first.
-func (c *complaints) ranked() []Trouble {
+// ranked gives the troubles of all tables, the most frequent first.
+func ranked(accounts []*account) []Trouble {
 	list := []Trouble{}
-	for _, trouble := range c.troubles {
-		list = append(list, *trouble)
+	for _, a := range accounts {
+		for _, trouble := range a.troubles {
+			list = append(list, *trouble)
+		}
 	}
 	slices.SortFunc(list, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.First.Table, b.First.Table),

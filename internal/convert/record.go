@@ -1,6 +1,10 @@
 package convert
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // records reads the rows of a block one after the other.
 type records struct {
@@ -32,15 +36,13 @@ func (r *records) next() bool {
 		return false
 	}
 	r.fields, r.at, r.wrong = r.fields[:0], r.line, ""
-	delimiter, quote := r.delimiter, r.quote
+	quote := r.quote
 	for {
 		if i < len(text) && text[i] == quote && quote != 0 {
 			i = r.quoted(i)
 		} else {
 			begin := i
-			for i < len(text) && text[i] != delimiter && text[i] != '\n' {
-				i++
-			}
+			i = r.fieldEnd(i)
 			field := text[begin:i]
 			if (i == len(text) || text[i] == '\n') && len(field) > 0 && field[len(field)-1] == '\r' {
 				field = field[:len(field)-1]
@@ -58,6 +60,108 @@ func (r *records) next() bool {
 	}
 	r.ended = i
 	return true
+}
+
+// fieldEnd finds the delimiter or line end behind a field without quotes, eight
+// bytes at a time: a byte is zero where it is the same as the one looked for,
+// and the lowest zero byte of a word is found by borrowing.
+func (r *records) fieldEnd(i int) int {
+	text, delimiters := r.text, ones*uint64(r.delimiter)
+	for ; i+8 <= len(text); i += 8 {
+		word := binary.LittleEndian.Uint64(text[i:])
+		one, other := word^delimiters, word^(ones*'\n')
+		if found := ((one-ones)&^one | (other-ones)&^other) & tops; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
+		i++
+	}
+	return i
+}
+
+// simple reports whether no value of a block needs a second look: everything is
+// ASCII, stands for itself in JSON, and is not in quotes.
+func (r *records) simple() bool {
+	text := r.text
+	if bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || r.quote != 0 && r.quote != '"' && bytes.IndexByte(text, r.quote) >= 0 {
+		return false
+	}
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		word := binary.LittleEndian.Uint64(text[i:])
+		if word&tops != 0 || (word-ones*' ')&^word&tops != 0 && !r.endsOnly(i, i+8) {
+			return false
+		}
+	}
+	return plainASCII(text[i:]) && r.endsOnly(i, len(text))
+}
+
+const ones, tops = 0x0101010101010101, 0x8080808080808080
+
+// endsOnly reports whether the control characters of a part of the text are
+// those between fields and rows.
+func (r *records) endsOnly(from, to int) bool {
+	for i := from; i < to; i++ {
+		switch c := r.text[i]; {
+		case c >= ' ', c == '\n', c == r.delimiter:
+		case c == '\r' && (i+1 == len(r.text) || r.text[i+1] == '\n'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// nextSimple reads a row of a simple block: it takes eight bytes at once and
+// finds all ends of fields in them. In ASCII no sum carries into the next byte.
+func (r *records) nextSimple() bool {
+	text, i := r.text, r.ended
+	for i < len(text) && (text[i] == '\n' || text[i] == '\r') {
+		if text[i] == '\n' {
+			r.line++
+		}
+		i++
+	}
+	if i >= len(text) {
+		return false
+	}
+	fields, begin := r.fields[:0], i
+	r.at, r.wrong = r.line, ""
+	delimiters := ones * uint64(r.delimiter)
+	for {
+		var found uint64
+		if i+8 <= len(text) {
+			word := binary.LittleEndian.Uint64(text[i:])
+			found = ^((word ^ delimiters) + (tops - ones)) | ^((word ^ ones*'\n') + (tops - ones))
+		} else {
+			for k, c := range text[i:] {
+				if c == r.delimiter || c == '\n' {
+					found |= 0x80 << (8 * k)
+				}
+			}
+			if len(text)-i < 8 {
+				found |= 0x80 << (8 * (len(text) - i)) // the end of the text ends the row
+			}
+		}
+		for found &= tops; found != 0; found &= found - 1 {
+			at := i + bits.TrailingZeros64(found)/8
+			field := text[begin:at:at]
+			if at < len(text) && text[at] == r.delimiter {
+				fields, begin = append(fields, field), at+1
+				continue
+			}
+			if len(field) > 0 && field[len(field)-1] == '\r' {
+				field = field[:len(field)-1]
+			}
+			r.fields, r.ended = append(fields, field), min(at+1, len(text))
+			if at < len(text) {
+				r.line++
+			}
+			return true
+		}
+		i += 8
+	}
 }
 
 // quoted reads a field in quotes that begins at i and gives where it ends.

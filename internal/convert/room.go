@@ -8,20 +8,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 )
 
 // room is the memory and the disk that all sorters of a conversion share.
 type room struct {
-	budget  int64 // bytes that may be held in memory
+	mutex   sync.Mutex // of held, sorters and what they hold
+	budget  int64      // bytes that may be held in memory
 	held    int64
 	folder  string // for what does not fit
 	sorters []*sorter
-	files   int
-	Spilled int64 // bytes put on disk so far
+	files   atomic.Int64
+	spilled atomic.Int64 // bytes put on disk so far
+	spare   sync.Pool    // batches that were read
+	blocks  sync.Pool    // and blocks
 }
 
 func (r *room) newSorter() *sorter {
 	s := &sorter{room: r}
+	s.usual.Store(2 * blockSize) // texts grow when their values get names
+	s.rows.Store(blockSize / 64)
 	r.sorters = append(r.sorters, s)
 	return s
 }
@@ -57,8 +64,7 @@ type run struct {
 }
 
 func (r *room) createRun() (*run, error) {
-	r.files++
-	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files))
+	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files.Add(1)))
 	// Customers' data: nobody else on the machine needs to read it.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
@@ -68,8 +74,8 @@ func (r *room) createRun() (*run, error) {
 }
 
 func (r *run) write(e *entry) error {
-	r.text = appendEntry(r.text[:0], e.key, e.at, e.load)
-	r.room.Spilled += int64(len(r.text))
+	r.text = e.append(r.text[:0])
+	r.room.spilled.Add(int64(len(r.text)))
 	_, err := r.out.Write(r.text)
 	return err
 }
@@ -101,43 +107,29 @@ func (r *run) open() (*runReader, error) {
 
 // next reads an entry; false at the end, or when something is wrong.
 func (r *runReader) next() bool {
-	length, err := binary.ReadUvarint(r.source)
+	head, err := r.source.Peek(entryHead)
 	if err != nil {
+		if len(head) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
 		r.end(err)
 		return false
 	}
-	r.text = r.text[:0]
-	if err := r.take(int(length) + 8); err != nil {
+	whole := entryHead + int(binary.LittleEndian.Uint32(head)) + int(binary.LittleEndian.Uint32(head[4:]))
+	if cap(r.text) < whole {
+		r.text = make([]byte, 2*whole)
+	}
+	r.text = r.text[:whole]
+	if _, err := io.ReadFull(r.source, r.text); err != nil {
 		r.end(err)
 		return false
 	}
-	loaded, err := binary.ReadUvarint(r.source)
-	if err == nil {
-		err = r.take(int(loaded))
-	}
-	if err != nil {
-		r.end(err)
-		return false
-	}
-	r.now.key = r.text[:length]
-	r.now.at = binary.LittleEndian.Uint64(r.text[length:])
-	r.now.load = r.text[length+8:]
+	r.now.read(r.text)
 	return true
 }
 
-// take reads so many bytes behind those it has.
-func (r *runReader) take(count int) error {
-	from := len(r.text)
-	if cap(r.text) < from+count {
-		r.text = append(make([]byte, 0, 2*(from+count)), r.text...)
-	}
-	r.text = r.text[:from+count]
-	_, err := io.ReadFull(r.source, r.text[from:])
-	return err
-}
-
 func (r *runReader) end(err error) {
-	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if !errors.Is(err, io.EOF) {
 		r.wrong = err
 	}
 	_ = r.file.Close() // it was only read

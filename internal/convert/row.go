@@ -10,6 +10,7 @@ type row struct {
 	table   *table
 	fields  [][]byte
 	scratch []byte // decoded and joined texts
+	simple  bool   // no value of the block needs a second look
 	failed  bool
 	problem Problem // the first one
 }
@@ -49,12 +50,20 @@ func shown(value []byte) string {
 // that mean nothing in this table are nothing.
 func (r *row) cell(column int, trim bool) []byte {
 	text := r.fields[column]
-	if trim {
-		text = trimmed(text)
-	}
 	if len(text) == 0 {
 		return nil
 	}
+	if trim && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
+		text = trimmed(text)
+	}
+	if len(r.table.dialect.empty) == 0 && (r.simple || plainASCII(text)) {
+		return text
+	}
+	return r.second(column, text)
+}
+
+// second takes the second look that few values need.
+func (r *row) second(column int, text []byte) []byte {
 	if !plainASCII(text) {
 		from := len(r.scratch)
 		var wrong string
@@ -124,7 +133,10 @@ var safe = func() (list [256]bool) {
 // appendText writes a JSON text. Unlike an answer of the service it is for
 // programs alone, so that a name like A & B stays as it is.
 func appendText(dst, text []byte) []byte {
-	dst = append(dst, '"')
+	return append(appendEscaped(append(dst, '"'), text), '"')
+}
+
+func appendEscaped(dst, text []byte) []byte {
 	from := 0
 	for i, c := range text {
 		if safe[c] {
@@ -153,5 +165,5 @@ func appendText(dst, text []byte) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 	}
-	return append(append(dst, text[from:]...), '"')
+	return append(dst, text[from:]...)
 }

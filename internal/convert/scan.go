@@ -33,17 +33,15 @@ func (x *conversion) scan(ctx context.Context, t *table) error {
 			}
 		}
 	}()
-	tally := x.tallies[t.number]
+	account := x.accounts[t.number]
 	for turn := range turns {
 		done := <-turn
 		if done.err != nil {
 			return done.err
 		}
-		tally.Read += done.read
-		tally.PassedOver += done.passed
+		account.read(done.read, done.passed)
 		for _, problem := range done.problems {
-			tally.Problems[problem.Kind]++
-			if err := x.complaints.add(problem); err != nil {
+			if err := account.problem(problem); err != nil {
 				return err
 			}
 		}
@@ -92,6 +90,7 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 		return fail(err)
 	}
 	defer file.Close()
+	split.spare = &x.room.blocks
 	for first := t.headed; ; first = false {
 		b, err := split.next()
 		if errors.Is(err, io.EOF) {
@@ -108,6 +107,7 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 			w, _ := x.workers.Get().(*worker)
 			turn <- w.scan(x, t, b, number, first)
 			x.workers.Put(w)
+			split.spare.Put(&b.text)
 		}()
 	}
 }
@@ -116,12 +116,10 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 type worker struct {
 	row  row
 	rows records
-	load []byte
 	key  []byte
 	ends []int // of the keys in key
 
 	outward load
-	packed  []byte
 }
 
 // scan reads the rows of a block.
@@ -129,7 +127,7 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 	out := scanned{size: len(b.text)}
 	name := filepath.Base(t.paths[file])
 	report := func(line int, p Problem) {
-		p.Table, p.File, p.Line = t.name, name, line
+		p.File, p.Line = name, line
 		out.problems = append(out.problems, p)
 	}
 	if b.wrong != "" {
@@ -137,16 +135,21 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 		report(b.line, Problem{Kind: Malformed, Value: shown(trimmed(b.text)), What: b.wrong})
 		return out
 	}
-	for range x.targets(t) {
-		out.batches = append(out.batches, &batch{})
+	for _, target := range x.targets(t) {
+		out.batches = append(out.batches, target.batch())
 	}
 	w.row.table = t
 	w.rows.delimiter, w.rows.quote = t.dialect.delimiter, t.dialect.quote
 	w.rows.reset(b)
+	w.row.simple = w.rows.simple()
 	if header {
 		w.rows.next()
 	}
-	for w.rows.next() {
+	next := w.rows.next
+	if w.row.simple {
+		next = w.rows.nextSimple
+	}
+	for next() {
 		out.read++
 		if wrong := w.shape(t); wrong != "" {
 			report(w.rows.at, Problem{Kind: Malformed, Value: shown(w.rows.fields[0]), What: wrong})
@@ -191,10 +194,13 @@ func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
 		}
 		w.key = r.key(w.key[:0], p.key)
 		w.checkKey(p, w.key)
-		w.load = p.begin(w.load[:0])
-		w.load, _ = r.write(w.load, p.members)
-		if !r.failed {
-			batches[p.index].add(w.key, at, w.load)
+		b := batches[p.index]
+		b.open(at, w.key)
+		b.text, _ = r.write(p.begin(b.text), p.members)
+		if r.failed {
+			b.drop()
+		} else {
+			b.close()
 		}
 		return true
 	}
@@ -214,18 +220,20 @@ func (w *worker) outer(t *table, p *place, at uint64, into *batch) {
 	w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
 	w.ends = append(w.ends, len(w.key))
 	l := &w.outward
-	l.place, l.keys = p.index, l.keys[:0]
+	l.place, l.bad, l.keys, l.text = p.index, false, l.keys[:0], nil
 	l.counts = append(l.counts[:0], make([]int, len(t.below))...)
 	for i := 1; i < len(w.ends); i++ {
 		l.keys = append(l.keys, w.key[w.ends[i-1]:w.ends[i]])
 	}
-	w.load, _ = r.write(w.load[:0], p.members)
-	l.bad = r.failed
-	if l.text = w.load; l.bad {
-		l.text = nil
+	into.open(at, w.key[:w.ends[0]])
+	begin := len(into.text)
+	into.text = l.append(into.text)
+	members := len(into.text)
+	if into.text, _ = r.write(into.text, p.members); r.failed {
+		l.bad = true
+		into.text = l.append(into.text[:begin])[:members]
 	}
-	w.packed = l.append(w.packed[:0])
-	into.add(w.key[:w.ends[0]], at, w.packed)
+	into.close()
 }
 
 // checkKey wants a row to say whose it is.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 )
 
 // Rows are brought to what they belong to by sorting: what is linked stands
@@ -33,29 +34,37 @@ func (e *entry) compare(other *entry) int {
 	return cmp.Compare(e.at, other.at)
 }
 
-// appendEntry writes an entry as it stands in memory and on disk.
-func appendEntry(dst []byte, key []byte, at uint64, load []byte) []byte {
-	dst = append(binary.AppendUvarint(dst, uint64(len(key))), key...)
+// An entry stands in memory and on disk as the lengths of its key and its load,
+// where its row is, and both.
+const entryHead = 16
+
+func (e *entry) read(text []byte) {
+	key := int(binary.LittleEndian.Uint32(text))
+	load := int(binary.LittleEndian.Uint32(text[4:]))
+	e.at = binary.LittleEndian.Uint64(text[8:])
+	e.key = text[entryHead : entryHead+key : entryHead+key]
+	e.load = text[entryHead+key : entryHead+key+load : entryHead+key+load]
+}
+
+func (e *entry) append(dst []byte) []byte {
+	dst = appendHead(dst, e.at, e.key, len(e.load))
+	return append(dst, e.load...)
+}
+
+func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(load))
 	dst = binary.LittleEndian.AppendUint64(dst, at)
-	return append(binary.AppendUvarint(dst, uint64(len(load))), load...)
+	return append(dst, key...)
 }
 
-// readEntry reads one back, and gives what follows it.
-func readEntry(text []byte) (e entry, rest []byte) {
-	length, n := binary.Uvarint(text)
-	text = text[n:]
-	e.key, text = text[:length], text[length:]
-	e.at, text = binary.LittleEndian.Uint64(text), text[8:]
-	length, n = binary.Uvarint(text)
-	text = text[n:]
-	e.load = text[:length:length]
-	return e, text[length:]
-}
-
-// batch is a few thousand entries in memory.
+// batch is a few thousand entries in memory. They are written where they stay:
+// open begins one, what is appended to text is its load, and close ends it.
 type batch struct {
 	text  []byte
 	slots []slot
+	begun int // where the open one begins
+	load  int // where its load does
 }
 
 // slot is where an entry is, with the beginning of its key as a number: most
@@ -65,13 +74,22 @@ type slot struct {
 	from uint32
 }
 
-func (b *batch) add(key []byte, at uint64, load []byte) {
-	b.slots = append(b.slots, slot{from: uint32(len(b.text))})
-	b.text = appendEntry(b.text, key, at, load)
+func (b *batch) open(at uint64, key []byte) {
+	b.begun = len(b.text)
+	b.text = appendHead(b.text, at, key, 0)
+	b.load = len(b.text)
 }
 
-func (b *batch) entry(i int) entry {
-	e, _ := readEntry(b.text[b.slots[i].from:])
+func (b *batch) close() {
+	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.load))
+	b.slots = append(b.slots, slot{from: uint32(b.begun)})
+}
+
+// drop takes the open entry back.
+func (b *batch) drop() { b.text = b.text[:b.begun] }
+
+func (b *batch) entry(i int) (e entry) {
+	e.read(b.text[b.slots[i].from:])
 	return e
 }
 
@@ -108,8 +126,9 @@ func (b *batch) sort() {
 		if x.head != y.head {
 			return cmp.Compare(x.head, y.head)
 		}
-		one, _ := readEntry(b.text[x.from:])
-		other, _ := readEntry(b.text[y.from:])
+		var one, other entry
+		one.read(b.text[x.from:])
+		other.read(b.text[y.from:])
 		return one.compare(&other)
 	})
 }
@@ -123,20 +142,38 @@ type sorter struct {
 	held    int64
 	runs    []*run
 	frozen  bool
+	usual   atomic.Int64 // how long the last batch was
+	rows    atomic.Int64 // and of how many rows
+}
+
+// batch gives an empty one, about as long as it will be.
+func (s *sorter) batch() *batch {
+	b, _ := s.room.spare.Get().(*batch)
+	text, slots := int(s.usual.Load()), int(s.rows.Load())
+	if b == nil || cap(b.text) < text || cap(b.slots) < slots {
+		b = &batch{text: make([]byte, 0, text+text/8), slots: make([]slot, 0, slots+slots/8)}
+	}
+	b.text, b.slots = b.text[:0], b.slots[:0]
+	return b
 }
 
 // add takes a sorted batch.
 func (s *sorter) add(b *batch) error {
 	if len(b.slots) == 0 {
+		s.room.spare.Put(b)
 		return nil
 	}
+	s.usual.Store(int64(len(b.text)))
+	s.rows.Store(int64(len(b.slots)))
+	s.room.mutex.Lock()
+	defer s.room.mutex.Unlock()
 	s.batches = append(s.batches, b)
 	s.held += b.size()
 	s.room.held += b.size()
 	return s.room.makeWay()
 }
 
-// spill puts what is in memory on disk.
+// spill puts what is in memory on disk. The room is locked.
 func (s *sorter) spill() error {
 	if len(s.batches) == 0 {
 		return nil
@@ -145,7 +182,7 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
-	m := newMerge(memorySources(s.batches))
+	m := newMerge(s.memory(s.batches))
 	for e := m.next(); e != nil; e = m.next() {
 		if err := out.write(e); err != nil {
 			return err
@@ -164,7 +201,9 @@ func (s *sorter) spill() error {
 // stream ends the adding and gives the entries in order. Each is valid until
 // the next.
 func (s *sorter) stream() (*merge, error) {
+	s.room.mutex.Lock()
 	s.frozen = true
+	s.room.mutex.Unlock()
 	for len(s.runs) > mostRuns {
 		if err := s.fold(); err != nil {
 			return nil, err
@@ -178,7 +217,7 @@ func (s *sorter) stream() (*merge, error) {
 		}
 		sources = append(sources, reader)
 	}
-	m := newMerge(append(sources, memorySources(s.batches)...))
+	m := newMerge(append(sources, s.memory(s.batches)...))
 	return m, m.err()
 }
 
@@ -214,6 +253,8 @@ func (s *sorter) fold() error {
 
 // release gives the memory and the files back.
 func (s *sorter) release() error {
+	s.room.mutex.Lock()
+	defer s.room.mutex.Unlock()
 	s.room.held -= s.held
 	s.held, s.batches = 0, nil
 	for _, run := range s.runs {

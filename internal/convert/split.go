@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 const (
@@ -35,6 +36,7 @@ type splitter struct {
 	text             []byte // read and not yet handed on
 	ended            error
 	runaways         int
+	spare            *sync.Pool // of blocks that were read, or nil
 }
 
 func newSplitter(source io.Reader, delimiter, quote byte) *splitter {
@@ -74,10 +76,20 @@ func (s *splitter) fill() {
 
 // hand gives away the first bytes and keeps the others in a buffer of its own.
 func (s *splitter) hand(length int) block {
-	given := block{line: s.line, text: s.text[:length:length]}
+	given := block{line: s.line, text: s.text[:length]}
 	s.line += bytes.Count(given.text, newline)
-	s.text = append(make([]byte, 0, max(blockSize, len(s.text)-length)), s.text[length:]...)
+	s.text = append(s.buffer(len(s.text)-length), s.text[length:]...)
 	return given
+}
+
+// buffer gives room for a block, and for so much at least.
+func (s *splitter) buffer(least int) []byte {
+	if s.spare != nil {
+		if used, is := s.spare.Get().(*[]byte); is && cap(*used) >= max(blockSize, least) {
+			return (*used)[:0]
+		}
+	}
+	return make([]byte, 0, max(blockSize, least))
 }
 
 var newline = []byte{'\n'}

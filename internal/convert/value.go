@@ -13,6 +13,9 @@ import (
 // read.
 type value struct {
 	fixed  bool // it is the same for every row
+	direct bool // it is what stands in the column
+	quoted bool // it is a text in JSON
+	vetted bool // everything it can be is one of the choices of its attr
 	column int  // the one that is named when something is wrong, or -1
 
 	text  func(r *row) []byte // nothing when it is empty
@@ -24,10 +27,16 @@ type value struct {
 }
 
 // get gives the text of a value before it becomes JSON.
-func (v *value) get(r *row) []byte { return v.text(r) }
+func (v *value) get(r *row) []byte {
+	if v.direct {
+		return r.cell(v.column, true)
+	}
+	return v.text(r)
+}
 
-// write appends the JSON of a text that is not empty.
-func (v *value) write(dst []byte, r *row, text []byte) []byte {
+// body appends the JSON of a text that is not empty, without the quotes that
+// some shapes have round it.
+func (v *value) body(dst []byte, r *row, text []byte) []byte {
 	switch v.typ.Shape {
 	case rules.ShapeBoolean:
 		return v.boolean(dst, r, text)
@@ -47,10 +56,13 @@ func (v *value) write(dst []byte, r *row, text []byte) []byte {
 	case rules.ShapeDate, rules.ShapeDatetime:
 		return v.moment(dst, r, text)
 	}
+	if v.vetted || r.simple && v.direct && v.typ.Choices == nil {
+		return append(dst, text...)
+	}
 	if v.typ.Choices != nil && !contains(v.typ.Choices, text) {
 		r.fail(Unconvertible, v.column, text, "it must be one of "+strings.Join(v.typ.Choices, ", ")+": translate it with values")
 	}
-	return appendText(dst, text)
+	return appendEscaped(dst, text)
 }
 
 func (v *value) number(dst []byte, r *row, text []byte) []byte {
@@ -63,12 +75,11 @@ func (v *value) number(dst []byte, r *row, text []byte) []byte {
 }
 
 func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
-	dst = append(dst, '"')
 	number := v.number(dst, r, text)
 	if decimalsOf(number[len(dst):]) > places {
 		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it has more than %d decimals", places))
 	}
-	return append(number, '"')
+	return number
 }
 
 func (v *value) moment(dst []byte, r *row, text []byte) []byte {
@@ -77,11 +88,10 @@ func (v *value) moment(dst []byte, r *row, text []byte) []byte {
 		if !ok {
 			continue
 		}
-		dst = append(dst, '"')
 		if v.typ.Shape == rules.ShapeDate {
-			return append(at.appendDay(dst), '"')
+			return at.appendDay(dst)
 		}
-		return append(at.appendInstant(dst, v.zone), '"')
+		return at.appendInstant(dst, v.zone)
 	}
 	r.fail(Unconvertible, v.column, text, "it is no day written as "+patternNames(v.days)+"; see dates, and empty for what stands for none")
 	return dst
@@ -210,11 +220,18 @@ func casedText(of func(*row) []byte, change func([]byte) []byte) func(*row) []by
 // the map says what to make of it.
 func translatedText(of func(*row) []byte, column int, table map[string]string, otherwise *string, keep bool) func(*row) []byte {
 	translated := make(map[string][]byte, len(table))
+	var letters [256][]byte // codes of one letter, which most are
 	for from, to := range table {
 		translated[from] = []byte(to)
+		if len(from) == 1 {
+			letters[from[0]] = []byte(to)
+		}
 	}
 	return func(r *row) []byte {
 		text := of(r)
+		if len(text) == 1 && letters[text[0]] != nil {
+			return letters[text[0]]
+		}
 		to, known := translated[string(text)]
 		switch {
 		case known:
