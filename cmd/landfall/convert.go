@@ -21,19 +21,30 @@ import (
 // server nor a database.
 func convertCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: usage(cobra.RangeArgs(1, 2)),
+		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: usage(cobra.MaximumNArgs(2)),
 		Long: "Make a book (book when none is named) of CSV tables that an old system exports,\n" +
 			"as a map says: which column of which table fills which attr. The map is a file, or\n" +
 			"map.yaml in a folder with the tables. Every row is accounted for: it is in the book,\n" +
 			"passed over as the map says, or reported with its file, line, column and value. The\n" +
 			"exit code is 1 when a row had to be left out; conversion/problems.csv in the book\n" +
 			"names them all.",
-		Example: "  landfall convert export\n" +
+		Example: "  landfall convert --suggest export       write export/map.yaml, to be corrected\n" +
+			"  landfall convert export\n" +
 			"  landfall convert north.yaml book-north --source /srv/export",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files and folders
 		},
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if schema, _ := command.Flags().GetBool("schema"); schema {
+				_, err := command.OutOrStdout().Write(convert.Schema())
+				return err
+			}
+			if len(arguments) == 0 {
+				return usageError{errors.New("a map or a folder is needed; see landfall convert --help")}
+			}
+			if suggest, _ := command.Flags().GetBool("suggest"); suggest {
+				return suggestMap(command, arguments)
+			}
 			order, err := readConversion(command, arguments)
 			if err != nil {
 				return usageError{err}
@@ -58,12 +69,30 @@ func convertCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
+	flags.Bool("suggest", false, "write a first map for the tables of a folder, to be corrected")
+	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
 	flags.String("source", "", "folder of the tables (default: where the map is)")
 	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
 	for _, plain := range []string{"memory"} {
 		completes(command, plain, nothing)
 	}
 	return command
+}
+
+// suggestMap writes a first map beside the tables of a folder.
+func suggestMap(command *cobra.Command, arguments []string) error {
+	if len(arguments) != 1 {
+		return usageError{errors.New("--suggest takes a folder of tables and nothing else")}
+	}
+	folder := arguments[0]
+	suggestion, err := convert.WriteSuggestion(folder, specimen.MapName)
+	if err != nil {
+		return usageError{err}
+	}
+	path := filepath.Join(folder, specimen.MapName)
+	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
+	return say(command, data, "%s was written for %d tables. %d places say CHOOSE: correct them and the rest, then landfall convert %s",
+		path, suggestion.Tables, suggestion.Open, folder)
 }
 
 // readConversion takes what was typed.
@@ -79,7 +108,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 	case info.IsDir():
 		order.Map = filepath.Join(order.Map, specimen.MapName)
 		if _, err := os.Stat(order.Map); err != nil {
-			return order, fmt.Errorf("there is no %s", order.Map)
+			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, arguments[0])
 		}
 	}
 	if order.Source, _ = command.Flags().GetString("source"); order.Source == "" {

@@ -153,6 +153,7 @@ func (c *compiler) change(t *table, node *outline.Node, v *value) {
 			}
 		}
 		table := c.values(given)
+		c.checkChoices(given, v.typ, table)
 		v.text = translatedText(v.text, v.column, table, instead, keep)
 		v.vetted = !keep && v.vet(table, instead)
 	}
@@ -160,6 +161,18 @@ func (c *compiler) change(t *table, node *outline.Node, v *value) {
 		text, _ := c.text(node, "default")
 		v.text = defaultText(v.text, text)
 		v.vetted = v.vetted && v.vet(nil, &text)
+	}
+}
+
+// checkChoices says which translations give what the attr cannot be.
+func (c *compiler) checkChoices(node *outline.Node, typ *rules.Type, table map[string]string) {
+	if typ == nil || typ.Choices == nil {
+		return
+	}
+	for _, member := range node.Members {
+		if to := table[member.Name]; to != "" && !slices.Contains(typ.Choices, to) {
+			c.complain(member.Line, "%s is translated into %s, which must be one of %s", member.Name, to, strings.Join(typ.Choices, ", "))
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func (c *compiler) fills() {
 	for _, t := range c.tables {
 		for _, p := range t.places {
-			if p.object == nil {
+			if p.object == nil || p.broken {
 				continue
 			}
 			node := p.node.Find("fill")
@@ -37,7 +37,7 @@ func (c *compiler) fills() {
 			}
 			p.members = f.members(node, p.object, "", preset)
 			for _, holder := range t.holders {
-				if f.open[holder.path] == holder && holder.mode != asFurther {
+				if f.open[holder.path] == holder && holder.mode != asFurther && !holder.broken {
 					c.complain(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
 				}
 			}

@@ -21,16 +21,21 @@ func (e *MapError) Error() string { return strings.Join(e.Wrong, "\n") }
 // wrote it need not find that out one mistake at a time.
 type mapReader struct {
 	path  string
-	wrong []string
+	wrong []mistake
+}
+
+type mistake struct {
+	line int
+	text string
 }
 
 // mostWrong is how many mistakes are told at once.
 const mostWrong = 100
 
 func (m *mapReader) complain(line int, format string, args ...any) {
-	text := fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)
-	if len(m.wrong) < mostWrong && !slices.Contains(m.wrong, text) { // a fill that several places share
-		m.wrong = append(m.wrong, text)
+	one := mistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
+	if len(m.wrong) < mostWrong && !slices.Contains(m.wrong, one) { // a fill that several places share
+		m.wrong = append(m.wrong, one)
 	}
 }
 
@@ -38,7 +43,12 @@ func (m *mapReader) err() error {
 	if len(m.wrong) == 0 {
 		return nil
 	}
-	return &MapError{m.path, m.wrong}
+	slices.SortStableFunc(m.wrong, func(a, b mistake) int { return a.line - b.line })
+	var texts []string
+	for _, one := range m.wrong {
+		texts = append(texts, one.text)
+	}
+	return &MapError{m.path, texts}
 }
 
 // unknown complains about a name that is none, with those that were meant.

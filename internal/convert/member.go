@@ -61,7 +61,9 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 		default:
 			var any bool
 			if dst, any = r.list(append(dst, m.name...), m); !any {
-				dst = dst[:before]
+				if dst = dst[:before]; m.required {
+					dst = append(append(dst, m.name...), '[', ']', ',')
+				}
 			}
 			drawn = drawn || any
 		}
@@ -78,16 +80,19 @@ func (r *row) missing(m *member) {
 	if m.value != nil {
 		column = m.value.column
 	}
+	r.lacking = !r.failed
 	r.fail(Unconvertible, column, nil, m.attr+" is required and there is nothing for it; give it a default, or leave the row out with when")
 }
 
 // object writes an object of the same row. If nothing of it came out of the row
 // then neither did what is wrong with it.
 func (r *row) object(dst []byte, parts []member) (out []byte, drawn bool) {
-	failed, problem := r.failed, r.problem
+	failed := r.failed
 	dst, drawn = r.write(append(dst, '{'), parts)
 	if !drawn {
-		r.failed, r.problem = failed, problem
+		if r.lacking { // something that is only needed if there is anything
+			r.failed, r.lacking = failed, false
+		}
 		return dst, false
 	}
 	for i := range parts {

@@ -10,9 +10,10 @@ import (
 	"landfall/internal/rules"
 )
 
-// ordered gives the tables so that those whose rows go into others come first,
-// and says where rows would go round in circles.
-func (c *compiler) ordered() (list []*table) {
+// inOrder takes the tables into the plan so that those whose rows go into others
+// come first. It says where rows would go round in circles, and is false then.
+func (c *compiler) inOrder(p *plan) bool {
+	before := len(c.wrong)
 	state := map[*table]int{}
 	var visit func(t *table, way []string)
 	visit = func(t *table, way []string) {
@@ -36,12 +37,12 @@ func (c *compiler) ordered() (list []*table) {
 			}
 		}
 		state[t] = 2
-		list = append(list, t)
+		p.tables = append(p.tables, t)
 	}
 	for _, t := range c.tables {
 		visit(t, nil)
 	}
-	return list
+	return len(c.wrong) == before
 }
 
 // link finds out what objects the rows of every table become, from the outside
@@ -73,7 +74,7 @@ func (c *compiler) settle(p *place) bool {
 			outer = of.object
 		case outer != of.object:
 			c.complain(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
-			p.object = outer
+			p.object, p.broken = outer, true
 			return true
 		}
 	}
@@ -94,13 +95,13 @@ func (c *compiler) settle(p *place) bool {
 		}
 		if typ.Shape != rules.ShapeObject {
 			c.complain(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
-			p.object = outer
+			p.object, p.broken = outer, true
 			return true
 		}
 		field, known := fieldOf(typ.Table, name)
 		if !known {
 			c.unknown(p.line, "attr", name, p.parent.name, fieldNames(typ.Table))
-			p.object = outer
+			p.object, p.broken = outer, true
 			return true
 		}
 		typ, p.needed, p.name = field.Type, field.Required, nameOf(name)
@@ -112,7 +113,7 @@ func (c *compiler) settle(p *place) bool {
 		p.mode, p.object, p.most = asList, typ.Item.Table, typ.Max
 	default:
 		c.complain(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
-		p.object = outer
+		p.object, p.broken = outer, true
 	}
 	return true
 }

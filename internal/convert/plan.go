@@ -85,6 +85,7 @@ type place struct {
 	strict  bool   // a parent that refers to a row which is not there is wrong
 	orphans bool   // rows for accounts that are not in the book are kept
 	object  *rules.Table
+	broken  bool // what is wrong with it has been said
 
 	node   *outline.Node
 	sorter *sorter
@@ -129,6 +130,8 @@ func rootStems() (list []string) {
 
 const totalsStem = "control-totals"
 
+var mapSettings = []string{"map", "supplier", "source", "values", "tables", "control_totals"}
+
 // readPlan reads a map. The tables are looked for in the folder. Its error is a
 // *MapError with everything that is wrong, unless the map cannot be read at all.
 func readPlan(ctx context.Context, path, folder string) (*plan, error) {
@@ -142,7 +145,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	if err != nil {
 		return nil, &MapError{path, []string{path + ": " + err.Error()}}
 	}
-	if !c.group(root, "a map", "map", "supplier", "source", "values", "tables", "control_totals") {
+	if !c.group(root, "a map", mapSettings...) {
 		return nil, c.err()
 	}
 	p := &plan{}
@@ -150,7 +153,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 		c.complain(line, "a map begins with map: 1, which is the form it is written in")
 	}
 	var line int
-	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" {
+	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == choose {
 		c.complain(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
 	usual := usualDialect()
@@ -164,12 +167,19 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	c.tablesOf(root, usual)
 	c.link()
-	if p.tables = c.ordered(); len(c.wrong) == 0 {
+	if c.inOrder(p) {
 		c.fills()
 	}
 	p.totals = c.totals(root.Find("control_totals"))
 	return p, c.err()
 }
+
+// tableSettings are the members of a table beside those of its dialect, and
+// placeSettings those it has in common with each of its places.
+var (
+	tableSettings = []string{"file", "columns", "into"}
+	placeSettings = []string{"account", "link", "when", "fill", "optional", "orphans"}
+)
 
 // tablesOf reads the tables and where their rows go.
 func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
@@ -183,8 +193,7 @@ func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
 			c.complain(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
 		}
-		known := append([]string{"file", "columns", "into", "account", "link", "when", "fill", "optional", "orphans"}, dialectSettings...)
-		if !c.group(member.Node, "table "+t.name, known...) {
+		if !c.group(member.Node, "table "+t.name, slices.Concat(tableSettings, placeSettings, dialectSettings)...) {
 			continue
 		}
 		t.dialect = c.dialect(member.Node, usual)
@@ -209,7 +218,7 @@ func (c *compiler) into(t *table) {
 		return
 	}
 	for _, item := range node.Items {
-		if c.group(item, "a place", "place", "account", "link", "when", "fill", "optional", "orphans") {
+		if c.group(item, "a place", append([]string{"place"}, placeSettings...)...) {
 			c.place(t, item, item.Find("place"))
 		}
 	}

@@ -26,7 +26,7 @@ func (r *records) reset(b block) {
 // A row has as many line ends in it as its quoted texts.
 func (r *records) next() bool {
 	text, i := r.text, r.ended
-	for i < len(text) && (text[i] == '\n' || text[i] == '\r' && i+1 < len(text) && text[i+1] == '\n') {
+	for i < len(text) && (text[i] == '\n' || text[i] == '\r' && (i+1 == len(text) || text[i+1] == '\n')) {
 		if text[i] == '\n' {
 			r.line++
 		}

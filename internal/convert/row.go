@@ -12,11 +12,12 @@ type row struct {
 	scratch []byte // decoded and joined texts
 	simple  bool   // no value of the block needs a second look
 	failed  bool
+	lacking bool    // only because something required is empty
 	problem Problem // the first one
 }
 
 func (r *row) begin(fields [][]byte) {
-	r.fields, r.scratch, r.failed = fields, r.scratch[:0], false
+	r.fields, r.scratch, r.failed, r.lacking = fields, r.scratch[:0], false, false
 }
 
 // fail keeps the first thing that is wrong with a row: mending it often mends

@@ -37,10 +37,11 @@ type splitter struct {
 	ended            error
 	runaways         int
 	spare            *sync.Pool // of blocks that were read, or nil
+	size             int        // of a block
 }
 
 func newSplitter(source io.Reader, delimiter, quote byte) *splitter {
-	return &splitter{source: source, delimiter: delimiter, quote: quote, line: 1, text: make([]byte, 0, blockSize)}
+	return &splitter{source: source, delimiter: delimiter, quote: quote, line: 1, size: blockSize}
 }
 
 // next gives the next block, or io.EOF.
@@ -68,6 +69,9 @@ func (s *splitter) next() (block, error) {
 }
 
 func (s *splitter) fill() {
+	if s.text == nil {
+		s.text = s.buffer(0)
+	}
 	for s.ended == nil && len(s.text) < cap(s.text) {
 		n, err := s.source.Read(s.text[len(s.text):cap(s.text)])
 		s.text, s.ended = s.text[:len(s.text)+n], err
@@ -85,11 +89,11 @@ func (s *splitter) hand(length int) block {
 // buffer gives room for a block, and for so much at least.
 func (s *splitter) buffer(least int) []byte {
 	if s.spare != nil {
-		if used, is := s.spare.Get().(*[]byte); is && cap(*used) >= max(blockSize, least) {
+		if used, is := s.spare.Get().(*[]byte); is && cap(*used) >= max(s.size, least) {
 			return (*used)[:0]
 		}
 	}
-	return make([]byte, 0, max(blockSize, least))
+	return make([]byte, 0, max(s.size, least))
 }
 
 var newline = []byte{'\n'}
@@ -150,7 +154,7 @@ func (s *splitter) skip() (block, error) {
 		}
 		given.wrong = "it opens a quote that nothing closes; double the quotes within a text, or say quote: none"
 		given.text = bytes.Clone(s.text[:min(end, 1<<10)])
-		s.text = append(make([]byte, 0, max(blockSize, len(s.text)-end)), s.text[end:]...)
+		s.text = append(s.buffer(len(s.text)-end), s.text[end:]...)
 		s.line++
 		return given, nil
 	}
@@ -160,7 +164,7 @@ func (s *splitter) skip() (block, error) {
 	for {
 		end := bytes.IndexByte(s.text, '\n') + 1
 		if end > 0 {
-			s.text = append(make([]byte, 0, blockSize), s.text[end:]...)
+			s.text = append(s.buffer(len(s.text)-end), s.text[end:]...)
 			return given, nil
 		}
 		s.text = s.text[:0]
