@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -150,48 +151,54 @@ func (c *compiler) totals(node *outline.Node) []byte {
 			}
 		}
 	}
-	body, err := json.Marshal(literal(node, contract.BookTable(totalsStem)))
-	if err != nil {
-		c.complain(node.Line, "control_totals: %s", err)
-		return nil
-	}
+	body := appendLiteral(nil, node, contract.BookTable(totalsStem))
 	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
 		c.complain(node.Line, "control_totals: %s", violations(err))
+		return nil
 	}
-	return append(body, '\n')
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, body, "", "  "); err != nil {
+		c.complain(node.Line, "control_totals: %s", err)
+	}
+	return append(indented.Bytes(), '\n')
 }
 
-// literal turns a part of the map into JSON. Whole numbers are numbers where
-// they are wanted; sums stay the digits they are written with.
-func literal(node *outline.Node, of *rules.Table) any {
+// appendLiteral writes a part of the map as JSON. Whole numbers are numbers
+// where they are wanted; sums stay the digits they are written with.
+func appendLiteral(dst []byte, node *outline.Node, of *rules.Table) []byte {
 	switch node.Kind {
 	case outline.Group:
-		object := map[string]any{}
-		for _, member := range node.Members {
-			var inner *rules.Table
+		dst = append(dst, '{')
+		for i, member := range node.Members {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendText(dst, []byte(member.Name)), ':')
+			var typ rules.Type
 			if of != nil {
 				field, _ := fieldOf(of, member.Name)
-				typ := field.Type
-				if typ.Shape == rules.ShapeList {
+				if typ = field.Type; typ.Shape == rules.ShapeList {
 					typ = *typ.Item
 				}
-				inner = typ.Table
-				if typ.Shape == rules.ShapeInteger && member.Node.Kind == outline.Text && isNumber(member.Node.Text) {
-					object[member.Name] = json.Number(member.Node.Text)
-					continue
-				}
 			}
-			object[member.Name] = literal(member.Node, inner)
+			if typ.Shape == rules.ShapeInteger && member.Node.Kind == outline.Text && isNumber(member.Node.Text) {
+				dst = append(dst, member.Node.Text...)
+				continue
+			}
+			dst = appendLiteral(dst, member.Node, typ.Table)
 		}
-		return object
+		return append(dst, '}')
 	case outline.List:
-		list := []any{}
-		for _, item := range node.Items {
-			list = append(list, literal(item, of))
+		dst = append(dst, '[')
+		for i, item := range node.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendLiteral(dst, item, of)
 		}
-		return list
+		return append(dst, ']')
 	case outline.Text:
-		return node.Text
+		return appendText(dst, []byte(node.Text))
 	}
-	return nil
+	return append(dst, "null"...)
 }

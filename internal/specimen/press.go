@@ -92,7 +92,9 @@ func (o Order) PrintTables(ctx context.Context, folder string, progress func(acc
 	for i, path := range paths {
 		printed.Rows[filepath.Base(path)] = made.lines[i] - 1
 	}
-	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()))
+	// JSON is YAML as well, if it stands far enough to the right.
+	totals := strings.ReplaceAll(strings.TrimSpace(string(totalsText(made.source))), "\n", "\n  ")
+	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()+"\n# What the old system says it has.\ncontrol_totals:\n  "+totals+"\n"))
 }
 
 func (o Order) drawLines(place int) (lines [][]byte, fault string, figures landfall.Figures) {

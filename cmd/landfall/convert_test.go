@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"landfall/internal/mover"
+)
+
+const converting = "../../docs/converting.md"
+
+// What the page about converting tells people to type works and gives the
+// output that is shown. With UPDATE_README=1 outputs that differ are written
+// anew.
+func TestConvertingPage(t *testing.T) {
+	text, err := os.ReadFile(converting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := tour(string(text))
+	if len(steps) != 2 {
+		t.Fatalf("the page has %d steps", len(steps))
+	}
+	path := step{commands: "PATH=$PWD/bin:$PATH\n"}
+	for i, got := range walk(t, "bash", shells["bash"], append([]step{path}, steps...))[1:] {
+		if diff := cmp.Diff(plain(steps[i].output), plain(got)); diff != "" {
+			t.Errorf("below\n%s(-shown +got):\n%s", steps[i].commands, diff)
+			text = bytes.Replace(text, []byte(block(steps[i])), []byte(block(step{steps[i].commands, got})), 1)
+		}
+	}
+	if t.Failed() && os.Getenv("UPDATE_README") != "" {
+		if err := os.WriteFile(converting, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTheExampleIsTheOldSystem: the tables in the documentation are those that
+// generate writes.
+func TestTheExampleIsTheOldSystem(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "export")
+	var out bytes.Buffer
+	if code := run([]string{"generate", folder, "--format", "csv", "--accounts", "6", "--seed", "3", "--supplier", "NORTH"}, &out, &out); code != exitDone {
+		t.Fatal(out.String())
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 9 {
+		t.Fatalf("%d files: %v", len(entries), err)
+	}
+	for _, entry := range entries {
+		want, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(filepath.Join("../../docs/example/old-system", entry.Name()))
+		if err != nil || !bytes.Equal(kept, want) {
+			t.Errorf("%s in the documentation is another: %v", entry.Name(), err)
+		}
+	}
+}
+
+// TestConvertedTablesMove goes the whole way: tables, book, server.
+func TestConvertedTablesMove(t *testing.T) {
+	m := newMoving(t, "--accounts", "1")
+	tables := filepath.Join(t.TempDir(), "export")
+	m.book = filepath.Join(t.TempDir(), "book")
+	for _, words := range [][]string{
+		{"generate", tables, "--format", "csv", "--accounts", "150", "--seed", "9", "--supplier", "NORTH"}, {"convert", tables, m.book},
+	} {
+		var out bytes.Buffer
+		if code := run(words, &out, &out); code != exitDone {
+			t.Fatalf("%q: %s", words, out.String())
+		}
+	}
+	tallies := m.finish(t)
+	for phase, tally := range tallies {
+		if tally.Failed > 0 || tally.NotReached > 0 {
+			t.Errorf("%s: %+v", phase, tally)
+		}
+	}
+	if created := tallies[mover.Phase("run")]; created.Done != 150 {
+		t.Errorf("created %+v of %v", created, tallies)
+	}
+}
