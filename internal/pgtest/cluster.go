@@ -220,7 +220,14 @@ func binaries() (string, error) {
 	return "", errors.New("PostgreSQL was installed but cannot be found")
 }
 
+// Programs names the variable that holds the folder of another PostgreSQL's
+// programs than the newest one installed.
+const Programs = "LANDFALL_TEST_POSTGRES_BIN"
+
 func find() (string, bool) {
+	if bin := os.Getenv(Programs); bin != "" {
+		return bin, true
+	}
 	// Debian keeps every major in a folder of its own; take the newest.
 	found, newest := "", 0
 	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
