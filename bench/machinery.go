@@ -54,6 +54,7 @@ func (m *machinery) close() {
 // service is a running landfall with a supplier and a token to use it.
 type service struct {
 	address string
+	key     string
 	token   string
 	command *exec.Cmd
 }
@@ -80,7 +81,7 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 	if err != nil {
 		return nil, err
 	}
-	s := &service{}
+	s := &service{key: strings.TrimSpace(key)}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 		s.stop()
 		return nil, err
 	}
-	if s.token, err = obtainToken(s.address, strings.TrimSpace(key)); err != nil {
+	if s.token, err = obtainToken(s.address, s.key); err != nil {
 		s.stop()
 		return nil, err
 	}

@@ -23,8 +23,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
 		os.Exit(1)
 	}
-	if len(os.Args) == 3 && os.Args[1] == bareParserArgument {
-		if err := parseBare(os.Args[2]); err != nil {
+	// Bare programs that only parse what a measured one does more with.
+	for name, parse := range map[string]func(string) error{bareParserArgument: parseBare, bareJSONArgument: parseBook} {
+		if len(os.Args) != 3 || os.Args[1] != name {
+			continue
+		}
+		if err := parse(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -32,13 +36,14 @@ func main() {
 	}
 	length := flag.Duration("length", 4*time.Second, "how long each arm of a measurement runs")
 	rounds := flag.Int("rounds", 3, "how often the two arms alternate; the median ratio counts")
+	book := flag.Int("book", 10_000, "accounts of the book that is moved")
 	rows := flag.Int("rows", 1_000_000, "rows of the long list")
 	write := flag.String("write", "", "page whose table is written from this run, which must be a whole one")
 	only := flag.String("only", "", "comma-separated names of the measurements to run; all by default")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, only: *only, page: *write})
+	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, only: *only, page: *write})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -51,6 +56,7 @@ type plan struct {
 	length time.Duration
 	rounds int
 	rows   int
+	book   int
 	only   string
 	page   string
 }
@@ -87,6 +93,9 @@ var measurements = []measurement{
 	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, measureRunPostgres},
 	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, measureRunSQLite},
 	{"run-last-tenth", "the first tenth of a run of 250,000", 0.95, measureLongRun},
+	{"validate-book", "a program that only parses the same JSON with `encoding/json`, on all cores", 0.5, measureProof},
+	{"import-postgres", "`COPY` of the very rows that the book becomes, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
+	{"import-sqlite", "a bare program that writes the very rows the book becomes, 5,000 to a transaction", 0.3, measureImport("sqlite", file("import"), rewriteTables)},
 	{"webhook-postgres", "events a second to a receiver on the same machine", 2000, measureWebhook(fresh("webhook"))},
 	{"webhook-sqlite", "events a second to a receiver on the same machine", 2000, measureWebhook(file("webhook"))},
 	{"dry-run-postgres", "creating as many accounts", 1, measureDryRun(fresh("dry"))},

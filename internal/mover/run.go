@@ -70,14 +70,18 @@ func (m *Mover) start(ctx context.Context, supplier string) (id string, err erro
 	return id, err
 }
 
-// glance is how often a run is looked at.
-const glance = 500 * time.Millisecond
+// A run is looked at soon and then more and more seldom: a small one is over
+// before one has looked twice.
+const (
+	firstGlance   = 50 * time.Millisecond
+	longestGlance = 500 * time.Millisecond
+)
 
 // watch looks at a run until it has ended. A paused one is waited for: whoever
 // paused it will know why.
 func (m *Mover) watch(ctx context.Context, id string) (run client.Run, err error) {
 	told := ""
-	for {
+	for glance := firstGlance; ; glance = min(2*glance, longestGlance) {
 		err = m.persist(ctx, func(ctx context.Context) (bool, error) {
 			run, err = m.client.Run(ctx, id)
 			return err == nil, err

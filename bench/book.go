@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	files "landfall/internal/book"
+)
+
+// bareJSONArgument makes this program one that only parses the files of a book.
+const bareJSONArgument = "bare-json"
+
+// measureProof compares the check of a book, rules, sums and all, with a program
+// that only parses the same JSON on as many cores.
+func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
+	folder, err := m.generate(ctx, "proof", 4*p.book)
+	if err != nil {
+		return result{}, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return result{}, err
+	}
+	timed := func(work func() error) (sample, error) {
+		began := time.Now()
+		err := work()
+		return sample{rate: float64(4*p.book) / time.Since(began).Seconds()}, err
+	}
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (sample, error) {
+			return timed(func() error {
+				_, err := m.tell(ctx, "validate", folder)
+				return err
+			})
+		},
+		func() (sample, error) {
+			return timed(exec.CommandContext(ctx, program, bareJSONArgument, folder).Run)
+		})
+	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the JSON was parsed")}, err
+}
+
+// parseBook reads every line of a book with the standard library, on all cores.
+func parseBook(folder string) error {
+	found, err := files.Open(folder)
+	if err != nil {
+		return err
+	}
+	blocks := make(chan files.Block)
+	failures := make(chan error, runtime.GOMAXPROCS(0))
+	var parsers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		parsers.Go(func() {
+			for block := range blocks {
+				for line := range block.Lines() {
+					var any map[string]any
+					if err := json.Unmarshal(line.Text, &any); err != nil {
+						failures <- err
+						return
+					}
+				}
+			}
+		})
+	}
+	for _, file := range found.Files {
+		for block, err := range file.Blocks() {
+			if err != nil {
+				return err
+			}
+			select {
+			case blocks <- block:
+			case err := <-failures:
+				return err
+			}
+		}
+	}
+	close(blocks)
+	parsers.Wait()
+	close(failures)
+	return <-failures
+}
+
+// generate makes a book for the supplier of the measurements.
+func (m *machinery) generate(ctx context.Context, name string, accounts int) (string, error) {
+	folder := filepath.Join(m.folder, name)
+	_, err := m.tell(ctx, "generate", folder, "--accounts", strconv.Itoa(accounts), "--supplier", supplier)
+	return folder, err
+}
+
+// measureImport compares the move of a whole book, from its files to the report,
+// with the bulk write of the very rows that it leaves in the database.
+func measureImport(
+	kind string, database func(context.Context, *machinery) (string, error),
+	rewrite func(context.Context, *machinery, string) (time.Duration, error),
+) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		name, err := database(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		folder, err := m.generate(ctx, "book-"+kind, p.book)
+		if err != nil {
+			return result{}, err
+		}
+		ours, peak, err := m.importBook(ctx, name, folder)
+		if err != nil {
+			return result{}, err
+		}
+		raw, err := rewrite(ctx, m, name)
+		if err != nil {
+			return result{}, fmt.Errorf("raw limit: %w", err)
+		}
+		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
+		return result{
+			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
+			ours: fmt.Sprintf("%s, server %.0f MiB at most", rate(ours).of("accounts with all that is on them"), peak),
+		}, nil
+	}
+}
+
+// importBook serves a database, moves a book into it, and says how long that
+// took and how much memory the server had meanwhile.
+func (m *machinery) importBook(ctx context.Context, database, folder string) (took time.Duration, peak float64, err error) {
+	s, err := m.start(ctx, database)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.stop()
+	command := exec.CommandContext(ctx, m.program, "import", folder, "--team", "Bench Team")
+	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+s.key)
+	began := time.Now()
+	output, err := command.CombinedOutput()
+	took = time.Since(began)
+	if err != nil {
+		return 0, 0, fmt.Errorf("importing: %w\n%s", err, output)
+	}
+	peak, err = s.memory("VmHWM")
+	return took, peak, err
+}
+
+// copyTables writes the rows of a PostgreSQL database once more, with COPY from
+// two connections into tables like its own, and says how long the writing took.
+func copyTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+	tables, err := m.lines(ctx, database, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = 'public' AND c.relkind = 'r' AND c.reltuples <> 0 ORDER BY pg_total_relation_size(c.oid) DESC`)
+	if err != nil {
+		return 0, err
+	}
+	statements := []string{"CREATE SCHEMA raw"}
+	for _, table := range tables {
+		statements = append(statements, fmt.Sprintf(`CREATE TABLE raw.%q (LIKE public.%q INCLUDING ALL)`, table, table),
+			fmt.Sprintf(`\copy public.%q TO '%s' (FORMAT binary)`, table, filepath.Join(m.folder, table+".copy")))
+	}
+	if err := m.psqlLines(ctx, database, statements); err != nil {
+		return 0, err
+	}
+	work := make(chan string, len(tables))
+	for _, table := range tables {
+		work <- table
+	}
+	close(work)
+	failures := make([]error, 2)
+	var writers sync.WaitGroup
+	began := time.Now()
+	for i := range failures {
+		writers.Go(func() {
+			for table := range work {
+				failures[i] = errors.Join(failures[i], m.psqlLines(ctx, database,
+					[]string{fmt.Sprintf(`\copy raw.%q FROM '%s' (FORMAT binary)`, table, filepath.Join(m.folder, table+".copy"))}))
+			}
+		})
+	}
+	writers.Wait()
+	return time.Since(began), errors.Join(failures...)
+}
+
+// psqlLines runs statements of which each is a line of its own.
+func (m *machinery) psqlLines(ctx context.Context, database string, statements []string) error {
+	for i, statement := range statements {
+		if statement[0] != '\\' {
+			statements[i] += ";"
+		}
+	}
+	command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", database)
+	input, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	go func() {
+		out := bufio.NewWriter(input)
+		for _, statement := range statements {
+			fmt.Fprintln(out, statement)
+		}
+		_ = out.Flush() // psql says itself what it missed
+		_ = input.Close()
+	}()
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("psql: %w: %s", err, output)
+	}
+	return nil
+}

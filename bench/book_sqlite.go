@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// rowsTogether is how many rows the bare writer of a book commits at once.
+const rowsTogether = 5_000
+
+// rewriteTables writes the rows of an SQLite database once more, into tables and
+// indexes like its own, and says how long the writing took.
+func rewriteTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+	from, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?mode=ro")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = from.Close() }()
+	to, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-book.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = to.Close() }()
+	to.SetMaxOpenConns(1)
+	tables, err := likeSQLite(ctx, from, to)
+	if err != nil {
+		return 0, err
+	}
+	total := time.Duration(0)
+	for _, table := range tables {
+		took, err := rewriteTable(ctx, from, to, table)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", table, err)
+		}
+		total += took
+	}
+	return total, nil
+}
+
+// likeSQLite makes tables and indexes like those of another database, and names
+// the tables.
+func likeSQLite(ctx context.Context, from, to *sql.DB) (tables []string, err error) {
+	rows, err := from.QueryContext(ctx, `SELECT type, name, sql FROM sqlite_master
+		WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var kind, name, text string
+		if err := rows.Scan(&kind, &name, &text); err != nil {
+			return nil, err
+		}
+		if _, err := to.ExecContext(ctx, text); err != nil {
+			return nil, err
+		}
+		if kind == "table" {
+			tables = append(tables, name)
+		}
+	}
+	return tables, rows.Err()
+}
+
+// rewriteTable copies one table. Only the writing is timed.
+func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took time.Duration, err error) {
+	rows, err := from.QueryContext(ctx, fmt.Sprintf(`SELECT * FROM %q`, table))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return 0, err
+	}
+	insert := fmt.Sprintf(`INSERT INTO %q VALUES (?%s)`, table, strings.Repeat(", ?", len(columns)-1))
+	for more := true; more; {
+		var batch [][]any
+		for more = rows.Next(); more; more = len(batch) < rowsTogether && rows.Next() {
+			row, places := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				places[i] = &row[i]
+			}
+			if err := rows.Scan(places...); err != nil {
+				return 0, err
+			}
+			batch = append(batch, row)
+		}
+		began := time.Now()
+		if err := writeRows(ctx, to, insert, batch); err != nil {
+			return 0, err
+		}
+		took += time.Since(began)
+		more = len(batch) == rowsTogether
+	}
+	return took, rows.Err()
+}
+
+func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	tx, err := to.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	statement, err := tx.PrepareContext(ctx, insert)
+	if err != nil {
+		return err
+	}
+	for _, row := range batch {
+		if _, err := statement.ExecContext(ctx, row...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// lines gives the rows of a query of one column.
+func (m *machinery) lines(ctx context.Context, database, query string) ([]string, error) {
+	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", "ANALYZE", "-c", query, database).Output()
+	if err != nil {
+		return nil, fmt.Errorf("psql: %w", err)
+	}
+	return strings.Fields(string(output)), nil
+}
