@@ -41,6 +41,9 @@ func (c *Conductor) work(ctx context.Context) {
 			trouble = 0
 			continue
 		}
+		if ctx.Err() == nil {
+			c.log.Warn("a part of a run was left for now", "run", taken.id, "error", err)
+		}
 		// The database is away or busy: come back less and less often.
 		trouble = min(max(2*trouble, 100*time.Millisecond), 5*time.Second)
 		pause(ctx, trouble)
@@ -129,7 +132,21 @@ func (c *Conductor) serve(ctx context.Context, p *part) error {
 	if errors.Is(err, landfall.ErrFenced) {
 		return nil // somebody else has it by now
 	}
-	return errors.Join(err, c.store.LeaveSlice(unhurried, slice, later))
+	return errors.Join(err, c.giveBack(unhurried, slice, later))
+}
+
+// giveBack leaves a slice, and tries again where the database is busy: a slice
+// that nobody holds and nobody gave back is idle until its lease ends.
+func (c *Conductor) giveBack(ctx context.Context, slice landfall.RunSlice, later time.Duration) error {
+	began := time.Now()
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := c.store.LeaveSlice(ctx, slice, later)
+		if err == nil || ctx.Err() != nil || time.Since(began) > c.lease {
+			return err
+		}
+		c.log.Warn("a part of a run could not be given back yet", "run", slice.Run.ID, "error", err)
+		pause(ctx, wait)
+	}
 }
 
 // play creates the accounts of a slice, batch by batch, and gives how long what
