@@ -27,8 +27,8 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 	a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
 		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
 	for _, notes := range []string{
-		`{"body":"a"}`,                                     // the same
-		`{"body":"b"}`,                                     // without a time it is the same as any
+		`{"body":"a"}`, // the same
+		`{"body":"b"}`, // without a time it is the same as any
 		`{"body":"b","created_at":"2026-01-01T00:00:00Z"}`, // the same
 		`{"body":"b","created_at":"2026-01-02T00:00:00Z"}`, // another
 		`{"body":"c"},{"body":"c"}`,                        // one
