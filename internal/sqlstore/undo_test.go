@@ -80,6 +80,9 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 		if outcome, err := store.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
 			t.Fatalf("got %+v, %v", outcome, err)
 		}
+		if _, err := store.EnterTerms(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		tables, err := store.Texts(t.Context(), columns[strings.HasPrefix(url, "postgres")])
 		if err != nil {
 			t.Fatal(err)
