@@ -122,6 +122,7 @@ var measurements = []measurement{
 	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
+	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
 }
 
 // fresh and file name a database of either kind for a measurement that is the
