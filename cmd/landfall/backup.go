@@ -11,7 +11,6 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/contract"
 	"landfall/internal/operate"
 	"landfall/internal/sqlstore"
 )
@@ -33,7 +32,7 @@ func backupCommand() *cobra.Command {
 			return err
 		}
 		accounts := 0
-		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], copyOptions(settings),
+		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], storeOptions(settings, countingTime),
 			func(ctx context.Context, store landfall.Store) (err error) {
 				accounts, err = sound(ctx, store)
 				return err
@@ -65,13 +64,6 @@ func sound(ctx context.Context, store landfall.Store) (int, error) {
 		return fmt.Errorf("the copy was not kept: in it, of %s %s %s. Look what else there is with 'landfall verify'",
 			finding.Key.Supplier, finding.Key.External, finding.What)
 	})
-}
-
-// copyOptions opens copies as patiently as verify opens the database.
-func copyOptions(settings app.Settings) sqlstore.Options {
-	return sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, Patience: countingTime,
-	}
 }
 
 // notCopied tells a database that has no file what to do instead.
@@ -139,7 +131,7 @@ func given(is bool) int {
 
 // putBack brings the file to its place, or takes the database that is there.
 func putBack(ctx context.Context, settings app.Settings, arguments []string, admit func(context.Context, landfall.Store) error) error {
-	options := copyOptions(settings)
+	options := storeOptions(settings, countingTime)
 	if len(arguments) == 1 {
 		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
 			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")

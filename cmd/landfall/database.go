@@ -104,12 +104,18 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 	return settings, nil
 }
 
+// storeOptions are those of every command that opens a database, or a copy of
+// one.
+func storeOptions(settings app.Settings, patience time.Duration) sqlstore.Options {
+	return sqlstore.Options{
+		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
+	}
+}
+
 // openStore opens the database as a guest: two connections are enough for one
 // command, and the schema is left as it is.
 func openStore(ctx context.Context, settings app.Settings, patience time.Duration) (*sqlstore.Store, error) {
-	store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
-	})
+	store, err := sqlstore.Open(ctx, settings.Database, storeOptions(settings, patience))
 	if err != nil {
 		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}

@@ -157,7 +157,7 @@ const mostSkew = 5 * time.Second
 func (d *doctor) database(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*examineTime)
 	defer cancel()
-	options := sqlstore.Options{AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures}
+	options := sqlstore.Options{AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.say("database", Bad, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")
