@@ -12,6 +12,9 @@ type ExcerptReader interface {
 	// Revision gives one staging with its document, or ErrNotFound. A document
 	// that is not the one that was staged is an error.
 	Revision(ctx context.Context, key Key, revision int) (StagedRevision, error)
+	// Refused gives why the last staging of an account was refused, while nothing
+	// was staged since, or ErrNotFound.
+	Refused(ctx context.Context, key Key) (Failure, error)
 	// History gives what happened to a process before an instant, the newest of
 	// each kind first.
 	History(ctx context.Context, query HistoryQuery) (History, error)

@@ -74,5 +74,20 @@ func (w *world) paths() []string {
 		}
 	}
 	slices.Sort(paths)
-	return append(slices.Compact(paths), "/console/suppliers/SOUTH/", "/console/suppliers/SOUTH/runs/", "/console/nowhere/")
+	return append(slices.Compact(append(paths, w.accountPaths()...)), "/console/suppliers/SOUTH/", "/console/suppliers/SOUTH/runs/", "/console/nowhere/")
+}
+
+// accountPaths is an account of each state, the lists down to them, and what a
+// search finds.
+func (w *world) accountPaths() []string {
+	paths := []string{"/console/search/?q=10"}
+	for _, state := range []string{"imported", "failed"} {
+		list := "/console/suppliers/NORTH/accounts/?state=" + state
+		body := w.signedInAs("reader-"+state, landfall.Support).sees(list, "</html>")
+		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {
+			name, _, _ := strings.Cut(link, `"`)
+			paths = append(paths, "/console/accounts/"+name)
+		}
+	}
+	return paths
 }

@@ -47,6 +47,7 @@ func reconciled(v *visit) (any, error) {
 		return nil, err
 	}
 	shown := comparison{head: supplierHead(code, code+": reconciliation", "reconciliation"), Code: code, Found: found}
+	shown.Wide = true
 	for _, row := range found.Rows {
 		written := writeRow(code, row)
 		shown.Rows = append(shown.Rows, written)

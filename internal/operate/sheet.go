@@ -28,6 +28,10 @@ type AccountSheet struct {
 	Old, New *landfall.StagedRevision // to compare; nil where there is none
 }
 
+// Refused is where an account stands of which nothing is known but that its
+// staging was refused. No process is ever in it.
+const Refused landfall.ProcessState = "refused"
+
 // Sheet gives a page of what is known about an account, in one snapshot.
 func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook) (AccountSheet, error) {
 	var sheet AccountSheet
@@ -43,8 +47,20 @@ func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook
 }
 
 func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
-	if s.Process, err = view.Process(ctx, key); err != nil {
+	refused, unrefused := view.Refused(ctx, key)
+	if unrefused != nil && !errors.Is(unrefused, landfall.ErrNotFound) {
+		return unrefused
+	}
+	s.Process, err = view.Process(ctx, key)
+	switch {
+	case errors.Is(err, landfall.ErrNotFound) && unrefused == nil:
+		// Nothing of it is staged, and yet it is known.
+		s.Process = landfall.Process{Key: key, State: Refused}
+	case err != nil:
 		return processFault(ctx, view, key, err)
+	}
+	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.At)) {
+		s.Process.Failure = &refused
 	}
 	if s.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
 		return err

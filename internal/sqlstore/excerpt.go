@@ -119,6 +119,22 @@ func (v *view) KeyOfNumber(ctx context.Context, number string) (key landfall.Key
 	return key, err
 }
 
+// Refused gives why the last staging of an account was refused.
+func (v *view) Refused(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
+	var text []byte
+	var at sql.NullInt64
+	if err := v.one(ctx, `SELECT r.failure, r.at FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
+		[]any{key.Supplier, key.External}, []any{&text, &at}); err != nil {
+		return landfall.Failure{}, err
+	}
+	failure, err := readFailure(text, at)
+	if err != nil {
+		return landfall.Failure{}, err
+	}
+	failure.AtStaging = true
+	return *failure, nil
+}
+
 const stagedColumns = `SELECT g.revision, g.hash, g.staged_at, g.key_id, g.request_id, k.organisation`
 
 const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id

@@ -12,6 +12,7 @@ import (
 var excerpts = []check{
 	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
 	{"an excerpt leaves out what is too long for a page", excerptLong},
+	{"a refusal is known until the account is staged", refusedUntilStaged},
 	{"the history of a process is read from its end", historyPages},
 }
 
@@ -136,4 +137,29 @@ func historyPages(t *testing.T, store landfall.Store) {
 		want(t, err, landfall.ErrNotFound)
 		return nil
 	})
+}
+
+func refusedUntilStaged(t *testing.T, store landfall.Store) {
+	supply(t, store)
+	asked := func() (failure landfall.Failure, err error) {
+		look(t, store, func(view landfall.View) error {
+			failure, err = view.Refused(t.Context(), key)
+			return nil
+		})
+		return failure, err
+	}
+	_, err := asked()
+	want(t, err, landfall.ErrNotFound)
+	wrong := landfall.Failure{Code: "c", Detail: "d", Violations: []landfall.Violation{{Code: "v", Attr: "a"}}}
+	if err := store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: wrong}); err != nil {
+		t.Fatal(err)
+	}
+	failure, err := asked()
+	if err != nil || failure.Code != "c" || len(failure.Violations) != 1 || !failure.AtStaging {
+		t.Errorf("%+v, %v", failure, err)
+	}
+	recent(t, failure.At)
+	stage(t, store, document(key, "x"), landfall.StagedFirst, 1)
+	_, err = asked()
+	want(t, err, landfall.ErrNotFound)
 }

@@ -60,6 +60,21 @@ await page.locator("input[name=confirm]").fill("EAST");
 await page.getByRole("button", { name: /^Undo \d+ accounts/ }).click();
 await page.locator("#run-undo", { hasText: "Ended" }).waitFor();
 
+// An account: found as one types, its people masked until they are revealed.
+await page.goto(server + "/console/suppliers/NORTH/accounts/?state=imported");
+const number = await page.locator("tbody td:nth-child(2)").first().innerText();
+await page.goto(server + "/console/search/");
+await page.locator(".search input").pressSequentially(number.slice(0, 9));
+await page.locator("#found tbody tr").first().waitFor();
+await page.locator("#found tbody a").first().click();
+await page.waitForURL(/console\/accounts\//);
+check("people are not masked", /•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
+await page.getByText("Reveal personal data").click();
+await page.locator("details[open] input[name=reason]").fill("the customer called");
+await page.getByRole("button", { name: "Reveal on this page" }).click();
+await page.getByText("shown until you leave").waitFor();
+check("what is revealed is masked", !/•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
+
 // Keys.
 await page.goto(server + "/console/");
 await page.keyboard.press("?");
