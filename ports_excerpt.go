@@ -9,8 +9,8 @@ type ExcerptReader interface {
 	AccountExcerpt(ctx context.Context, key Key, excerpt Excerpt) (AccountExcerpt, error)
 	// KeyOfNumber gives the key of the account that has a number, or ErrNotFound.
 	KeyOfNumber(ctx context.Context, number string) (Key, error)
-	// Revision gives one staging with its document, or ErrNotFound. A document
-	// that is not the one that was staged is an error.
+	// Revision gives one staging with its document, unless that is gone, or
+	// ErrNotFound. A document that is not the one that was staged is an error.
 	Revision(ctx context.Context, key Key, revision int) (StagedRevision, error)
 	// Refused gives why the last staging of an account was refused, while nothing
 	// was staged since, or ErrNotFound.

@@ -19,9 +19,8 @@ type accountShown struct {
 	portrait.Sheet
 	Key      landfall.Key
 	Name     string // of the supplier
-	Currency string
+	ErasedAt time.Time
 	Revealed bool
-	Teams    []landfall.Team
 }
 
 // account shows what support asks for.
@@ -61,7 +60,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 			{"Suppliers", Root}, {key.Supplier, address("suppliers", key.Supplier)}, {"Accounts", address("suppliers", key.Supplier, "accounts")},
 		}},
 		Sheet: portrait.SheetOf(portrait.SheetFacts(found), accountRows, options),
-		Key:   key, Name: found.Supplier.Name, Revealed: personal,
+		Key:   key, Name: found.Supplier.Name, ErasedAt: found.Process.ErasedAt, Revealed: personal,
 	}
 	if shown.AccountNumber != "" {
 		shown.Title = string(shown.AccountNumber)
@@ -106,5 +105,6 @@ func accounts() []page {
 	return []page{
 		shown, reads("accounts/{number}/", accountByNumber, "account"), revealing,
 		acts(path+"skip/", skip, shown), acts(path+"unskip/", unskip, shown), acts(path+"undo/", undo, shown),
+		acts(path+"erase/", erase, shown),
 	}
 }

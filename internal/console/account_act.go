@@ -36,3 +36,14 @@ func undo(v *visit) (any, error) {
 	}
 	return done{accountPath(v.key()), fmt.Sprintf("The account %s was taken back. Its number is nobody's any more; the staged data is there.", outcome.Number)}, nil
 }
+
+// erase cannot be undone by anybody.
+func erase(v *visit) (any, error) {
+	if err := v.confirmed(v.key().Supplier); err != nil {
+		return nil, err
+	}
+	if _, err := v.operator().Erase(v.ctx(), v.key(), v.typed("reason")); err != nil {
+		return nil, err
+	}
+	return done{accountPath(v.key()), "What was personal of the account is erased. The ledger stays."}, nil
+}

@@ -147,13 +147,20 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	}
 	ada.sees(path+"1/", "staged", "The account was taken back: A-", "the wrong tariff", "operator:ada")
 	ada.sees(path+"4/", "a duplicate", "Take the skip mark away")
+	if status, _ := ada.post(path+"3/erase/", url.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
+		t.Errorf("erased without being confirmed: %d", status)
+	}
+	if status, body := ada.post(path+"2/erase/", url.Values{"reason": {"asked to"}, "confirm": {"NORTH"}}); status != http.StatusOK ||
+		!strings.Contains(body, "is erased") || !strings.Contains(body, "Nothing was staged, or it was removed") {
+		t.Errorf("erase: %d\n%s", status, body)
+	}
 	if status, body := ada.post(path+"4/unskip/", url.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "not marked any more") {
 		t.Errorf("unskip: %d\n%s", status, body)
 	}
 	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "marked as skipped") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
-	body := ada.sees(path+"2/", "account_failed_validation", "invalid_type", "An attempt to create the account failed")
+	body := ada.sees(path+"2/", "account_erased", "account.erase", "An attempt to create the account failed")
 	ada.harmless(path+"2/", body)
 	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
 		t.Errorf("an account that is not there: %d\n%s", status, body)

@@ -106,8 +106,8 @@ func revision(ctx context.Context, view landfall.View, key landfall.Key, number 
 		return nil, nil //nolint:nilnil // there is none before the first
 	}
 	found, err := view.Revision(ctx, key, number)
-	if errors.Is(err, landfall.ErrNotFound) {
-		return nil, nil //nolint:nilnil // it may have been purged
+	if errors.Is(err, landfall.ErrNotFound) || err == nil && found.Document == nil {
+		return nil, nil //nolint:nilnil // it is gone
 	}
 	return &found, err
 }

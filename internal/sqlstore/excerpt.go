@@ -144,11 +144,14 @@ const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN s
 func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
 	var kept []byte
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
-		return readRevision(func(columns ...any) error { return scan(append(columns, &kept)...) }, r)
-	}, stagedColumns+`, g.document`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
+		return readRevision(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.GoneAt})...) }, r)
+	}, stagedColumns+`, g.document, g.gone_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
 	one, err := first(found, err, landfall.ErrNotFound)
 	if err != nil {
 		return landfall.StagedRevision{}, err
+	}
+	if !one.GoneAt.IsZero() && len(kept) == 0 {
+		return one, nil
 	}
 	if one.Document, err = unpacked(kept, one.Hash); err != nil {
 		return landfall.StagedRevision{}, altered(key, revision, err)

@@ -275,7 +275,7 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 		return nil, err
 	}
 	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
-		`SELECT held.id, held.account_number FROM process held WHERE held.account_number IS NOT NULL
+		`SELECT held.id, held.account_number FROM process held WHERE held.account_number IS NOT NULL AND held.erased_at IS NULL
 			AND held.id`+these+` ORDER BY held.id {hold}`, list)
 	for _, one := range found {
 		standing[one.id] = one.item

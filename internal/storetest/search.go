@@ -14,6 +14,7 @@ var searches = []check{
 	{"staged accounts are found by their numbers at once", findStaged},
 	{"a search is as long as its limit and says that there is more", findLimited},
 	{"accounts taken back are not found", findUndone},
+	{"erased accounts are not found, whenever their terms are entered", findErased},
 	{"no account is left out or entered twice when several enter terms", findEnteredTogether},
 	{"what is taken back while terms are entered is not found", findRacedUndo},
 }
@@ -217,4 +218,29 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 			t.Errorf("%+v, %v", inspection.Finding, err)
 		}
 	}
+}
+
+func findErased(t *testing.T, store landfall.Store) {
+	staged(t, store, "A-1", "A-2")
+	for _, number := range []string{"A-1", "A-2"} {
+		own := landfall.Key{Supplier: code, External: number}
+		create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		if number == "A-1" {
+			enterAll(t, store)
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), own)
+			return err
+		})
+	}
+	enterAll(t, store)
+	finds(t, store, named("lovelace"))
+	finds(t, store, landfall.FindQuery{Externals: []string{"A-"}}, "A-1", "A-2")
+	look(t, store, func(view landfall.View) error {
+		one, err := view.Revision(t.Context(), key, 1)
+		if err != nil || one.Document != nil || one.GoneAt.IsZero() {
+			t.Errorf("revision %+v, %v", one, err)
+		}
+		return nil
+	})
 }
