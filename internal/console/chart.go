@@ -85,7 +85,7 @@ func bars(rows []Row) template.HTML {
 		longest = max(longest, row.Count)
 	}
 	var out strings.Builder
-	out.WriteString(`<table class="bars"><tbody>`)
+	out.WriteString(`<div class="scroll"><table class="bars"><tbody>`)
 	for _, row := range rows {
 		class, name := "progress", template.HTMLEscapeString(row.Name)
 		if row.Mark {
@@ -98,7 +98,7 @@ func bars(rows []Row) template.HTML {
 			`preserveAspectRatio="none" aria-hidden="true"><rect width="%d" height="12" class="fill %s"/></svg></td><td class="quiet">%s</td></tr>`,
 			name, grouped(fmt.Sprint(row.Count)), barWidth, max(2, row.Count*barWidth/longest), class, template.HTMLEscapeString(row.Note))
 	}
-	out.WriteString(`</tbody></table>`)
+	out.WriteString(`</tbody></table></div>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above
 }
 
