@@ -98,7 +98,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 		return err
 	}
 	watcher := newWatcher(command)
-	moving, err := mover.New(server, mover.Order{Book: found, Folder: folder, Team: furniture.Team}, watcher)
+	moving, err := mover.New(server, mover.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
 	}

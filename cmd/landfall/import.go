@@ -83,6 +83,7 @@ func folderOf(path string) string {
 // importBook moves the book and says what came of it.
 func importBook(command *cobra.Command, server *client.Client, order mover.Order) error {
 	watcher := newWatcher(command)
+	order.Watched = watcher.terminal || watcher.machine
 	moving, err := mover.New(server, order, watcher)
 	changed := &mover.ChangedError{}
 	if errors.Is(err, mover.ErrBusy) || errors.As(err, &changed) {

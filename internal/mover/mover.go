@@ -26,6 +26,7 @@ type Order struct {
 	OnlyFailed bool // create only those whose last attempt failed
 	StageOnly  bool // leave the creation to somebody else
 	Restart    bool // forget how far an earlier attempt was
+	Watched    bool // somebody looks at it, and wants to know how long it will take
 }
 
 // Phase is a step of an import, in the order of the steps.

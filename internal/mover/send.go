@@ -20,7 +20,11 @@ func (m *Mover) send(ctx context.Context, kind book.Kind) error {
 	if progress.Over || len(files) == 0 {
 		return nil
 	}
-	m.watcher.Begin(name, 0)
+	whole, err := m.lines(files)
+	if err != nil {
+		return err
+	}
+	m.watcher.Begin(name, whole)
 	defer m.watcher.End(name)
 	for ; progress.File < len(files); progress.File, progress.Line = progress.File+1, 0 {
 		s := &sending{Mover: m, kind: kind, file: files[progress.File], progress: &progress}
@@ -29,6 +33,23 @@ func (m *Mover) send(ctx context.Context, kind book.Kind) error {
 		}
 	}
 	return m.journal.settle(name, progress)
+}
+
+// lines counts what is to be sent, for whoever watches and wants to know when it
+// will be over: reading costs next to nothing beside sending.
+func (m *Mover) lines(files []book.File) (count int, err error) {
+	if !m.order.Watched {
+		return 0, nil
+	}
+	for _, file := range files {
+		for _, err := range file.Lines() {
+			if err != nil {
+				return 0, err
+			}
+			count++
+		}
+	}
+	return count, nil
 }
 
 // sending is one file on its way.
