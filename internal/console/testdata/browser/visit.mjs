@@ -69,7 +69,7 @@ await page.locator("#found tbody tr").first().waitFor();
 await page.locator("#found tbody a").first().click();
 await page.waitForURL(/console\/accounts\//);
 check("people are not masked", /•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
-await page.getByText("Reveal personal data").click();
+await page.locator("summary", { hasText: "Reveal personal data" }).click();
 await page.locator("details[open] input[name=reason]").fill("the customer called");
 await page.getByRole("button", { name: "Reveal on this page" }).click();
 await page.getByText("shown until you leave").waitFor();
