@@ -16,7 +16,7 @@ import (
 // database, the brake on guessing keys and the operator's own mistakes, which
 // have tests of their own.
 var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting
-	window_over has_postings customers_were_told`)
+	window_over has_postings customers_were_told account_erased`)
 
 func allStories(t *testing.T) string {
 	t.Helper()
