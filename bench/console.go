@@ -25,7 +25,7 @@ const (
 	// pageTries is how often each page is fetched.
 	pageTries = 15
 	// barePage is the query behind a page of a list, and nothing else.
-	barePage = `SELECT external, account_number FROM process WHERE supplier_id = 1 AND state = 'imported' ORDER BY first_staged_at, external LIMIT 100`
+	barePage = `SELECT external, account_number FROM process WHERE supplier_id = 1 AND account_number IS NOT NULL ORDER BY first_staged_at, external LIMIT 100`
 )
 
 // measureConsole gives the median of the slowest page of the console in

@@ -228,6 +228,7 @@ func MailPage(query landfall.MailQuery) (text string, args []any) {
 const (
 	FindNumbersText   = findNumbers
 	FindExternalsText = findExternals
+	FindExternalText  = findExternal
 	SuppliersWithText = suppliersWith
 	FindTermsText     = findTerms
 )

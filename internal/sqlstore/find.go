@@ -24,7 +24,10 @@ const (
 const (
 	findNumbers = foundFrom + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
 		ORDER BY p.account_number LIMIT $3`
-	findExternal  = foundFrom + `WHERE p.external = $1 ORDER BY s.code LIMIT $2`
+	// The suppliers come first, as they are few, and none of their accounts is
+	// read but the one: a CROSS JOIN keeps SQLite from turning the two round.
+	findExternal = foundColumns + `FROM supplier s CROSS JOIN process p` + foundNames +
+		`WHERE p.supplier_id = s.id AND p.external = $1 ORDER BY s.code LIMIT $2`
 	suppliersWith = `SELECT s.id FROM supplier s WHERE EXISTS
 		(SELECT 1 FROM process p WHERE p.supplier_id = s.id AND p.external >= $1 AND p.external < $2) ORDER BY s.code LIMIT $3`
 	findExternals = foundFrom + `WHERE p.supplier_id = $1 AND p.external >= $2 AND p.external < $3 ORDER BY p.external LIMIT $4`

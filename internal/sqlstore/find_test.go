@@ -137,7 +137,8 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 			"process_account_number": {sqlstore.FindNumbersText, "A-1234", "A-1234\U0010FFFF", 40},
 			"search_term_found":      {sqlstore.FindTermsText, "nlovelace12", "nlovelace12\U0010FFFF", 40},
 			"supplier_id":            {sqlstore.FindExternalsText, 1, "X12", "X12\U0010FFFF", 40},
-			"process_supplier_id_external_key|sqlite_autoindex_process_1": {sqlstore.SuppliersWithText, "X12", "X12\U0010FFFF", 40},
+			"process_supplier_id_external_key|(supplier_id=? AND external=?)": {sqlstore.FindExternalText, "X12", 40},
+			"process_supplier_id_external_key|sqlite_autoindex_process_1":     {sqlstore.SuppliersWithText, "X12", "X12\U0010FFFF", 40},
 		} {
 			plan, err := store.Plan(t.Context(), query[0].(string), query[1:]...)
 			text := strings.Join(plan, "\n")
