@@ -10,9 +10,9 @@ import (
 // nothing: an entry for each would be as dear as the row it tells of.
 //
 // As text it has a line for each kind of act, which begins with "=" and names
-// key, source, action, supplier and request, with tabs between them; then a
-// line for each account: its external number, what the request has behind
-// that, and the detail.
+// key, source, action, supplier and how the request begins, with tabs between
+// them; then a line for each account: its external number, the rest of the
+// request's name, and the detail.
 type Acts struct {
 	text  []byte
 	head  []byte // of the last kind
@@ -25,10 +25,12 @@ func (a *Acts) Add(by Author, action string, key Key, detail string) {
 	if by.KeyID == "" {
 		return
 	}
-	// The lines of a bulk request are named after it.
-	request, line := by.RequestID, ""
-	if slash := strings.LastIndexByte(request, '/'); slash >= 0 {
-		request, line = request[:slash], request[slash:]
+	// The lines of a bulk request are named after it, so it stands above them.
+	// Every other act has a request of its own, and shares all but that with
+	// those beside it.
+	request, line := "", by.RequestID
+	if slash := strings.LastIndexByte(line, '/'); slash >= 0 {
+		request, line = line[:slash], line[slash:]
 	}
 	head := append(a.next[:0], '=')
 	for i, field := range [...]string{by.KeyID, by.Source, action, key.Supplier, request} {

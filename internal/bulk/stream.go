@@ -14,7 +14,7 @@ import (
 const (
 	// mostLines is how many lines of a request are under way at once, and
 	// mostBytes how many bytes of them: beyond that nothing more is read.
-	mostLines = 2048
+	mostLines = 1024
 	mostBytes = 4 << 20
 	// usualCrew is how many workers a request has. Nearly all of them wait for
 	// the database, which does the work of many together.
