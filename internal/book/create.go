@@ -73,6 +73,10 @@ func (w *Writer) Write(lines []byte) (int, error) {
 	return w.out.Write(lines)
 }
 
+// Keep makes durable what was handed to the system so far. It may be called
+// beside Write, so that little is left to do when the file is closed.
+func (w *Writer) Keep() error { return w.file.Sync() }
+
 // Close makes the file durable and gives it its name.
 func (w *Writer) Close() error {
 	err := w.out.Flush()

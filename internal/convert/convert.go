@@ -70,6 +70,8 @@ type conversion struct {
 	numbers       *run // of the accounts in the book, in order
 	mutex         sync.Mutex
 	lines         map[string]int // of the files of the book
+	closing       sync.WaitGroup // files of the book that are being made durable
+	unkept        error          // why some are not
 	read, whole   int64
 }
 
@@ -89,7 +91,10 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 		return nil, err
 	}
 	x.part = lock.Name()
-	defer func() { err = errors.Join(err, os.RemoveAll(x.part), lock.Close()) }()
+	defer func() {
+		x.closing.Wait()
+		err = errors.Join(err, os.RemoveAll(x.part), lock.Close())
+	}()
 	aside := filepath.Join(x.part, "conversion")
 	spill := filepath.Join(x.part, "spill")
 	if err := errors.Join(os.Mkdir(aside, 0o700), os.Mkdir(spill, 0o700)); err != nil {

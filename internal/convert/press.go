@@ -62,9 +62,12 @@ func (x *conversion) pressRoots(ctx context.Context) error {
 		}
 	}
 	if x.totals != nil {
-		return x.writeTotals(x.totals)
+		if err := x.writeTotals(x.totals); err != nil {
+			return err
+		}
 	}
-	return nil
+	x.closing.Wait()
+	return x.unkept
 }
 
 // all presses everything that a sorter has.
@@ -225,7 +228,8 @@ func (p *press) use(t *table, counts []int) {
 	}
 }
 
-// flush makes the file durable and tells what is in it.
+// flush tells what is in the file and has it made durable, which nobody waits
+// for while there is more to do.
 func (p *press) flush() error {
 	if err := p.flushLine(); err != nil {
 		return err
@@ -242,11 +246,14 @@ func (p *press) flush() error {
 	if p.file == nil {
 		return nil
 	}
-	lines, err := p.file.close()
-	p.mutex.Lock()
-	p.lines[p.stem] = lines
-	p.mutex.Unlock()
-	return err
+	p.closing.Go(func() {
+		lines, err := p.file.close()
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		p.lines[p.stem] = lines
+		p.unkept = errors.Join(p.unkept, err)
+	})
+	return nil
 }
 
 // inBook reports whether an account is in the book. Keys come in order. A map

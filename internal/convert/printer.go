@@ -7,39 +7,70 @@ import (
 )
 
 // printer writes a file of the book beside whoever makes its lines, so that
-// neither waits for the other.
+// neither waits for the other, and has the disk take what was written while
+// there is more to come.
 type printer struct {
 	file  *book.Writer
 	text  []byte
 	full  chan []byte
 	empty chan []byte
-	ended chan error
+	keep  chan struct{}
+	ended chan error // of those who write and keep
 }
 
 // printerSheets is how many blocks of lines may wait to be written.
 const printerSheets = 3
+
+// keepEvery is how much is written before the disk is asked to take it.
+const keepEvery = 16 << 20
 
 func newPrinter(path string) (*printer, error) {
 	file, err := book.CreateNamed(path)
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets), ended: make(chan error, 1)}
+	p := &printer{
+		file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets),
+		keep: make(chan struct{}), ended: make(chan error, 2),
+	}
 	for range printerSheets {
 		p.empty <- make([]byte, 0, blockSize+blockSize/8)
 	}
 	p.text = <-p.empty
-	go func() {
-		var wrong error
-		for text := range p.full {
-			if wrong == nil {
-				_, wrong = p.file.Write(text)
-			}
-			p.empty <- text[:0]
-		}
-		p.ended <- wrong
-	}()
+	go p.print()
+	go p.keeper()
 	return p, nil
+}
+
+func (p *printer) print() {
+	var wrong error
+	written := 0
+	for text := range p.full {
+		if wrong == nil {
+			_, wrong = p.file.Write(text)
+		}
+		if written += len(text); written >= keepEvery {
+			select {
+			case p.keep <- struct{}{}:
+				written = 0
+			default: // the disk is busy with what was written before
+			}
+		}
+		p.empty <- text[:0]
+	}
+	close(p.keep)
+	p.ended <- wrong
+}
+
+// keeper remembers what goes wrong: the system tells of it only once.
+func (p *printer) keeper() {
+	var wrong error
+	for range p.keep {
+		if err := p.file.Keep(); wrong == nil {
+			wrong = err
+		}
+	}
+	p.ended <- wrong
 }
 
 // write adds a line with its end. What goes wrong is told at the end.
@@ -56,7 +87,7 @@ func (p *printer) write(line []byte) error {
 func (p *printer) close() (int, error) {
 	p.full <- p.text
 	close(p.full)
-	if err := <-p.ended; err != nil {
+	if err := errors.Join(<-p.ended, <-p.ended); err != nil {
 		return 0, errors.Join(err, p.file.Abandon())
 	}
 	return p.file.Lines, p.file.Close()
