@@ -52,6 +52,39 @@ func (f *figure) read(dst, text []byte, negative bool) []byte {
 	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
 }
 
+// asItStands appends a number that is in JSON what it is in the table but for
+// the mark before its decimals, of which it has so many at most. Few are not.
+func (f *figure) asItStands(dst, text []byte, places int) ([]byte, bool) {
+	if f.reversed || len(text) > mostDigits {
+		return dst, false
+	}
+	if f.minor > 0 {
+		plain := f.plain(text)
+		if plain == 0 || f.minor > places {
+			return dst, false
+		}
+		return append(append(append(dst, text[:plain]...), '.'), text[plain:]...), true
+	}
+	point := len(text)
+	for i, c := range text {
+		if c-'0' <= 9 {
+			continue
+		}
+		if c != f.decimal || point < len(text) {
+			return dst, false
+		}
+		point = i
+	}
+	if point == 0 || point == len(text)-1 || text[0] == '0' && point > 1 || len(text)-point-1 > places {
+		return dst, false
+	}
+	from := len(dst)
+	if dst = append(dst, text...); point < len(text) {
+		dst[from+point] = '.'
+	}
+	return dst, true
+}
+
 // plain gives where the point goes in a number that is nothing but digits, more
 // than there are decimals; 0 for all others.
 func (f *figure) plain(text []byte) int {

@@ -126,6 +126,20 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 	return at, i == len(text) && at.real()
 }
 
+// turn appends a day of the usual form as YYYY-MM-DD: its digits are moved about
+// as they stand. It leaves days that need a calendar to read.
+func (p *pattern) turn(dst, text []byte) ([]byte, bool) {
+	if !p.fixed || len(text) != 10 || text[2] != p.text[2] || text[5] != p.text[2] {
+		return dst, false
+	}
+	d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
+	y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
+	if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 || d1*10+d2-1 >= 28 || m1*10+m2-1 >= 12 || y1|y2|y3|y4 == 0 {
+		return dst, false
+	}
+	return append(dst, text[6], text[7], text[8], text[9], '-', text[3], text[4], '-', text[0], text[1]), true
+}
+
 func (at *moment) set(part *part, value int) {
 	switch part.what {
 	case 'Y':

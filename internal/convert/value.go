@@ -41,6 +41,11 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 	case rules.ShapeBoolean:
 		return v.boolean(dst, r, text)
 	case rules.ShapeInteger:
+		if len(v.minus) == 0 {
+			if whole, is := v.sums.asItStands(dst, text, -1); is {
+				return whole
+			}
+		}
 		number := v.number(dst, r, text)
 		if decimalsOf(number[len(dst):]) > 0 {
 			r.fail(Unconvertible, v.column, text, "it is no whole number")
@@ -75,6 +80,11 @@ func (v *value) number(dst []byte, r *row, text []byte) []byte {
 }
 
 func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
+	if len(v.minus) == 0 {
+		if number, is := v.sums.asItStands(dst, text, places); is {
+			return number
+		}
+	}
 	number := v.number(dst, r, text)
 	if decimalsOf(number[len(dst):]) > places {
 		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it has more than %d decimals", places))
@@ -84,6 +94,11 @@ func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
 
 func (v *value) moment(dst []byte, r *row, text []byte) []byte {
 	for _, pattern := range v.days {
+		if v.typ.Shape == rules.ShapeDate {
+			if day, usual := pattern.turn(dst, text); usual {
+				return day
+			}
+		}
 		at, ok := pattern.read(text)
 		if !ok {
 			continue
