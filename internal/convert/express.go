@@ -154,6 +154,12 @@ func (c *compiler) change(t *table, node *outline.Node, v *value) {
 		}
 		table := c.values(given)
 		c.checkChoices(given, v.typ, table)
+		v.letters = map[byte][]byte{}
+		for from, to := range table {
+			if len(from) == 1 && from[0] > ' ' && from[0] < 128 {
+				v.letters[from[0]] = []byte(to)
+			}
+		}
 		v.text = translatedText(v.text, v.column, table, instead, keep)
 		v.vetted = !keep && v.vet(table, instead)
 	}

@@ -125,6 +125,7 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 		if m.value = f.expression(t, node, &typ); m.value.quoted {
 			m.name = append(m.name, '"')
 		}
+		m.makeReady(t, node)
 	}
 }
 

@@ -15,6 +15,11 @@ type member struct {
 	texts []*value   // a list of plain values in the same row
 	split string     // where the one text of a list is cut
 	hole  *hole      // what other tables bring
+
+	// What is known of a plain value before any row is.
+	ready []byte       // the whole member, comma included, if it is always the same
+	codes *[128][]byte // and by the letter in its column, if that is a code
+	plain bool         // a text stands there as it stands in its column
 }
 
 // hole is a place in an object that rows of another table fill: a list, one
@@ -36,7 +41,16 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 		m := &members[i]
 		before, had := len(dst), drawn
 		switch {
+		case m.ready != nil:
+			dst = append(dst, m.ready...)
+			continue
 		case m.value != nil:
+			if done := false; m.codes != nil || m.plain {
+				if dst, done = r.short(dst, m); done {
+					drawn = true
+					continue
+				}
+			}
 			text := m.value.get(r)
 			if len(text) == 0 {
 				break

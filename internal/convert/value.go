@@ -24,6 +24,8 @@ type value struct {
 	zone  *time.Location
 	sums  figure
 	minus []test // makes a number negative
+
+	letters map[byte][]byte // translations of codes of one letter
 }
 
 // get gives the text of a value before it becomes JSON.
