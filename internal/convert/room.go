@@ -27,8 +27,8 @@ type room struct {
 
 func (r *room) newSorter() *sorter {
 	s := &sorter{room: r}
-	s.usual.Store(2 * blockSize) // texts grow when their values get names
-	s.rows.Store(blockSize / 64)
+	s.usual.Store(blockSize)
+	s.rows.Store(blockSize / 256)
 	r.sorters = append(r.sorters, s)
 	return s
 }

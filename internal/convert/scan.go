@@ -122,6 +122,9 @@ type worker struct {
 	outward load
 }
 
+// foreseenBy is how many rows tell how long all of their block will be.
+const foreseenBy = 256
+
 // scan reads the rows of a block.
 func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) scanned {
 	out := scanned{size: len(b.text)}
@@ -161,6 +164,11 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 			report(w.rows.at, w.row.problem)
 		} else if !passed {
 			out.passed++
+		}
+		if out.read == foreseenBy {
+			for _, into := range out.batches {
+				into.foresee(w.rows.ended, len(b.text))
+			}
 		}
 	}
 	for _, b := range out.batches {

@@ -65,6 +65,9 @@ type batch struct {
 	slots []slot
 	begun int // where the open one begins
 	load  int // where its load does
+
+	disordered bool // some entry should stand before the one it was written behind
+	common     int  // how many bytes all keys begin with
 }
 
 // slot is where an entry is, with the beginning of its key as a number: most
@@ -80,9 +83,24 @@ func (b *batch) open(at uint64, key []byte) {
 	b.load = len(b.text)
 }
 
+// close looks at once whether the entry is in its place: later it would have to
+// be fetched into the cache again for that.
 func (b *batch) close() {
 	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.load))
 	b.slots = append(b.slots, slot{from: uint32(b.begun)})
+	last := len(b.slots) - 1
+	now := b.entry(last)
+	if last == 0 {
+		b.disordered, b.common = false, len(now.key)
+		return
+	}
+	before := b.entry(last - 1)
+	b.disordered = b.disordered || before.compare(&now) > 0
+	same := 0
+	for same < min(b.common, len(now.key)) && now.key[same] == before.key[same] {
+		same++
+	}
+	b.common = same
 }
 
 // drop takes the open entry back.
@@ -97,28 +115,14 @@ func (b *batch) size() int64 { return int64(cap(b.text) + 16*cap(b.slots)) }
 
 // sort brings the entries into order, unless they are.
 func (b *batch) sort() {
-	if len(b.slots) < 2 {
-		return
-	}
-	last := b.entry(0)
-	common, sorted := len(last.key), true
-	for i := 1; i < len(b.slots); i++ {
-		next := b.entry(i)
-		sorted = sorted && last.compare(&next) <= 0
-		same := 0
-		for same < min(common, len(next.key)) && next.key[same] == last.key[same] {
-			same++
-		}
-		common, last = same, next
-	}
-	if sorted {
+	if len(b.slots) < 2 || !b.disordered {
 		return
 	}
 	// What all keys begin with tells nothing.
 	for i := range b.slots {
 		key := b.entry(i).key
 		var head [8]byte
-		copy(head[1:], key[common:])
+		copy(head[1:], key[b.common:])
 		head[0] = byte(min(len(key), 255))
 		b.slots[i].head = binary.BigEndian.Uint64(head[:])
 	}
@@ -144,6 +148,21 @@ type sorter struct {
 	frozen  bool
 	usual   atomic.Int64 // how long the last batch was
 	rows    atomic.Int64 // and of how many rows
+}
+
+// foresee makes room for all that is to come, judged by what the first part of
+// it became: growing bit by bit copies everything each time.
+func (b *batch) foresee(part, whole int) {
+	expected := func(length int) int {
+		all := int(int64(length) * int64(whole) / int64(part))
+		return all + all/8
+	}
+	if text := expected(len(b.text)); text > cap(b.text) {
+		b.text = slices.Grow(b.text, text-len(b.text))
+	}
+	if rows := expected(len(b.slots)); rows > cap(b.slots) {
+		b.slots = slices.Grow(b.slots, rows-len(b.slots))
+	}
 }
 
 // batch gives an empty one, about as long as it will be.
