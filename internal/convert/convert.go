@@ -64,6 +64,7 @@ type conversion struct {
 	stages   [][]*sorter // by table and group
 	accounts []*account  // by table
 	workers  sync.Pool
+	cores    chan struct{} // has something in it for each one that is taken
 
 	makesAccounts bool
 	roots         map[string]*sorter
@@ -84,7 +85,7 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 	}
 	x := &conversion{
 		plan: p, context: ctx, order: order, roots: map[string]*sorter{}, lines: map[string]int{},
-		workers: sync.Pool{New: func() any { return &worker{} }},
+		workers: sync.Pool{New: func() any { return &worker{} }}, cores: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	lock, err := claim(order.Book)
 	if err != nil {
@@ -192,27 +193,34 @@ func (t *table) makesAccounts() bool {
 	return false
 }
 
-// convert takes the tables, innermost first, as many side by side as there are
-// cores: while one is read by all of them another meets its own.
+// readAtOnce is how many tables are read at once: while one comes to its end
+// the next has blocks for the cores that are free.
+const readAtOnce = 2
+
+// convert reads the tables, a block for each core. As soon as everything that
+// belongs to the rows of one has been read they meet, on a core of their own.
 func (x *conversion) convert(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
 	done := make([]chan struct{}, len(x.tables))
 	for i := range done {
 		done[i] = make(chan struct{})
 	}
 	var tables sync.WaitGroup
-	for _, t := range x.tables {
+	reading := make(chan struct{}, readAtOnce)
+	for _, t := range x.byUrgency() {
+		reading <- struct{}{}
 		tables.Go(func() {
 			defer close(done[t.number])
+			if err := x.scan(ctx, t); err != nil {
+				stop(err) // the first one counts
+			}
+			<-reading
 			for _, holder := range t.holders {
 				<-done[holder.table.number]
 			}
-			cores <- struct{}{}
-			defer func() { <-cores }()
-			if err := x.take(ctx, t); err != nil {
-				stop(err) // the first one counts
+			if err := x.meet(ctx, t); err != nil {
+				stop(err)
 			}
 		})
 	}
@@ -223,12 +231,42 @@ func (x *conversion) convert(ctx context.Context) error {
 	return x.pressRoots(ctx)
 }
 
-// take reads a table and brings its rows together with those of others.
-func (x *conversion) take(ctx context.Context, t *table) error {
-	if err := x.scan(ctx, t); err != nil {
-		return err
+// byUrgency gives the tables in the order of reading: what belongs to others
+// before these, and last those that meet nobody, which keep the cores busy that
+// the last meeting leaves free.
+func (x *conversion) byUrgency() (list []*table) {
+	var visit func(t *table)
+	visit = func(t *table) {
+		if slices.Contains(list, t) {
+			return
+		}
+		for _, holder := range t.holders {
+			visit(holder.table)
+		}
+		list = append(list, t)
 	}
+	for _, t := range x.tables {
+		if len(t.groups) > 0 {
+			visit(t)
+		}
+	}
+	for _, t := range x.tables {
+		visit(t)
+	}
+	return list
+}
+
+// meet brings the rows of a table together with those of others.
+func (x *conversion) meet(ctx context.Context, t *table) error {
+	if len(t.groups) == 0 {
+		return nil
+	}
+	x.cores <- struct{}{}
+	defer func() { <-x.cores }()
 	for stage := range t.groups {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := x.attach(ctx, t, stage); err != nil {
 			return err
 		}

@@ -104,9 +104,11 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 			return false
 		}
 		go func() {
+			x.cores <- struct{}{}
 			w, _ := x.workers.Get().(*worker)
 			turn <- w.scan(x, t, b, number, first)
 			x.workers.Put(w)
+			<-x.cores
 			split.spare.Put(&b.text)
 		}()
 	}
