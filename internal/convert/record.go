@@ -15,6 +15,7 @@ type records struct {
 	fields [][]byte // of the row that was read last
 	at     int      // its line
 	wrong  string   // what is wrong with it, if anything
+	began  int      // where it begins in the text, if it was read by next
 	ended  int      // where it ended in the text, for whoever shows it
 }
 
@@ -35,7 +36,7 @@ func (r *records) next() bool {
 	if i >= len(text) {
 		return false
 	}
-	r.fields, r.at, r.wrong = r.fields[:0], r.line, ""
+	r.fields, r.at, r.wrong, r.began = r.fields[:0], r.line, "", i
 	quote := r.quote
 	for {
 		if i < len(text) && text[i] == quote && quote != 0 {
@@ -82,19 +83,25 @@ func (r *records) fieldEnd(i int) int {
 
 // simple reports whether no value of a block needs a second look: everything is
 // ASCII, stands for itself in JSON, and is not in quotes.
-func (r *records) simple() bool {
-	text := r.text
+func (r *records) simple() bool { return r.simpleFrom(0, len(r.text)) }
+
+// simpleRow reports the same of the row that was read last. One name with an
+// accent does not make all others of its block need a second look.
+func (r *records) simpleRow() bool { return r.simpleFrom(r.began, r.ended) }
+
+func (r *records) simpleFrom(from, to int) bool {
+	text := r.text[from:to]
 	if bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || r.quote != 0 && r.quote != '"' && bytes.IndexByte(text, r.quote) >= 0 {
 		return false
 	}
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
 		word := binary.LittleEndian.Uint64(text[i:])
-		if word&tops != 0 || (word-ones*' ')&^word&tops != 0 && !r.endsOnly(i, i+8) {
+		if word&tops != 0 || (word-ones*' ')&^word&tops != 0 && !r.endsOnly(from+i, from+i+8) {
 			return false
 		}
 	}
-	return plainASCII(text[i:]) && r.endsOnly(i, len(text))
+	return plainASCII(text[i:]) && r.endsOnly(from+i, to)
 }
 
 const ones, tops = 0x0101010101010101, 0x8080808080808080

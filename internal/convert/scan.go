@@ -146,12 +146,12 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 	w.row.table = t
 	w.rows.delimiter, w.rows.quote = t.dialect.delimiter, t.dialect.quote
 	w.rows.reset(b)
-	w.row.simple = w.rows.simple()
+	simple := w.rows.simple()
 	if header {
 		w.rows.next()
 	}
 	next := w.rows.next
-	if w.row.simple {
+	if simple {
 		next = w.rows.nextSimple
 	}
 	for next() {
@@ -161,6 +161,7 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 			continue
 		}
 		w.row.begin(w.rows.fields)
+		w.row.simple = simple || w.rows.simpleRow()
 		passed := w.convert(t, uint64(file)<<lineBits|uint64(w.rows.at), out.batches)
 		if w.row.failed {
 			report(w.rows.at, w.row.problem)
