@@ -17,21 +17,24 @@ import (
 type press struct {
 	*conversion
 	stem string
-	file *printer // or nil as long as there is no line
+	file *printer // or nil as long as there is less than a sheet
 
-	text  []byte
+	text  []byte // lines that are not printed yet, each written where it stays
 	last  []byte // the account of the line before, or of the line at hand
 	begun bool
-	list  []byte // the items of the line at hand
+	name  []byte // of the list in a line, with quotes and colon
+	list  int    // where the items of the line at hand begin
 	items int
 	known *runReader // the accounts of the book, in order
 	ended bool
 
-	used map[*table][]int // rows in the book, of a table and of those below it
+	used [][]int // rows in the book, by table: of itself and of those below it
 }
 
 func newPress(x *conversion, stem string) *press {
-	return &press{conversion: x, stem: stem, used: map[*table][]int{}}
+	return &press{
+		conversion: x, stem: stem, name: nameOf(stem), used: make([][]int, len(x.tables)), text: make([]byte, 0, sheetSize),
+	}
 }
 
 // pressRoots writes the files whose lines had to be sorted: accounts first,
@@ -119,9 +122,9 @@ func (p *press) line(t *table, e *entry, counts []int, text []byte) error {
 			What: "this account is not in the book; say orphans: keep if it is on the platform already",
 		})
 	case p.stem == book.Instructions.Stem:
-		p.text = append(closed(append(p.open(p.text[:0], e.key), text...)), '\n')
+		p.text = append(closed(append(p.open(p.text, e.key), text...)), '\n')
 		p.use(t, counts)
-		return p.write(p.text)
+		return p.turn()
 	}
 	return p.item(t, e.key, counts, text)
 }
@@ -134,8 +137,10 @@ func (p *press) account(t *table, key []byte, at uint64, counts []int, members f
 		})
 	}
 	p.begun, p.last = true, append(p.last[:0], key...)
-	p.text = closed(members(p.open(p.text[:0], key)))
-	if len(p.text) > longestLine {
+	begin := len(p.text)
+	p.text = closed(members(p.open(p.text, key)))
+	if len(p.text)-begin > longestLine {
+		p.text = p.text[:begin]
 		return p.reject(t, at, counts, Problem{
 			Kind: Surplus, Column: p.column(t), Value: shownKey(key), What: "the account is longer than can be sent",
 		})
@@ -152,7 +157,7 @@ func (p *press) account(t *table, key []byte, at uint64, counts []int, members f
 	}
 	p.use(t, counts)
 	p.text = append(p.text, '\n')
-	return p.write(p.text)
+	return p.turn()
 }
 
 // open begins a line with whose it is.
@@ -163,29 +168,29 @@ func (p *press) open(dst, account []byte) []byte {
 
 // item adds to the line of an account; a line takes only so many.
 func (p *press) item(t *table, key []byte, counts []int, text []byte) error {
-	if !p.begun || !bytes.Equal(key, p.last) || p.items >= p.placeOf(t).most || len(p.list)+len(text) > longestLine-4096 {
+	if !p.begun || !bytes.Equal(key, p.last) || p.items >= p.placeOf(t).most || len(p.text)-p.list+len(text) > longestLine-4096 {
 		if err := p.flushLine(); err != nil {
 			return err
 		}
 		p.begun, p.last = true, append(p.last[:0], key...)
+		p.text = append(append(p.open(p.text, key), p.name...), '[')
+		p.list = len(p.text)
 	}
-	p.list = append(closed(append(append(p.list, '{'), text...)), ',')
+	p.text = append(closed(append(append(p.text, '{'), text...)), ',')
 	p.items++
 	p.use(t, counts)
 	return nil
 }
 
-// flushLine writes the line at hand.
+// flushLine ends the line at hand.
 func (p *press) flushLine() error {
 	if p.items == 0 {
 		return nil
 	}
-	p.text = append(p.open(p.text[:0], p.last), nameOf(p.stem)...)
-	p.text = append(append(p.text, '['), p.list...)
-	p.text[len(p.text)-1] = ']'
-	p.list, p.items = p.list[:0], 0
+	p.items = 0
+	p.text[len(p.text)-1] = ']' // instead of the last comma
 	p.text = append(p.text, '}', '\n')
-	return p.write(p.text)
+	return p.turn()
 }
 
 // total writes the control totals, of which there is one row.
@@ -206,21 +211,31 @@ func (x *conversion) writeTotals(body []byte) error {
 	return os.WriteFile(filepath.Join(x.part, book.TotalsName), body, 0o600)
 }
 
-func (p *press) write(line []byte) (err error) {
-	if p.file == nil {
-		if p.file, err = newPrinter(filepath.Join(p.part, p.stem+".ndjson")); err != nil {
-			return err
-		}
+// turn has a full sheet of whole lines printed and begins another.
+func (p *press) turn() error {
+	if len(p.text) < blockSize {
+		return nil
 	}
-	return p.file.write(line)
+	err := p.begin()
+	if err == nil {
+		p.text = p.file.turn(p.text)
+	}
+	return err
+}
+
+func (p *press) begin() (err error) {
+	if p.file == nil {
+		p.file, err = newPrinter(filepath.Join(p.part, p.stem+".ndjson"))
+	}
+	return err
 }
 
 // use counts a row that is in the book with all that is inside it.
 func (p *press) use(t *table, counts []int) {
-	sums := p.used[t]
+	sums := p.used[t.number]
 	if sums == nil {
 		sums = make([]int, 1+len(counts))
-		p.used[t] = sums
+		p.used[t.number] = sums
 	}
 	sums[0]++
 	for i, count := range counts {
@@ -234,7 +249,11 @@ func (p *press) flush() error {
 	if err := p.flushLine(); err != nil {
 		return err
 	}
-	for t, sums := range p.used {
+	for number, sums := range p.used {
+		if sums == nil {
+			continue
+		}
+		t := p.tables[number]
 		p.accounts[t.number].use(sums[0])
 		for i, sum := range sums[1:] {
 			p.accounts[t.below[i].number].use(sum)
@@ -243,11 +262,14 @@ func (p *press) flush() error {
 	if p.known != nil {
 		_ = p.known.file.Close() // it was only read
 	}
-	if p.file == nil {
+	if p.file == nil && len(p.text) == 0 {
 		return nil
 	}
+	if err := p.begin(); err != nil {
+		return err
+	}
 	p.closing.Go(func() {
-		lines, err := p.file.close()
+		lines, err := p.file.close(p.text)
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
 		p.lines[p.stem] = lines

@@ -11,15 +11,18 @@ import (
 // there is more to come.
 type printer struct {
 	file  *book.Writer
-	text  []byte
 	full  chan []byte
 	empty chan []byte
 	keep  chan struct{}
 	ended chan error // of those who write and keep
 }
 
-// printerSheets is how many blocks of lines may wait to be written.
-const printerSheets = 3
+// printerSheets is how many sheets of lines may wait to be written, each of a
+// block and the line that goes over its end.
+const (
+	printerSheets = 2
+	sheetSize     = blockSize + blockSize/8
+)
 
 // keepEvery is how much is written before the disk is asked to take it.
 const keepEvery = 16 << 20
@@ -30,13 +33,12 @@ func newPrinter(path string) (*printer, error) {
 		return nil, err
 	}
 	p := &printer{
-		file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets),
+		file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets+1),
 		keep: make(chan struct{}), ended: make(chan error, 2),
 	}
 	for range printerSheets {
-		p.empty <- make([]byte, 0, blockSize+blockSize/8)
+		p.empty <- make([]byte, 0, sheetSize)
 	}
-	p.text = <-p.empty
 	go p.print()
 	go p.keeper()
 	return p, nil
@@ -73,19 +75,17 @@ func (p *printer) keeper() {
 	p.ended <- wrong
 }
 
-// write adds a line with its end. What goes wrong is told at the end.
-func (p *printer) write(line []byte) error {
-	p.text = append(p.text, line...)
-	if len(p.text) >= blockSize {
-		p.full <- p.text
-		p.text = <-p.empty
-	}
-	return nil
+// turn takes a sheet of lines and gives an empty one. What goes wrong is told at
+// the end.
+func (p *printer) turn(sheet []byte) []byte {
+	p.full <- sheet
+	return <-p.empty
 }
 
-// close makes the file durable and gives the number of its lines.
-func (p *printer) close() (int, error) {
-	p.full <- p.text
+// close takes the last sheet, makes the file durable and gives the number of
+// its lines.
+func (p *printer) close(sheet []byte) (int, error) {
+	p.full <- sheet
 	close(p.full)
 	if err := errors.Join(<-p.ended, <-p.ended); err != nil {
 		return 0, errors.Join(err, p.file.Abandon())
