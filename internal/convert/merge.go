@@ -10,7 +10,7 @@ type source interface {
 // memorySource is a chain of batches, each of which begins behind the end of
 // the one before it.
 type memorySource struct {
-	room    *room
+	leave   func(*batch) // takes those that were read
 	batches []*batch
 	at      int // in the first of them
 	now     entry
@@ -23,7 +23,7 @@ func (m *memorySource) next() bool {
 			m.at++
 			return true
 		}
-		m.room.spare.Put(m.batches[0]) // whoever had an entry of it has asked for the next
+		m.leave(m.batches[0]) // whoever had an entry of it has asked for the next
 		m.batches[0] = nil
 		m.batches, m.at = m.batches[1:], 0
 	}
@@ -35,11 +35,11 @@ func (m *memorySource) err() error    { return nil }
 
 // memory puts batches into as few chains as it can: a table that is in
 // order already is one.
-func (s *sorter) memory(batches []*batch) []source {
+func (s *sorter) memory(leave func(*batch)) []source {
 	var chains []*memorySource
 	var ends []entry
 next:
-	for _, b := range batches {
+	for _, b := range s.batches {
 		first, last := b.entry(0), b.entry(len(b.slots)-1)
 		for i := len(chains) - 1; i >= 0; i-- {
 			if ends[i].compare(&first) <= 0 {
@@ -47,7 +47,7 @@ next:
 				continue next
 			}
 		}
-		chains, ends = append(chains, &memorySource{room: s.room, batches: []*batch{b}}), append(ends, last)
+		chains, ends = append(chains, &memorySource{leave: leave, batches: []*batch{b}}), append(ends, last)
 	}
 	sources := make([]source, len(chains))
 	for i, chain := range chains {

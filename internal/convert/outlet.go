@@ -18,7 +18,8 @@ func (o *outlet) open(at uint64, key []byte) *batch {
 // close ends it.
 func (o *outlet) close() error {
 	o.batch.close()
-	if len(o.batch.text) < blockSize {
+	// One that was used before may have room for more.
+	if len(o.batch.text) < max(blockSize, cap(o.batch.text)-blockSize/8) {
 		return nil
 	}
 	return o.flush()

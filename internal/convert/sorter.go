@@ -111,7 +111,8 @@ func (b *batch) entry(i int) (e entry) {
 	return e
 }
 
-func (b *batch) size() int64 { return int64(cap(b.text) + 16*cap(b.slots)) }
+// size is what the rows take. What they might is not touched and costs nothing.
+func (b *batch) size() int64 { return int64(len(b.text) + 16*len(b.slots)) }
 
 // sort brings the entries into order, unless they are.
 func (b *batch) sort() {
@@ -157,11 +158,12 @@ func (b *batch) foresee(part, whole int) {
 		all := int(int64(length) * int64(whole) / int64(part))
 		return all + all/8
 	}
+	// New memory is made by hand: what append makes is cleared first.
 	if text := expected(len(b.text)); text > cap(b.text) {
-		b.text = slices.Grow(b.text, text-len(b.text))
+		b.text = append(make([]byte, 0, text), b.text...)
 	}
 	if rows := expected(len(b.slots)); rows > cap(b.slots) {
-		b.slots = slices.Grow(b.slots, rows-len(b.slots))
+		b.slots = append(make([]slot, 0, rows), b.slots...)
 	}
 }
 
@@ -201,7 +203,7 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
-	m := newMerge(s.memory(s.batches))
+	m := newMerge(s.memory(func(b *batch) { s.room.spare.Put(b) }))
 	for e := m.next(); e != nil; e = m.next() {
 		if err := out.write(e); err != nil {
 			return err
@@ -236,8 +238,18 @@ func (s *sorter) stream() (*merge, error) {
 		}
 		sources = append(sources, reader)
 	}
-	m := newMerge(append(sources, s.memory(s.batches)...))
+	m := newMerge(append(sources, s.memory(s.leave)...))
+	s.batches = nil
 	return m, m.err()
+}
+
+// leave gives back a batch that was read, so that what is made of it finds room.
+func (s *sorter) leave(b *batch) {
+	s.room.mutex.Lock()
+	s.held -= b.size()
+	s.room.held -= b.size()
+	s.room.mutex.Unlock()
+	s.room.spare.Put(b)
 }
 
 // mostRuns is how many files are read at once.
