@@ -18,10 +18,19 @@ type Acts struct {
 	head  []byte // of the last kind
 	next  []byte // reused
 	Count int
+	// Operators is what operators did in the same transaction: they do little,
+	// and what they do is found by the account.
+	Operators []AuditEntry
 }
 
-// Add writes down one act. What nobody's key did is no organisation's.
+// Add writes down one act. What nobody did by name is left to who asked for it.
 func (a *Acts) Add(by Author, action string, key Key, detail string) {
+	if by.Operator != "" {
+		a.Operators = append(a.Operators, AuditEntry{
+			Actor: by.Operator, Action: action, Subject: key.Supplier + "/" + key.External, Detail: detail, Source: by.Source, RequestID: by.RequestID,
+		})
+		return
+	}
 	if by.KeyID == "" {
 		return
 	}

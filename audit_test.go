@@ -25,6 +25,11 @@ func TestActsComeBackAsTheyWereDone(t *testing.T) {
 	add(landfall.Author{KeyID: "k\t2", RequestID: `a\/b/`}, "=", landfall.Key{Supplier: "=\n", External: "\\t ="}, "")
 	add(landfall.Author{KeyID: "k1", RequestID: "r"}, "account.stage", landfall.Key{Supplier: "ACME"}, "\n=\t")
 	acts.Add(landfall.Author{}, "nobody", landfall.Key{}, "")
+	acts.Add(landfall.Author{Operator: "operator:ada", Source: "192.0.2.8"}, "account_import.completed", landfall.Key{Supplier: "ACME", External: "9"}, "A-1")
+	own := landfall.AuditEntry{Actor: "operator:ada", Action: "account_import.completed", Subject: "ACME/9", Detail: "A-1", Source: "192.0.2.8"}
+	if len(acts.Operators) != 1 || acts.Operators[0] != own {
+		t.Errorf("the operator did %+v", acts.Operators)
+	}
 	found := landfall.AuditEntry{ID: 7, At: time.Unix(1, 0), Acts: acts.String()}.Expand()
 	if acts.Count != len(want) || len(found) != len(want) {
 		t.Fatalf("%d of %d acts", len(found), len(want))

@@ -67,11 +67,13 @@ type Principal struct {
 	RequestID    string // of what is asked; the edge sets it
 	Source       string // the address it came from; the edge sets it too
 	Quotas       Quotas // of the organisation
+	// Operator is who acts where no organisation does, as the audit names him.
+	Operator string
 }
 
 // Author names whoever writes something, as it is kept beside what was written.
 func (p Principal) Author() Author {
-	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source}
+	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source, Operator: p.Operator}
 }
 
 // Audit is the entry for something that is done in a key's name.
@@ -82,13 +84,14 @@ func (p Principal) Audit(action, subject, detail string) AuditEntry {
 }
 
 // Author is who wrote something through the API: which key of which
-// organisation, in which request. It is zero for what an operator did, whose
-// acts are in the audit, and for what was written before authors were kept.
+// organisation, in which request. Nothing of it is kept beside what an operator
+// did, whose acts are in the audit, and what was written before authors were kept.
 type Author struct {
 	Organisation string // read from the key; a key never changes it
 	KeyID        string
 	RequestID    string
 	Source       string // the address it came from; only the audit keeps it
+	Operator     string // "operator:<login>", where no key acts; only the audit keeps it
 }
 
 // IsOperator reports whether an operator is the author, and none of the API's

@@ -109,7 +109,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})
 	var pages http.Handler
 	if settings.Console {
-		app.openConsole()
+		app.openConsole(desk)
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{

@@ -10,18 +10,20 @@ import (
 	"landfall"
 	"landfall/internal/console"
 	"landfall/internal/contract"
+	"landfall/internal/intake"
 	"landfall/internal/operate"
 )
 
 // openConsole puts the console together. It has no way of its own to anything:
 // whoever signs in has the operator's verbs, in his own name.
-func (a *App) openConsole() {
+func (a *App) openConsole(desk *intake.Desk) {
 	a.console = console.New(console.Options{
 		As: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
 				Actor: actor, Rules: contract.RuleCodes(), SecretVariables: a.settings.VendorSecrets, SendsMail: a.settings.Mail.Server != "", Sender: a.sender,
 			})
 		},
+		Desk:          desk,
 		Reception:     a.doorman,
 		Documents:     a.places,
 		Logger:        a.log.Logger,

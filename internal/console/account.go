@@ -21,6 +21,7 @@ type accountShown struct {
 	Name     string // of the supplier
 	ErasedAt time.Time
 	Revealed bool
+	Create   creatable
 }
 
 // account shows what support asks for.
@@ -65,7 +66,10 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 	if shown.AccountNumber != "" {
 		shown.Title = string(shown.AccountNumber)
 	}
-	return shown, nil
+	if may(v.me.Role, landfall.ActingOperator) && (found.Process.State == landfall.Staged || found.Process.State == landfall.Claimed) {
+		shown.Create, err = v.creatable(found.Supplier)
+	}
+	return shown, err
 }
 
 // reveal shows the same page with what is personal. It lasts as long as the
@@ -105,6 +109,6 @@ func accounts() []page {
 	return []page{
 		shown, reads("accounts/{number}/", accountByNumber, "account"), revealing,
 		acts(path+"skip/", skip, shown), acts(path+"unskip/", unskip, shown), acts(path+"undo/", undo, shown),
-		acts(path+"erase/", erase, shown),
+		acts(path+"erase/", erase, shown), acts(path+"dry-run/", dryRun, shown), acts(path+"process/", process, shown),
 	}
 }

@@ -81,8 +81,8 @@ func (w *world) paths() []string {
 // search finds.
 func (w *world) accountPaths() []string {
 	paths := []string{"/console/search/?q=10"}
-	for _, state := range []string{"imported", "failed"} {
-		list := "/console/suppliers/NORTH/accounts/?state=" + state
+	for state, supplier := range map[string]string{"imported": "NORTH", "failed": "NORTH", "pending": "EAST"} {
+		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
 		body := w.signedInAs("reader-"+state, landfall.Support).sees(list, "</html>")
 		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {
 			name, _, _ := strings.Cut(link, `"`)

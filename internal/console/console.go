@@ -18,6 +18,7 @@ import (
 
 	"landfall"
 	"landfall/internal/auth"
+	"landfall/internal/intake"
 	"landfall/internal/operate"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 	// As gives the operator's verbs in the name of somebody, as the audit writes
 	// it.
 	As        func(actor string) *operate.Operator
+	Desk      *intake.Desk // creates accounts
 	Reception *auth.Reception
 	Documents landfall.Documents // where documents are; nil: only their paths are shown
 	Logger    *slog.Logger

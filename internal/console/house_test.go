@@ -14,6 +14,7 @@ import (
 	"landfall"
 	"landfall/internal/auth"
 	"landfall/internal/contract"
+	"landfall/internal/intake"
 	"landfall/internal/operate"
 	"landfall/internal/sqlstore"
 )
@@ -51,6 +52,7 @@ func houseOver(t *testing.T, store landfall.Store) *house {
 		As: func(actor string) *operate.Operator {
 			return operate.New(store, operate.Options{Actor: actor, Rules: rules})
 		},
+		Desk:      intake.New(store, intake.Options{}),
 		Reception: auth.NewReception(store, auth.ReceptionOptions{}),
 	})
 	h.server = httptest.NewServer(h.console)

@@ -354,3 +354,58 @@ func TestNoAnswerWithoutItsRecord(t *testing.T) {
 		}
 	})
 }
+
+// An operator needs no grant and answers for what he does with his name. The
+// limits, the rules and the claims are everybody's.
+func TestOperatorsProcessInTheirOwnName(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		process := func(dryRun bool) (Created, error) {
+			return g.ProcessAs(t.Context(), "operator:ada", "192.0.2.7", contract.ProcessRequest{Key: key("1"), Team: "Team", DryRun: dryRun})
+		}
+		if _, err := process(true); codeOf(err) != landfall.CodeProcessUnknown {
+			t.Errorf("before it is staged: %s", describe(err))
+		}
+		g.stage("1", `,"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"}]`)
+		change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
+		g.vendor.answer = func(context.Context, landfall.Instruction) error {
+			return &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+		}
+		if _, err := process(true); codeOf(err) != landfall.CodeVendorUnavailable {
+			t.Errorf("the vendor is away: %s", describe(err))
+		}
+		g.vendor.answer = nil
+		if created, err := process(true); err != nil || created.Number != "" {
+			t.Errorf("dry run: %+v, %s", created, describe(err))
+		}
+		held, err := g.store.Claim(t.Context(), landfall.ClaimRequest{Key: key("1"), Team: "Team", Lease: time.Minute})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatalf("got %+v, %v", held, err)
+		}
+		if _, err := process(false); codeOf(err) != landfall.CodeImportInProgress {
+			t.Errorf("while it is held: %s", describe(err))
+		}
+		if err := g.store.Release(t.Context(), held.Claim, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
+			t.Fatal(err)
+		}
+		created, err := process(false)
+		if err != nil || !landfall.ValidAccountNumber(created.Number) {
+			t.Fatalf("got %+v, %s", created, describe(err))
+		}
+		var did [][2]string
+		g.view(func(ctx context.Context, view landfall.View) error {
+			entries, err := view.Audit(ctx, "S/1")
+			for _, entry := range entries {
+				if entry.Actor != "operator:ada" || entry.Source != "192.0.2.7" {
+					t.Errorf("%s is by %s from %s", entry.Action, entry.Actor, entry.Source)
+				}
+				did = append(did, [2]string{entry.Action, entry.Detail})
+			}
+			return err
+		})
+		if difference := cmp.Diff([][2]string{
+			{"account_import.dry_run_failed", landfall.CodeVendorUnavailable}, {"account_import.dry_run_completed", ""}, {"account_import.completed", created.Number},
+		}, did); difference != "" {
+			t.Error(difference)
+		}
+	})
+}

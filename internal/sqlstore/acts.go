@@ -6,13 +6,17 @@ import (
 	"landfall"
 )
 
-// actPile gives the row that says what organisations did.
+// actPile gives the row that says what organisations did, and one for each act
+// of an operator.
 func actPile(acts *landfall.Acts) *pile {
 	rows := &pile{table: auditTable}
 	if acts.Count > 0 {
 		addAudit(rows, landfall.AuditEntry{
 			Actor: "organisations", Action: "accounts.change", Detail: strconv.Itoa(acts.Count), Acts: acts.String(),
 		})
+	}
+	for _, entry := range acts.Operators {
+		addAudit(rows, entry)
 	}
 	return rows
 }

@@ -117,6 +117,47 @@ var audits = []check{
 			}
 		}
 	}},
+	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		stage(t, store, document(key, "x"), landfall.StagedFirst, 1)
+		by := landfall.Author{Operator: "operator:ada", Source: "192.0.2.7"}
+		failed := landfall.Attempt{
+			Failure: &landfall.Failure{Code: "x"}, By: by,
+			Event: landfall.Event{Type: landfall.EventImportFailed, Details: map[string]string{"code": "x"}},
+		}
+		if err := store.Release(t.Context(), claim(t, store, wish(key), landfall.ClaimGranted), failed); err != nil {
+			t.Fatal(err)
+		}
+		dry := wish(key)
+		dry.DryRun = true
+		for _, request := range []landfall.ClaimRequest{dry, wish(key)} {
+			mine := claim(t, store, request, landfall.ClaimGranted)
+			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: by}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made := process(t, store, key).AccountNumber
+		links, _ := trail(t, store)
+		want := [][2]string{{"account_import.failed", "x"}, {"account_import.dry_run_completed", ""}, {"account_import.completed", made}}
+		if len(links) != len(want) {
+			t.Fatalf("the audit has %+v", links)
+		}
+		for i, link := range links {
+			if link.Actor != by.Operator || link.Source != by.Source || link.Subject != code+"/"+key.External || link.Acts != "" ||
+				[2]string{link.Action, link.Detail} != want[i] {
+				t.Errorf("entry %d is %+v, want %q", i, link, want[i])
+			}
+		}
+		look(t, store, func(view landfall.View) error {
+			events, err := view.Events(t.Context(), key)
+			for _, event := range events {
+				if event.By != (landfall.Author{}) {
+					t.Errorf("%s names %+v", event.Type, event.By)
+				}
+			}
+			return err
+		})
+	}},
 	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		by := author(t, store)

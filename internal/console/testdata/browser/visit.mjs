@@ -75,6 +75,13 @@ await page.getByRole("button", { name: "Reveal on this page" }).click();
 await page.getByText("shown until you leave").waitFor();
 check("what is revealed is masked", !/•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
 
+// One that waits: tried at one click, and what came of it is in its history.
+await page.goto(server + "/console/suppliers/EAST/accounts/?state=pending");
+await page.locator("tbody a").first().click();
+await page.locator("form[action$='/dry-run/'] select").selectOption("Night Team");
+await page.getByRole("button", { name: "Dry run" }).click();
+await page.locator("section[aria-labelledby=timeline]", { hasText: /A dry run (passed|failed)/ }).waitFor();
+
 // Keys.
 await page.goto(server + "/console/");
 await page.keyboard.press("?");

@@ -1,0 +1,75 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/intake"
+	"landfall/internal/operate"
+)
+
+// restingVendor is away, as vendors are at times.
+type restingVendor struct{}
+
+func (restingVendor) Verify(context.Context, string, landfall.Vendor, landfall.Instruction) (landfall.InstructionDetails, error) {
+	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
+}
+
+func TestOperatorsTryAndCreateAccounts(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	h.console.Desk = intake.New(h.store, intake.Options{Verifier: restingVendor{}})
+	if err := h.operator().SetVendor(t.Context(), landfall.Vendor{Code: "V", Adapter: "sandbox"}); err != nil {
+		t.Fatal(err)
+	}
+	for external, rest := range map[string]string{"5": "", "6": "", "7": `,"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"}]`} {
+		body := fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}]%s}`, external, rest)
+		if _, err := h.console.Desk.Stage(t.Context(), landfall.Principal{}, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ada := h.signedIn(landfall.ActingOperator)
+	const path = "/console/accounts/NORTH/"
+	team, sure := url.Values{"team": {"Movers"}}, url.Values{"team": {"Movers"}, "confirm": {"yes"}}
+	told := func(act string, form url.Values, status int, texts ...string) {
+		t.Helper()
+		got, body := ada.post(path+act+"/", form)
+		for _, text := range texts {
+			if got != status || !strings.Contains(body, text) {
+				t.Errorf("%s: %d, want %d and %q\n%s", act, got, status, text, body)
+			}
+		}
+		ada.harmless(act, body)
+	}
+	ada.sees(path+"5/", "Dry run</button>", "Create 1 account", "<option>Movers</option>", "It can be undone for 3 days.")
+	told("5/dry-run", team, http.StatusOK, "The dry run passed", "A dry run passed", "operator:ada", "Create 1 account")
+	told("5/process", team, http.StatusBadRequest, "Tick the box to confirm", `open><summary>Create this account`, "<option selected>Movers")
+	told("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
+	told("5/process", sure, http.StatusOK, "was created for Movers.", "The account was created: A-", "account_import.completed", "operator:ada", "Undo this account")
+	told("5/process", sure, http.StatusBadRequest, "This account has already been imported.", `role="alert"`)
+	told("7/process", sure, http.StatusServiceUnavailable, "The vendor rests.", `role="alert"`, "payment_vendor_unavailable", "operator:ada")
+	// What is wrong with the data stays on the account and on the page.
+	told("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", "A dry run failed")
+	told("3/process", sure, http.StatusBadRequest, "An attempt to create the account failed", "account_import.failed", "operator:ada")
+	told("4/process", sure, http.StatusBadRequest, "marked to be skipped")
+	told("nobody/dry-run", team, http.StatusNotFound, "was ever staged")
+	paused := landfall.Paused
+	if _, err := h.operator().SetSupplier(t.Context(), "NORTH", operate.SupplierChange{Status: &paused}); err != nil {
+		t.Fatal(err)
+	}
+	told("6/process", sure, http.StatusBadRequest, "is paused or complete", "staged")
+	sam := h.signedIn(landfall.Support)
+	if body := sam.sees(path+"6/", "Reveal personal data"); strings.Contains(body, "Dry run") || strings.Contains(body, "Create 1 account") {
+		t.Error("support is offered to create accounts")
+	}
+	for _, act := range []string{"dry-run", "process"} {
+		if status, _ := sam.post(path+"6/"+act+"/", sure); status != http.StatusForbidden {
+			t.Errorf("support does a %s: %d", act, status)
+		}
+	}
+}
