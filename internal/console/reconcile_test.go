@@ -1,0 +1,66 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/contract"
+)
+
+// A sign-off that nothing stands against is sealed; before that it is refused
+// in words for whatever does, and nothing is kept.
+func TestReconciliationIsSignedOff(t *testing.T) {
+	h := newHouse(t)
+	h.furnish()
+	ctx, desk := t.Context(), h.console.Desk
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(h.operator().Grant(ctx, "NORTH", "Acme"))
+	acme := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
+	for external := range 2 {
+		_, err := desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
+		must(err)
+	}
+	_, err := desk.ProcessAs(ctx, "operator:test", "", contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
+	must(err)
+	ada := h.signedIn(landfall.ActingOperator)
+	const path = "/console/suppliers/NORTH/reconciliation/"
+	signs := func(form url.Values, status int, says ...string) {
+		t.Helper()
+		got, body := ada.post(path+"sign-off/", form)
+		for _, text := range says {
+			if got != status || !strings.Contains(body, text) {
+				t.Errorf("%v: %d, want %d and %q\n%s", form, got, status, text, body)
+			}
+		}
+	}
+	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "nobody has said what the source of supplier NORTH has")
+	// One account is created, one waits, and of the third nobody knows anything.
+	_, err = desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
+	must(err)
+	why := url.Values{"confirm": {"NORTH"}, "reason:accounts": {"closed before the move"}}
+	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Why accounts differs by 1")
+	signs(url.Values{"confirm": {"SOUTH"}, "reason:accounts": why["reason:accounts"]}, http.StatusBadRequest,
+		"Type NORTH to confirm", `value="closed before the move"`, "Nothing was signed so far")
+	signs(why, http.StatusOK, "Report 1 is sealed", "operator:ada", `reconciliation/signed/1/"`)
+	ada.sees(path+"signed/1/?as=json", "closed before the move", "operator:ada")
+	must(h.store.View(ctx, func(view landfall.View) error {
+		entries, err := view.Audit(ctx, "NORTH")
+		if last := entries[len(entries)-1]; last.Action != "reconciliation.sign_off" || last.Actor != "operator:ada" {
+			t.Errorf("the audit ends with %+v", last)
+		}
+		return err
+	}))
+	sam := h.signedIn(landfall.Support)
+	if status, _ := sam.post(path+"sign-off/", why); status != http.StatusForbidden {
+		t.Errorf("support signs: %d", status)
+	}
+}
