@@ -132,9 +132,10 @@ func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 // Together says whether many calls at once are cheaper than one by one.
 func (v *Verb) Together() bool { return v.all != nil }
 
-// DoAll answers calls of one organisation about different accounts, with the
-// same query, as Do would answer each. The verb must be one that does many
-// Together.
+// DoAll answers calls of one organisation, with the same query, as Do would
+// answer each in turn. They are quick about different accounts: one that comes
+// again is answered by itself, after the others. The verb must be one that does
+// many Together.
 func (a *API) DoAll(ctx context.Context, verb *Verb, calls []Call) []Answer {
 	answers, errs := verb.all(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
 	for i, err := range errs {

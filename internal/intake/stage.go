@@ -39,11 +39,20 @@ func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte)
 	if err != nil {
 		return read, landfall.Staging{}, err
 	}
+	staging, err := d.staging(ctx, who, read)
+	if err != nil {
+		return understood{}, landfall.Staging{}, err // the account is not to blame
+	}
+	return read, staging, nil
+}
+
+// staging makes of an account that was read what the store keeps.
+func (d *Desk) staging(ctx context.Context, who landfall.Principal, read understood) (landfall.Staging, error) {
 	account := read.account
 	if err := d.roomForRevision(ctx, who, account); err != nil {
-		return understood{}, landfall.Staging{}, err
+		return landfall.Staging{}, err
 	}
-	return read, landfall.Staging{
+	return landfall.Staging{
 		Key: account.Key(), Document: account.Body(), Hash: account.Hash(), By: who.Author(),
 		Figures: account.Figures(read.supplier.Currency), Sound: true,
 	}, nil

@@ -18,46 +18,80 @@ type Handed struct {
 	Supplier string // whom it is about, once that is known
 }
 
-// StageAll stages accounts of different numbers, each as Stage would: it fills
-// in what became of them. The bodies must stay untouched afterwards.
+// StageAll stages accounts, each as Stage would: it fills in what became of
+// them. They are staged together; only an account that comes again waits until
+// those are, and is then staged by itself, in the order it came. The bodies must
+// stay untouched afterwards.
 func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
-	reads := make([]understood, len(handed))
-	stagings := make([]landfall.Staging, 0, len(handed))
-	places := make([]int, 0, len(handed)) // of the stagings
-	leave := landfall.Turn(ctx)
-	for i := range handed {
-		one := &handed[i]
-		noted, about := Noted(ctx)
-		var staging landfall.Staging
-		if reads[i], staging, one.Err = d.prepare(noted, one.Who, one.Body); one.Err == nil {
-			stagings, places = append(stagings, staging), append(places, i)
-		}
-		one.Supplier = about.Supplier
-	}
-	leave()
+	sent := d.readAll(ctx, handed)
 	// Refusals are kept on record, which many are together.
 	var refused sync.WaitGroup
 	for i := range handed {
 		if one := &handed[i]; one.Err != nil {
-			refused.Go(one.safely(func() { one.Err = d.refuse(ctx, one.Who, reads[i].account, one.Err) }))
+			refused.Go(one.safely(func() { one.Err = d.refuse(ctx, one.Who, sent.reads[i].account, one.Err) }))
 		}
 	}
-	for at, result := range d.store.StageAll(ctx, stagings) {
-		i := places[at]
+	for at, result := range d.store.StageAll(ctx, sent.stagings) {
+		i := sent.places[at]
 		one := &handed[i]
-		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, reads[i], result) }
-		if result.Err == nil && refusedStaging(stagings[at].Key, result.StageOutcome) != nil {
+		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, sent.reads[i], result) }
+		if result.Err == nil && refusedStaging(sent.stagings[at].Key, result.StageOutcome) != nil {
 			refused.Go(one.safely(conclude))
 		} else {
 			conclude()
 		}
 	}
 	refused.Wait()
-	for i := range reads {
-		if account := reads[i].account; account != nil {
-			account.Release()
+	for _, read := range sent.reads {
+		if read.account != nil {
+			read.account.Release()
 		}
 	}
+	for _, one := range sent.again {
+		one.Receipt, one.Err = d.Stage(ctx, one.Who, one.Body)
+	}
+}
+
+// pile is what was handed in together, as far as it could be read.
+type pile struct {
+	reads    []understood // of each that was handed in
+	stagings []landfall.Staging
+	places   []int     // of the stagings among those handed in
+	again    []*Handed // accounts that came before in the same call
+}
+
+// readAll reads what was handed in and makes of it what the store keeps.
+func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
+	sent := pile{
+		reads: make([]understood, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), places: make([]int, 0, len(handed)),
+	}
+	seen := make(map[landfall.Key]bool, len(handed))
+	defer landfall.Turn(ctx)()
+	for i := range handed {
+		one := &handed[i]
+		noted, about := Noted(ctx)
+		read, err := d.read(noted, one.Who, one.Body)
+		one.Supplier = about.Supplier
+		if read.account != nil {
+			key := read.account.Key()
+			if seen[key] {
+				read.account.Release()
+				sent.again = append(sent.again, one)
+				continue
+			}
+			seen[key] = true
+		}
+		var staging landfall.Staging
+		if err == nil {
+			if staging, err = d.staging(noted, one.Who, read); err != nil {
+				read = understood{} // the account is not to blame
+			}
+		}
+		if sent.reads[i], one.Err = read, err; err == nil {
+			sent.stagings, sent.places = append(sent.stagings, staging), append(sent.places, i)
+		}
+	}
+	return sent
 }
 
 // safely keeps a fault of ours to the account it concerns: nobody above would

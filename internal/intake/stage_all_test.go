@@ -1,0 +1,73 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"landfall"
+)
+
+// What comes again in one call finds what came before it, as if each had been
+// sent alone.
+func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *ground) {
+		document := func(external, rest string) []byte {
+			return fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":%q,"customers":[{}]%s}`, external, rest)
+		}
+		const fault, other = `,"nonsense":1`, `,"notes":[{"body":"two"}]`
+		for i, story := range [][]string{{"", "", other, other}, {fault, ""}, {"", fault}, {fault, other, "", fault, fault}, {other, fault, other}} {
+			together, alone := fmt.Sprint("together ", i), fmt.Sprint("alone ", i)
+			handed := []Handed{{Who: ours, Body: document(fmt.Sprint("beside ", i), "")}}
+			var want []string
+			for _, rest := range story {
+				handed = append(handed, Handed{Who: ours, Body: document(together, rest)})
+				receipt, err := g.Stage(t.Context(), ours, document(alone, rest))
+				want = append(want, g.outcome(receipt, err))
+			}
+			g.StageAll(t.Context(), handed)
+			var got []string
+			for _, one := range handed {
+				got = append(got, g.outcome(one.Receipt, one.Err))
+				if one.Supplier != "S" {
+					t.Errorf("%d: it is about %q", i, one.Supplier)
+				}
+			}
+			if difference := cmp.Diff(append([]string{"true 1"}, want...), got); difference != "" {
+				t.Errorf("%d: %s", i, difference)
+			}
+			if got, want := g.left(together), g.left(alone); got != want {
+				t.Errorf("%d: it left %s, one by one %s", i, got, want)
+			}
+		}
+	})
+}
+
+// outcome is what somebody was told, in a line.
+func (g *ground) outcome(receipt Receipt, err error) string {
+	if err != nil {
+		return firstAttr(err)
+	}
+	return fmt.Sprint(receipt.First, receipt.Revision)
+}
+
+// left is what stands on record of an account, in a line.
+func (g *ground) left(external string) (said string) {
+	g.t.Helper()
+	g.view(func(ctx context.Context, view landfall.View) error {
+		process, err := view.Process(ctx, key(external))
+		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
+			return err
+		}
+		refusal, err := view.Refused(ctx, key(external))
+		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
+			return err
+		}
+		said = fmt.Sprintf("%s %d %q", process.State, process.Revision, refusal.Code)
+		return nil
+	})
+	return said
+}
