@@ -18,14 +18,15 @@ type ClaimVerdict uint8
 
 // The verdicts. Only Granted changes anything.
 const (
-	ClaimGranted    ClaimVerdict = iota + 1
-	ClaimNotStaged               // nothing was ever staged under the key
-	ClaimImported                // an account exists
-	ClaimSkipped                 // the operator marked it
-	ClaimTaken                   // somebody else is creating it right now
-	ClaimNoTeam                  // the team does not exist
-	ClaimNoSupplier              // the supplier is not Ongoing, or gone
-	ClaimOverLimit               // too many claims at once, of the supplier or the service
+	ClaimGranted      ClaimVerdict = iota + 1
+	ClaimNotStaged                 // nothing was ever staged under the key
+	ClaimImported                  // an account exists
+	ClaimSkipped                   // the operator marked it
+	ClaimTaken                     // somebody else is creating it right now
+	ClaimNoTeam                    // the team does not exist
+	ClaimNoSupplier                // the supplier is not Ongoing, or gone
+	ClaimOverLimit                 // too many claims at once, of the supplier or the service
+	ClaimDocumentGone              // what was staged was kept long enough, and is to be staged again
 )
 
 // Claim is the right to create one account until its lease ends by the

@@ -53,6 +53,9 @@ type MailRecord struct {
 	// Uncertain says that an attempt ended without an answer: the mail may have
 	// arrived although it is not sent.
 	Uncertain bool
+	// Gone says that it is not known any more whom it is for: it was kept long
+	// enough, or the account was erased.
+	Gone bool
 	// Reply is what the mail server said last, which may name the address, or
 	// the operator's reason.
 	Reply string

@@ -20,6 +20,7 @@ type Store interface {
 	Lister
 	Inspector
 	Mailroom
+	Purger
 	EventLog
 	AuditLog
 	WebhookPipeline
@@ -160,6 +161,17 @@ type Inspector interface {
 	// states. It streams what does not hold, and how far it is, reading a batch
 	// at a time; what happens meanwhile confuses it not.
 	Inspect(ctx context.Context) iter.Seq2[Inspection, error]
+}
+
+// Purger takes away what was kept long enough.
+type Purger interface {
+	// Purge looks at some hundred rows of a supplier, behind a place, and takes
+	// away what was kept for longer than the supplier's settings say: staged
+	// documents, the words of failures, and whom mails went to. Hashes, revisions,
+	// codes, states and times stay. What an account that can still be taken back
+	// would need stays as well. What somebody else holds at the moment is left for
+	// another time. A dry run takes nothing away. ErrNotFound: no such supplier.
+	Purge(ctx context.Context, order PurgeOrder) (PurgeStep, error)
 }
 
 // Mailroom hands out the mails that creations queued, at least once each: a

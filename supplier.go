@@ -37,8 +37,9 @@ type Supplier struct {
 	TimeZone           string // "today" is this zone's
 	SendCustomerEmails bool
 	VerifyDocuments    bool
-	ConcurrencyLimit   int                 // 0 means none
-	UndoWindow         time.Duration       // how long after its creation an account can be taken back; 0 means never
+	ConcurrencyLimit   int           // 0 means none
+	UndoWindow         time.Duration // how long after its creation an account can be taken back; 0 means never
+	Keep               Retention
 	Severities         map[string]Severity // overrides of the rule book's defaults
 	CreatedAt          time.Time
 }

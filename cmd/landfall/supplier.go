@@ -66,12 +66,15 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("time-zone", "", "zone that says what day it is (default Europe/London)")
 	flags.Int("concurrency-limit", 0, "accounts created at the same time; 0 means no limit")
 	flags.String("undo-window", "", "how long after its creation an account can be taken back, such as 72h or 14d; 0 means never (default 72h)")
+	flags.String("keep-staged", "", "how long staged documents are kept after the account was created, or else after the last staging, such as 90d; 0 means for ever (default)")
+	flags.String("keep-failures", "", "how long the words of failures are kept, such as 90d; 0 means for ever (default)")
+	flags.String("keep-mails", "", "how long it is known whom a settled mail went to, such as 90d; 0 means for ever (default)")
 	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
 	completes(command, "status", fixed(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completes(command, "rule", severities)
-	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window"} {
+	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails"} {
 		completes(command, plain, nothing)
 	}
 	return command
@@ -118,12 +121,17 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		limit, _ := flags.GetInt("concurrency-limit")
 		change.ConcurrencyLimit = &limit
 	}
-	if window := text("undo-window"); window != nil {
-		read, err := length("undo-window", cmp.Or(*window, "?")) // nothing is no length
-		if err != nil {
-			return change, err
+	for flag, into := range map[string]**time.Duration{
+		"undo-window": &change.UndoWindow, "keep-staged": &change.KeepStaged,
+		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails,
+	} {
+		if given := text(flag); given != nil {
+			read, err := length(flag, cmp.Or(*given, "?")) // nothing is no length
+			if err != nil {
+				return change, err
+			}
+			*into = &read
 		}
-		change.UndoWindow = &read
 	}
 	for _, rule := range rules {
 		code, severity, ok := strings.Cut(rule, "=")
@@ -165,6 +173,9 @@ type supplierEntry struct {
 	TimeZone           string                       `json:"time_zone"`
 	ConcurrencyLimit   int                          `json:"concurrency_limit"`
 	UndoWindow         string                       `json:"undo_window"`
+	KeepStaged         string                       `json:"keep_staged"`
+	KeepFailures       string                       `json:"keep_failures"`
+	KeepMails          string                       `json:"keep_mails"`
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Rules              map[string]landfall.Severity `json:"rules"`
@@ -178,6 +189,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: span(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
+		KeepStaged: keep(supplier.Keep.Staged), KeepFailures: keep(supplier.Keep.Failures), KeepMails: keep(supplier.Keep.Mails),
 		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: nullable(supplier.CreatedAt),
 	}
 }
@@ -189,6 +201,14 @@ func span(length time.Duration) string {
 		return strconv.Itoa(int(hours.Hours())) + "h"
 	}
 	return length.String()
+}
+
+// keep writes for how long something is kept.
+func keep(length time.Duration) string {
+	if length == 0 {
+		return "forever"
+	}
+	return span(length)
 }
 
 // supplierShow adds to the settings who may use the supplier.
@@ -220,6 +240,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"code", entry.Code, "name", entry.Name, "status", string(entry.Status),
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
+		"keep staged documents", entry.KeepStaged, "keep words of failures", entry.KeepFailures, "keep addresses of mails", entry.KeepMails,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
 		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the rule book are kept, and so shown.

@@ -208,6 +208,8 @@ func refusedClaim(key landfall.Key, outcome landfall.ClaimOutcome) error {
 	switch outcome.Verdict {
 	case landfall.ClaimNotStaged:
 		return landfall.Refuse(landfall.CodeProcessUnknown, "No data was staged for this account. Stage it first.")
+	case landfall.ClaimDocumentGone:
+		return landfall.Refuse(landfall.CodeProcessUnknown, landfall.DocumentGone)
 	case landfall.ClaimImported:
 		return alreadyImported(key, outcome.AccountNumber)
 	case landfall.ClaimSkipped:

@@ -117,7 +117,7 @@ func (s *stint) claim(ctx context.Context, members []landfall.RunMember) error {
 			s.tries = append(s.tries, &try{ordinal: members[i].Ordinal, attempt: attempt{
 				desk: s.desk, who: s.who, claim: outcome.Claim, supplier: s.supplier, within: s.slice.Run.ID,
 			}})
-		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged:
+		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentGone:
 			s.refused = append(s.refused, members[i].Ordinal)
 		case landfall.ClaimTaken:
 			s.later(outcome.Left)

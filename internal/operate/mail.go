@@ -151,6 +151,10 @@ func (o *Operator) decide(ctx context.Context, wanted decision, name, reason str
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
 				fmt.Sprintf("The account of mail %d was undone, so there is nothing to tell.", found.ID))
 		}
+		if wanted.state == landfall.MailQueued && found.Gone {
+			return "", landfall.Refuse(landfall.CodeValidationFailed,
+				fmt.Sprintf("It is not known any more whom mail %d is for: that was purged or erased.", found.ID))
+		}
 		if err := tx.DecideMail(ctx, found.ID, wanted.state, reason); err != nil {
 			return "", err
 		}
@@ -203,7 +207,8 @@ func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier stri
 				last = mail.ID
 				// It may be in somebody's hands by now, or gone with its account.
 				found, err := tx.Mail(ctx, mail.ID)
-				if errors.Is(err, landfall.ErrNotFound) || err == nil && (found.State != state || found.AccountNumber == "") {
+				if errors.Is(err, landfall.ErrNotFound) ||
+					err == nil && (found.State != state || found.AccountNumber == "" || found.Gone && wanted.state == landfall.MailQueued) {
 					continue
 				}
 				if err == nil {

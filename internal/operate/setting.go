@@ -37,6 +37,9 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	put(&next.TimeZone, change.TimeZone)
 	put(&next.ConcurrencyLimit, change.ConcurrencyLimit)
 	put(&next.UndoWindow, change.UndoWindow)
+	put(&next.Keep.Staged, change.KeepStaged)
+	put(&next.Keep.Failures, change.KeepFailures)
+	put(&next.Keep.Mails, change.KeepMails)
 	put(&next.VerifyDocuments, change.VerifyDocuments)
 	put(&next.SendCustomerEmails, change.SendCustomerEmails)
 	for code, severity := range change.Severities {
@@ -117,7 +120,30 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("undo_window", rules.CodeOutOfRange,
 			"The undo window must be between 0 (nothing is taken back) and 3650d, not %s.", s.UndoWindow)
 	}
+	for _, kept := range keeps(s.Keep) {
+		if kept.length < 0 || kept.length > longestWindow || kept.length > 0 && kept.length < shortestKeep {
+			return invalid(kept.setting, rules.CodeOutOfRange,
+				"%s can be kept for 1h to 3650d, or for ever (0), not for %s.", kept.what, kept.length)
+		}
+	}
 	return nil
+}
+
+// shortestKeep is less than anybody means: what is shorter was mistyped.
+const shortestKeep = time.Hour
+
+// kept is one of the lengths of time that things are kept.
+type kept struct {
+	setting, what string
+	length        time.Duration
+}
+
+func keeps(retention landfall.Retention) []kept {
+	return []kept{
+		{"keep_staged", "Staged documents", retention.Staged},
+		{"keep_failures", "The words of failures", retention.Failures},
+		{"keep_mails", "The addresses of mails", retention.Mails},
+	}
 }
 
 // longestWindow is ten years: whoever still wants to take an account back then

@@ -22,6 +22,9 @@ type SupplierChange struct {
 	TimeZone           *string
 	ConcurrencyLimit   *int
 	UndoWindow         *time.Duration
+	KeepStaged         *time.Duration
+	KeepFailures       *time.Duration
+	KeepMails          *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
 	// Severities holds the rules to set; the others keep their severity. An
@@ -179,6 +182,12 @@ func settings(s landfall.Supplier) []string {
 		"undo_window=" + s.UndoWindow.String(),
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
+	}
+	// What is kept for ever is as it always was.
+	for _, kept := range keeps(s.Keep) {
+		if kept.length > 0 {
+			parts = append(parts, kept.setting+"="+kept.length.String())
+		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(s.Severities)) {
 		parts = append(parts, fmt.Sprintf("rule %s=%s", code, s.Severities[code]))

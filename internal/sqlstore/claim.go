@@ -26,11 +26,18 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 		return outcome, err
 	}
 	claim := &outcome.Claim
+	if purged(claim) {
+		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}, s.letGo(ctx, *claim)
+	}
 	if claim.Document, err = unpacked(claim.Document, claim.Hash); err != nil {
 		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
 	}
 	return outcome, nil
 }
+
+// purged says that the document of a process was purged: with it went the hash that
+// another staging is compared with, so that the same may be staged again.
+func purged(claim *landfall.Claim) bool { return claim.Hash == [32]byte{} }
 
 // grantedOrCounted asks those who count only where there is a limit.
 func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {

@@ -10,7 +10,7 @@ import (
 
 // mailRecord is how a mail is read, whoever asks.
 const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.kind, m.recipient, m.language, m.state,
-	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply
+	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.gone_at IS NOT NULL
 	FROM mail m JOIN process p ON p.id = m.account_id`
 
 func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
@@ -18,7 +18,7 @@ func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall
 		var queued int64
 		var due, settled sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language,
-			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain, &mail.Reply)
+			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain, &mail.Reply, &mail.Gone)
 		mail.QueuedAt, mail.DueAt, mail.SettledAt = moment(queued), instant(due), instant(settled)
 		return err
 	}, mailRecord+which, args...)

@@ -112,7 +112,7 @@ var holdings = map[string]holding{
 	"payment_schedule": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
 		as(booked, "start_on", "end_on", "amount", "threshold"))},
 	"mail": {of: ofAccount, columns: all(
-		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain"),
+		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "gone_at"),
 		blanked(`'erased ' || CAST(id AS TEXT)`, "recipient"), blanked(noText, "reply"))},
 	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), blanked(nothing, "term"))},
 	"run_failure": {
@@ -141,5 +141,5 @@ var impersonal = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "rehearsal", "mail_desk", "run_slice", "tally", "uncounted", "control_totals", "sign_off", "webhook", "webhook_round",
 	"undo_kept", "place", "operator", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica",
+	"run_sample", "replica", "purge_round",
 }

@@ -152,26 +152,30 @@ const mostUnpacked = 32 << 20
 
 // unpackSlice gives claims their documents. Whose document is not the one that
 // was staged is told by its absence: the attempt fails, and that is kept like
-// every other failure. What would be too much at once is given back.
+// every other failure. What would be too much at once is given back, and so is whose
+// document was purged.
 func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcome) error {
-	var tooMuch []landfall.Claim
+	var back []landfall.Claim
 	bytes := 0
 	for i := range outcomes {
 		claim := &outcomes[i].Claim
 		switch {
 		case outcomes[i].Verdict != landfall.ClaimGranted:
 		case bytes > mostUnpacked:
-			tooMuch = append(tooMuch, *claim)
+			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
+		case purged(claim):
+			back = append(back, *claim)
+			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}
 		default:
 			claim.Document, _ = unpacked(claim.Document, claim.Hash)
 			bytes += len(claim.Document)
 		}
 	}
-	if len(tooMuch) == 0 {
+	if len(back) == 0 {
 		return nil
 	}
-	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.letGoAll(ctx, tooMuch) })
+	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.letGoAll(ctx, back) })
 }
 
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {

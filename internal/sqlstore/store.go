@@ -133,6 +133,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 		}
 	}
 	s.chores = append(s.chores, newFolder(s, options.Logger))
+	s.chores = append(s.chores, newPurger(s, options.Logger))
 	if s.termsOf != nil {
 		s.chores = append(s.chores, newClerk(s, options.Logger))
 	}

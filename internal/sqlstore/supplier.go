@@ -9,7 +9,7 @@ import (
 )
 
 const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, s.region, s.time_zone,
-	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.severities, s.created_at`
+	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails, s.severities, s.created_at`
 
 // Supplier gives one by its code.
 func (v *view) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
@@ -42,13 +42,14 @@ func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
 	return collect(ctx, v.session, func(scan scanner, s *landfall.Supplier) error {
 		var severities []byte
-		var created, window int64
+		var created, window, staged, failures, mails int64
 		err := scan(&s.Code, &s.Name, &s.Status, &s.DocumentRoot, &s.Currency, &s.Region, &s.TimeZone,
-			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &severities, &created)
+			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &staged, &failures, &mails, &severities, &created)
 		if err != nil {
 			return err
 		}
-		s.CreatedAt, s.UndoWindow = moment(created), time.Duration(window)*time.Microsecond
+		s.CreatedAt, s.UndoWindow = moment(created), length(window)
+		s.Keep = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails)}
 		return json.Unmarshal(severities, &s.Severities)
 	}, text, args...)
 }
@@ -67,11 +68,12 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 		return err
 	}
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
-			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, {now})
+			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, {now})
 		ON CONFLICT (code) DO NOTHING`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
-		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds()))
+		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
+		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds()))
 }
 
 // HoldSuppliers waits for whoever is changing suppliers, and keeps the next
@@ -95,11 +97,15 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	}
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
 			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
-			concurrency_limit = $10, severities = $11, undo_window = $12
+			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15
 		WHERE code = $1`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
-		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds()))
+		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
+		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds()))
 }
+
+// length reads a length of time.
+func length(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
 
 func severityText(s landfall.Supplier) (string, error) {
 	if s.Severities == nil {

@@ -103,6 +103,8 @@ var laws = []struct{ broken, when string }{
 		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.gone_at IS NULL)
 		OR EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.due_at IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id))`},
+	{"its document is gone, and the same could not be staged again", `length(p.hash) > 0 AND EXISTS (SELECT 1 FROM staging g
+		WHERE g.process_id = p.id AND g.revision = p.revision AND g.gone_at IS NOT NULL)`},
 	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"landfall/internal/operate"
+)
+
+// purgeEntry is what went of a supplier, for machines.
+type purgeEntry struct {
+	Supplier     string `json:"import_supplier"`
+	DryRun       bool   `json:"dry_run"`
+	Documents    int    `json:"staged_documents"`
+	Failures     int    `json:"failures"`
+	Mails        int    `json:"mails"`
+	KeepStaged   string `json:"keep_staged"`
+	KeepFailures string `json:"keep_failures"`
+	KeepMails    string `json:"keep_mails"`
+}
+
+// purgeCommand does at once what servers do now and then.
+func purgeCommand() *cobra.Command {
+	var dryRun bool
+	command := onDatabase(&cobra.Command{
+		Use: "purge [SUPPLIER]", Short: "Take away what was kept long enough", Args: usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: words(suppliers),
+		Long: "Take away what was kept for longer than the settings of import suppliers say\n" +
+			"(supplier set --keep-staged, --keep-failures, --keep-mails), of one or of all:\n" +
+			"staged documents, the words of failures, and whom mails went to. Hashes,\n" +
+			"revisions, codes, states and times stay, so that one still sees that something\n" +
+			"was there. Servers do the same every six hours. It goes in small steps and may\n" +
+			"run beside servers under load; what is gone cannot be brought back.",
+		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
+	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		code := ""
+		if len(arguments) > 0 {
+			code = arguments[0]
+		}
+		found, err := operator.Purge(command.Context(), code, dryRun)
+		if err != nil {
+			return err
+		}
+		entries, rows := []purgeEntry{}, [][]string{}
+		for _, one := range found {
+			kept := one.Supplier.Keep
+			entries = append(entries, purgeEntry{
+				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails,
+				keep(kept.Staged), keep(kept.Failures), keep(kept.Mails),
+			})
+			rows = append(rows, []string{
+				one.Supplier.Code, strconv.Itoa(one.Gone.Documents), strconv.Itoa(one.Gone.Failures), strconv.Itoa(one.Gone.Mails),
+			})
+		}
+		return show(command, entries, func(out io.Writer) {
+			if len(rows) == 0 {
+				fmt.Fprintln(out, "Every import supplier keeps everything for ever. Change that with: supplier set CODE --keep-staged 90d")
+				return
+			}
+			table(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS"}, rows)
+			if dryRun {
+				fmt.Fprintln(out, "So much would go. Nothing was taken away.")
+			}
+		})
+	})
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would go, and take nothing away")
+	return command
+}

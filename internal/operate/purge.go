@@ -1,0 +1,78 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"landfall"
+)
+
+// Purged is what went of a supplier, or would go.
+type Purged struct {
+	Supplier landfall.Supplier
+	Gone     landfall.PurgeCounts
+}
+
+// purgeRest is how many times as long as a step took the next one waits, so that
+// whoever is served beside it does not notice.
+const purgeRest = 4
+
+// Purge takes away what was kept for longer than is set, of one supplier or, with
+// no code, of all that have something to go one day. Each small step commits by
+// itself: what was interrupted is gone as far as it got, and nothing is half gone.
+func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purged, error) {
+	suppliers, err := o.purgeable(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Purged, len(suppliers))
+	for i, supplier := range suppliers {
+		gone, err := o.purge(ctx, supplier.Code, dryRun)
+		found[i] = Purged{supplier, gone}
+		if gone != (landfall.PurgeCounts{}) && !dryRun {
+			detail := fmt.Sprintf("%d documents, %d failures, %d mails", gone.Documents, gone.Failures, gone.Mails)
+			if wrote := o.change(ctx, "supplier.purge", supplier.Code, func(landfall.Tx) (string, error) { return detail, nil }); err == nil {
+				err = wrote
+			}
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Supplier, error) {
+	if code != "" {
+		facts, err := o.ShowSupplier(ctx, code)
+		return []landfall.Supplier{facts.Supplier}, err
+	}
+	all, err := o.Suppliers(ctx)
+	var some []landfall.Supplier
+	for _, supplier := range all {
+		if !supplier.Keep.Forever() {
+			some = append(some, supplier)
+		}
+	}
+	return some, err
+}
+
+func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, err error) {
+	for order := (landfall.PurgeOrder{Supplier: code, DryRun: dryRun}); ; {
+		began := time.Now()
+		step, err := o.store.Purge(ctx, order)
+		if err != nil {
+			return gone, storeFault("supplier.purge", err)
+		}
+		if gone.Add(step.Gone); step.Done {
+			return gone, nil
+		}
+		order.After = step.Next
+		select {
+		case <-ctx.Done():
+			return gone, ctx.Err()
+		case <-time.After(min(time.Second, purgeRest*time.Since(began))):
+		}
+	}
+}

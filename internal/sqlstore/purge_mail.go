@@ -1,0 +1,45 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// settledMails are those of a supplier that were settled longer ago than $2, in
+// an index that they leave when they are purged.
+const settledMails = `SELECT held.id, held.settled_at FROM mail held
+	WHERE held.supplier = $1 AND held.due_at IS NULL AND held.gone_at IS NULL
+		AND held.settled_at < (SELECT {now}) - $2 AND (held.settled_at, held.id) > ($3, $4)
+	ORDER BY held.settled_at, held.id LIMIT $5`
+
+// mailLane forgets whom mails went to and what the mail server said. That there
+// was one, when, and what became of it stays: nobody is written to twice.
+func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+	var due []int64
+	err = s.stream(ctx, func(v *view) (err error) {
+		due, err = collect(ctx, v.session, func(scan scanner, id *int64) error {
+			err := scan(id, &next.At)
+			next.Number = *id
+			return err
+		}, settledMails, part.code, part.keep.Microseconds(), part.from.At, part.from.Number, int64(purgeBatch))
+		return err
+	})
+	if err != nil {
+		return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+	}
+	gone.Mails = len(due)
+	if len(due) > 0 && !part.dry {
+		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+			these, list, err := among(&t.view, "bigint", due)
+			if err != nil {
+				return err
+			}
+			count, err := t.exec(ctx, `UPDATE mail SET recipient = 'gone ' || CAST(id AS TEXT), reply = '', gone_at = {now}
+				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.gone_at IS NULL {take})`, list)
+			gone.Mails = int(count)
+			return err
+		})
+	}
+	return gone, next, len(due) == purgeBatch, err
+}

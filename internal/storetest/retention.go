@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// shortly is as good as not at all.
+const shortly = time.Microsecond
+
+// keeping says how long things are kept, and that nothing can be taken back.
+func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window time.Duration) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(t.Context(), code)
+		if err != nil {
+			return err
+		}
+		supplier.Keep, supplier.UndoWindow = keep, window
+		return tx.SaveSupplier(t.Context(), supplier)
+	})
+}
+
+// purge goes through everything.
+func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.PurgeCounts) {
+	t.Helper()
+	for order := (landfall.PurgeOrder{Supplier: code, DryRun: dryRun}); ; {
+		step, err := store.Purge(t.Context(), order)
+		if err != nil {
+			t.Fatalf("Purge(%+v): %v", order, err)
+		}
+		if gone.Add(step.Gone); step.Done {
+			return gone
+		}
+		order.After = step.Next
+	}
+}
+
+// holds fails unless what verifies finds nothing.
+func holds(t *testing.T, store landfall.Store) {
+	t.Helper()
+	for seen, err := range store.Inspect(t.Context()) {
+		if err != nil || seen.Finding != nil {
+			t.Errorf("%+v, %v", seen.Finding, err)
+		}
+	}
+}
+
+func numbered(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
+
+// skip marks an account.
+func skip(t *testing.T, store landfall.Store, key landfall.Key) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) error {
+		_, err := tx.Skip(t.Context(), key, "no")
+		return err
+	})
+}
+
+var retentions = []check{
+	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "imported", "pending", "skipped", "claimed")
+		imported := numbered("imported")
+		stage(t, store, document(imported, "other"), landfall.StagedAgain, 2)
+		create(t, store, claim(t, store, wish(imported), landfall.ClaimGranted), house())
+		skip(t, store, numbered("skipped"))
+		busy := claim(t, store, wish(numbered("claimed")), landfall.ClaimGranted)
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
+			t.Errorf("%+v went that is kept for ever", gone)
+		}
+		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		for _, dryRun := range []bool{true, false} {
+			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Documents: 4}) {
+				t.Errorf("dry run %t: %+v", dryRun, gone)
+			}
+		}
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
+			t.Errorf("%+v went twice", gone)
+		}
+		kept := revisions(t, store, imported)
+		if len(kept) != 2 || kept[0].Hash != document(imported, "imported").Hash || kept[1].Hash != document(imported, "other").Hash {
+			t.Errorf("%+v", kept)
+		}
+		for _, revision := range kept {
+			recent(t, revision.GoneAt)
+			recent(t, revision.StagedAt)
+			if revision.Document != nil {
+				t.Errorf("%+v", revision)
+			}
+		}
+		create(t, store, busy, house())
+		tallied(t, store)
+		holds(t, store)
+	}},
+	{"an account whose document is gone says so until it is staged again", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1", "2")
+		one, two := numbered("1"), numbered("2")
+		skip(t, store, two)
+		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		purge(t, store, false)
+		found := process(t, store, one)
+		if found.State != landfall.Staged || found.Revision != 1 || found.Failure == nil || !strings.Contains(found.Failure.Detail, "Stage it again") {
+			t.Errorf("%+v", found)
+		}
+		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 false " + landfall.CodeProcessUnknown})
+		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), two) })
+		for _, key := range []landfall.Key{one, two} {
+			rehearsal := wish(key)
+			rehearsal.DryRun = true
+			for _, request := range []landfall.ClaimRequest{wish(key), rehearsal} {
+				claim(t, store, request, landfall.ClaimDocumentGone)
+				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
+				if err != nil || len(outcomes) != 1 || outcomes[0].Verdict != landfall.ClaimDocumentGone {
+					t.Errorf("%+v, %v", outcomes, err)
+				}
+			}
+			// The very same document is a new revision, and can be worked with.
+			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
+			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
+		}
+		keeping(t, store, landfall.Retention{}, 0)
+		create(t, store, claim(t, store, wish(one), landfall.ClaimGranted), house())
+		if kept := revisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
+			t.Errorf("%+v", kept)
+		}
+		tallied(t, store)
+		holds(t, store)
+	}},
+	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "imported", "pending")
+		create(t, store, claim(t, store, wish(numbered("imported")), landfall.ClaimGranted), house())
+		for _, keep := range []landfall.Retention{
+			{Staged: time.Hour, Failures: time.Hour, Mails: time.Hour}, {Failures: shortly, Mails: shortly},
+		} {
+			keeping(t, store, keep, time.Hour)
+			if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
+				t.Errorf("%+v: %+v", keep, gone)
+			}
+		}
+		keeping(t, store, landfall.Retention{Staged: shortly}, time.Hour)
+		if gone := purge(t, store, true); gone != (landfall.PurgeCounts{}) {
+			t.Errorf("%+v", gone)
+		}
+		_, err := store.Purge(t.Context(), landfall.PurgeOrder{Supplier: "NONE"})
+		want(t, err, landfall.ErrNotFound)
+	}},
+	{"failures lose their words and keep their codes", func(t *testing.T, store landfall.Store) {
+		const canary = "Kanarienvogel"
+		staged(t, store, "failed", "skipped")
+		words := landfall.Failure{Code: "x", Detail: canary, Violations: []landfall.Violation{{Code: "v", Attr: "a.0", Detail: canary}}}
+		fail(t, store, numbered("failed"), words)
+		fail(t, store, numbered("skipped"), words)
+		skip(t, store, numbered("skipped"))
+		refuse(t, store, "refused", "y")
+		keeping(t, store, landfall.Retention{Failures: shortly}, time.Hour)
+		before := failing(t, store, landfall.FailureQuery{})
+		for _, dryRun := range []bool{true, false} {
+			if gone := purge(t, store, dryRun); gone.Failures < 2 || gone.Documents+gone.Mails > 0 {
+				t.Errorf("dry run %t: %+v", dryRun, gone)
+			}
+		}
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
+			t.Errorf("%+v went twice", gone)
+		}
+		same(t, failing(t, store, landfall.FailureQuery{}), before)
+		for _, key := range []landfall.Key{numbered("failed"), numbered("skipped")} {
+			same(t, process(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
+			if text := said(t, store, key); strings.Contains(text, canary) {
+				t.Errorf("what is left: %s", text)
+			}
+		}
+		tallied(t, store)
+		holds(t, store)
+	}},
+	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		writing(t, store, code)
+		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
+		sent := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		settle(t, store, sent, landfall.MailResult{State: landfall.MailSent, Reply: "250 a@mail.co.uk"}, nil)
+		keeping(t, store, landfall.Retention{Mails: shortly}, 0)
+		for _, dryRun := range []bool{true, false} {
+			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Mails: 1}) {
+				t.Errorf("dry run %t: %+v", dryRun, gone)
+			}
+		}
+		found := mailsOf(t, store, key)
+		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].Gone || !found[0].Told() || found[0].SettledAt.IsZero() {
+			t.Errorf("%+v", found)
+		}
+		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.Gone {
+			t.Errorf("%+v", waits)
+		}
+		holds(t, store)
+	}},
+	{"a purge goes in steps beside those who stage and create", func(t *testing.T, store landfall.Store) {
+		const many = 450 // more than two steps
+		staged(t, store)
+		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		together(crowd, func(number int) {
+			for i := number; i < many; i += crowd {
+				own := numbered(fmt.Sprint(i))
+				if _, err := store.Stage(t.Context(), document(own, own.External)); err != nil {
+					t.Error(err)
+				}
+				outcome, err := store.Claim(t.Context(), wish(own))
+				if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
+					t.Error(err)
+				}
+				if err == nil && outcome.Verdict == landfall.ClaimGranted && i%3 == 0 {
+					made, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: house()})
+					if err != nil || made.Verdict != landfall.Created {
+						t.Errorf("%+v, %v", made, err)
+					}
+				} else if err == nil && outcome.Verdict == landfall.ClaimGranted {
+					if err := store.Release(t.Context(), outcome.Claim, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
+						t.Error(err)
+					}
+				}
+				if number == 0 {
+					if _, err := store.Purge(t.Context(), landfall.PurgeOrder{Supplier: code}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		steps := 0
+		for order := (landfall.PurgeOrder{Supplier: code}); ; steps++ {
+			step, err := store.Purge(t.Context(), order)
+			if err != nil || step.Gone.Documents > 400 {
+				t.Fatalf("%+v, %v", step, err)
+			}
+			if step.Done {
+				break
+			}
+			order.After = step.Next
+		}
+		if steps < 4 || purge(t, store, false) != (landfall.PurgeCounts{}) {
+			t.Errorf("after %d steps something is left", steps)
+		}
+		for i := range many {
+			for _, revision := range revisions(t, store, numbered(fmt.Sprint(i))) {
+				if revision.Document != nil {
+					t.Fatalf("account %d has %+v", i, revision)
+				}
+			}
+		}
+		tallied(t, store)
+		holds(t, store)
+	}},
+}

@@ -1,0 +1,50 @@
+package landfall
+
+import "time"
+
+// Retention says how long a supplier's things are kept; 0 means for ever.
+type Retention struct {
+	Staged   time.Duration // documents, after the account was created or, without one, after the last staging or attempt
+	Failures time.Duration // the words of failures; their codes, places and times stay
+	Mails    time.Duration // whom a mail went to and what the mail server said, after it was settled
+}
+
+// Forever says that nothing goes.
+func (r Retention) Forever() bool { return r == Retention{} }
+
+// PurgeOrder asks for one step of a purge.
+type PurgeOrder struct {
+	Supplier string
+	After    PurgePlace // where the step before ended; the zero value: at the beginning
+	DryRun   bool
+}
+
+// PurgePlace is how far a purge of a supplier has got. Only the store knows
+// what it means.
+type PurgePlace struct {
+	Lane, At, Number int64
+	Name             string
+}
+
+// PurgeStep is what became of one step.
+type PurgeStep struct {
+	Gone PurgeCounts // or what would go
+	Next PurgePlace
+	Done bool // there is nothing behind it
+}
+
+// PurgeCounts counts what goes.
+type PurgeCounts struct {
+	Documents, Failures, Mails int
+}
+
+// Add counts more.
+func (c *PurgeCounts) Add(more PurgeCounts) {
+	c.Documents += more.Documents
+	c.Failures += more.Failures
+	c.Mails += more.Mails
+}
+
+// DocumentGone tells whoever looks at an account, or wants to create it, that
+// its document was kept long enough.
+const DocumentGone = "The staged document was removed because it was kept for as long as is set for this import supplier. Stage it again."
