@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,12 +26,46 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 		return postgresDialect.wrap(err)
 	}
 	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }() // its work is done
+	if err := outwait(ctx, connection); err != nil {
+		return err
+	}
 	for _, table := range tables {
 		if _, err := connection.Exec(ctx, "VACUUM FULL "+pgx.Identifier{table}.Sanitize()); err != nil {
 			return fmt.Errorf("table %s: %w", table, postgresDialect.wrap(err))
 		}
 	}
 	return nil
+}
+
+// longestReader is how long a wipe waits for those who read since before it.
+const longestReader = 30 * time.Second
+
+// outwait waits until nobody can see any more what was there before: rows that
+// somebody still sees would be written into the new files.
+func outwait(ctx context.Context, connection *pgx.Conn) error {
+	var mark string
+	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&mark); err != nil {
+		return postgresDialect.wrap(err)
+	}
+	for end := time.Now().Add(longestReader); ; {
+		var seen bool
+		if err := connection.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND
+				greatest(age(backend_xmin), age(backend_xid)) > age(CAST($1::text AS xid)))`, mark).Scan(&seen); err != nil {
+			return postgresDialect.wrap(err)
+		}
+		if !seen {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("somebody still reads what was there before; try again when long transactions have ended: %w", ErrUnavailable)
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func wipeFile(ctx context.Context, file sqliteFile) error {
