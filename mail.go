@@ -120,10 +120,3 @@ type MailResult struct {
 	Uncertain bool          // it fell silent when it had everything
 	Reply     string
 }
-
-// MailDesk says what is known about the sending of mail.
-type MailDesk struct {
-	// OpenUntil is how long a server promised to be there that has a mail server
-	// to send through. Such servers renew it.
-	OpenUntil time.Time
-}

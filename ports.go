@@ -472,7 +472,9 @@ type MailReader interface {
 	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)   // the oldest first
 	MailsOf(ctx context.Context, key Key) ([]MailRecord, error)         // of one account, the oldest first
 	MailsWaiting(ctx context.Context, most int) (int, time.Time, error) // queued or sending, counted up to most; since when
-	MailDesk(ctx context.Context) (MailDesk, error)
+	// MailSentUntil says until when a server promised to be there that has a
+	// mail server to send through. Such servers renew it.
+	MailSentUntil(ctx context.Context) (time.Time, error)
 }
 
 // MailWriter changes the mails to customers. What a Tx reads of a mail by its
@@ -490,7 +492,7 @@ type MailWriter interface {
 	// are gone, as if never queued; refused and withdrawn ones stay for good, so
 	// that the account created again queues none for their addresses.
 	RetractMails(ctx context.Context, key Key) (told bool, err error)
-	// OpenMailDesk notes that a server can send mail for so long from now; a
-	// shorter time than was noted before changes nothing. Zero closes the desk.
-	OpenMailDesk(ctx context.Context, length time.Duration) error
+	// PromiseMail notes that a server can send mail for so long from now; a
+	// shorter time than was noted before changes nothing. Zero ends the promise.
+	PromiseMail(ctx context.Context, length time.Duration) error
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/document"
+	"landfall/internal/filestore"
 	"landfall/internal/operate"
 	"landfall/internal/portrait"
 )
@@ -64,7 +64,7 @@ func accountShow() *cobra.Command {
 		}
 		// Where documents are is a setting of the server; the operator has it too
 		// or sees the paths alone. Nothing is asked of the store here.
-		places, err := document.Place(settings.Documents)
+		places, err := filestore.Place(settings.Documents)
 		if err != nil {
 			return usageError{err}
 		}

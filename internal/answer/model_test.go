@@ -79,7 +79,7 @@ func serve(t *testing.T, database string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	desk := intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{})})
+	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{})})
 	s := &service{
 		ctx: t.Context(), store: store, api: answer.New(desk, nil), runs: conductor.New(store, desk, conductor.Options{Lanes: 2}),
 		operator: operate.New(store, operate.Options{Actor: "operator:model", Rules: []string{mixed}}),

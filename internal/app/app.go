@@ -19,7 +19,7 @@ import (
 	"landfall/internal/conductor"
 	"landfall/internal/console"
 	"landfall/internal/contract"
-	"landfall/internal/document"
+	"landfall/internal/filestore"
 	"landfall/internal/httpapi"
 	"landfall/internal/intake"
 	"landfall/internal/mailroom"
@@ -42,14 +42,14 @@ type App struct {
 	gate     *auth.Gate
 	quota    *quota.Keeper
 	logins   *logins
-	vendors  *payvendor.Desk
+	vendors  *payvendor.Verifier
 	mail     *mailroom.Room // nil when no mail server is configured
 	runs     *conductor.Conductor
 	tide     *outbox.Tide
 	sender   *outbox.Sender
 	webhooks *outbox.Webhooks
 	console  *console.Console // nil when off
-	places   landfall.Documents
+	places   landfall.FileStore
 	doorman  *auth.Reception
 	notary   *notary.Notary
 	api      *httpapi.API
@@ -64,7 +64,7 @@ type App struct {
 // New opens the database, brings its schema up to date, and wires everything.
 // It waits for a database that is away as long as the settings say.
 func New(ctx context.Context, settings Settings, version string, log *Log) (*App, error) {
-	documents, err := document.Open(settings.Documents, document.Options{TimeLimit: settings.DocumentTimeout})
+	files, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
 	}
@@ -79,7 +79,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
-	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: documents,
+	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: files,
 		tide: outbox.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -97,13 +97,13 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.doorman = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
 	app.quota = quota.New(store, time.Now, metrics.OverQuota)
 	app.gate = auth.NewGate(store, time.Now)
-	app.vendors = payvendor.NewDesk(payvendor.Options{
+	app.vendors = payvendor.New(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.Asked,
 	})
 	app.webhooks = outbox.NewWebhooks(store, outbox.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Documents: documents, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
+		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
 		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})

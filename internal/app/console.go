@@ -25,7 +25,7 @@ func (a *App) openConsole(desk *intake.Desk) {
 		},
 		Desk:          desk,
 		Reception:     a.doorman,
-		Documents:     a.places,
+		Files:         a.places,
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,

@@ -11,8 +11,8 @@ import (
 
 	"landfall"
 	"landfall/internal/contract"
-	"landfall/internal/document"
 	"landfall/internal/engine"
+	"landfall/internal/filestore"
 	"landfall/internal/payvendor"
 	"landfall/internal/sqlstore"
 )
@@ -46,7 +46,7 @@ func Check(settings Settings) (mistakes []error) {
 	if _, err := settings.webhookKeys(); err != nil {
 		mistakes = append(mistakes, err)
 	}
-	if _, err := document.Open(settings.Documents, document.Options{TimeLimit: settings.DocumentTimeout}); err != nil {
+	if _, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout}); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("setting documents: %w", err))
 	}
 	if _, err := settings.Mail.Writer(); err != nil {
@@ -206,10 +206,10 @@ func (d *doctor) vendors(ctx context.Context, store landfall.Store) {
 		d.say("vendors", Bad, err.Error(), "")
 		return
 	}
-	desk := payvendor.NewDesk(payvendor.Options{TimeLimit: d.settings.VendorTimeout, SecretVariables: d.settings.VendorSecrets})
-	defer desk.Close()
+	verifier := payvendor.New(payvendor.Options{TimeLimit: d.settings.VendorTimeout, SecretVariables: d.settings.VendorSecrets})
+	defer verifier.Close()
 	for _, vendor := range vendors {
-		_, err := desk.Verify(ctx, "", vendor, landfall.Instruction{Reference: "landfall-doctor", Type: "DIRECT_DEBIT"})
+		_, err := verifier.Verify(ctx, "", vendor, landfall.Instruction{Reference: "landfall-doctor", Type: "DIRECT_DEBIT"})
 		known, ours := errors.AsType[*landfall.Error](err)
 		if err == nil || ours && (known.Code == landfall.CodeInstructionNotFound || known.Code == landfall.CodeInstructionTypeMismatch || known.Code == landfall.CodeInstructionInactive) {
 			d.say("vendor "+vendor.Code, Good, "it answers and accepts our credentials", "")

@@ -45,7 +45,7 @@ func (a *App) warnOfSilence(ctx context.Context) {
 			}
 		}
 		if err == nil && a.settings.embedded() {
-			err = tx.OpenMailDesk(ctx, 0)
+			err = tx.PromiseMail(ctx, 0)
 		}
 		return err
 	})

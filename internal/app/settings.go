@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"landfall/internal/document"
 	"landfall/internal/engine"
+	"landfall/internal/filestore"
 	"landfall/internal/httpapi"
 )
 
@@ -312,7 +312,7 @@ func checkAddress(text string) error {
 // checkDocuments looks at the form alone: whether there are credentials for it
 // is a question for the server, not for every command that reads settings.
 func checkDocuments(text string) error {
-	_, err := document.Place(text)
+	_, err := filestore.Place(text)
 	return err
 }
 

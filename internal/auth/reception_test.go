@@ -24,21 +24,21 @@ func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	desk := auth.NewReception(store, auth.ReceptionOptions{Clock: clock})
+	front := auth.NewReception(store, auth.ReceptionOptions{Clock: clock})
 	link, hash := auth.NewInvitation()
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		return tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Invitation: hash, InvitationEndsAt: time.Now().Add(time.Hour)})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.Accept(t.Context(), link.Reveal(), longPassword); err != nil {
+	if _, err := front.Accept(t.Context(), link.Reveal(), longPassword); err != nil {
 		t.Fatal(err)
 	}
-	return desk, store
+	return front, store
 }
 
-func signIn(desk *auth.Reception, name, password, address string) (auth.Secret, error) {
-	secret, _, err := desk.SignIn(context.Background(), auth.SignIn{Name: name, Password: password, Address: address})
+func signIn(front *auth.Reception, name, password, address string) (auth.Secret, error) {
+	secret, _, err := front.SignIn(context.Background(), auth.SignIn{Name: name, Password: password, Address: address})
 	return secret, err
 }
 
@@ -47,13 +47,13 @@ func signIn(desk *auth.Reception, name, password, address string) (auth.Secret, 
 func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
-	desk, _ := reception(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
-	if _, err := signIn(desk, "ada", longPassword, "10.0.0.1"); err != nil {
+	front, _ := reception(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
 	slowed := 0
 	for i := range 60 {
-		_, err := signIn(desk, "ada", "guess", "192.0.2."+string(rune('0'+i%6)))
+		_, err := signIn(front, "ada", "guess", "192.0.2."+string(rune('0'+i%6)))
 		refusal, _ := errors.AsType[*landfall.Error](err)
 		if refusal == nil {
 			t.Fatalf("guess %d: %v", i, err)
@@ -65,26 +65,26 @@ func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 	if slowed < 25 {
 		t.Errorf("only %d of 60 guesses were slowed down", slowed)
 	}
-	if _, err := signIn(desk, "ada", longPassword, "198.51.100.7"); err == nil {
+	if _, err := signIn(front, "ada", longPassword, "198.51.100.7"); err == nil {
 		t.Error("a stranger got in while the name was being guessed")
 	}
-	if _, err := signIn(desk, "ada", longPassword, "10.0.0.1"); err != nil {
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
 		t.Errorf("the owner was held up: %v", err)
 	}
 	mu.Lock()
 	now = now.Add(time.Minute)
 	mu.Unlock()
-	if _, err := signIn(desk, "ada", longPassword, "198.51.100.7"); err != nil {
+	if _, err := signIn(front, "ada", longPassword, "198.51.100.7"); err != nil {
 		t.Errorf("the owner was locked out: %v", err)
 	}
 }
 
 // A wrong password, an unknown name and somebody shut out are the same refusal.
 func TestRefusalsTellNothing(t *testing.T) {
-	desk, store := reception(t, nil)
-	_, wrong := signIn(desk, "ada", "not the one", "10.0.0.1")
-	_, unknown := signIn(desk, "nobody", longPassword, "10.0.0.1")
-	secret, err := signIn(desk, "ada", longPassword, "10.0.0.1")
+	front, store := reception(t, nil)
+	_, wrong := signIn(front, "ada", "not the one", "10.0.0.1")
+	_, unknown := signIn(front, "nobody", longPassword, "10.0.0.1")
+	secret, err := signIn(front, "ada", longPassword, "10.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,45 +95,45 @@ func TestRefusalsTellNothing(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	_, shut := signIn(desk, "ada", longPassword, "10.0.0.1")
+	_, shut := signIn(front, "ada", longPassword, "10.0.0.1")
 	for what, err := range map[string]error{"unknown": unknown, "shut out": shut} {
 		if err == nil || wrong == nil || err.Error() != wrong.Error() {
 			t.Errorf("%s: %v, a wrong password: %v", what, err, wrong)
 		}
 	}
-	if _, _, err := desk.Whoever(t.Context(), secret.Reveal()); err == nil {
+	if _, _, err := front.Whoever(t.Context(), secret.Reveal()); err == nil {
 		t.Error("somebody shut out is still in")
 	}
 }
 
 // A changed password ends every other session, and asks for the old one.
 func TestChangedPasswordEndsOtherSessions(t *testing.T) {
-	desk, _ := reception(t, nil)
-	here, err := signIn(desk, "ada", longPassword, "10.0.0.1")
+	front, _ := reception(t, nil)
+	here, err := signIn(front, "ada", longPassword, "10.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := signIn(desk, "ada", longPassword, "10.0.0.2")
+	there, err := signIn(front, "ada", longPassword, "10.0.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err := desk.Whoever(t.Context(), here.Reveal())
+	_, session, err := front.Whoever(t.Context(), here.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := desk.ChangePassword(t.Context(), session, "not the one", "another long password"); err == nil {
+	if err := front.ChangePassword(t.Context(), session, "not the one", "another long password"); err == nil {
 		t.Error("changed without the old password")
 	}
-	if err := desk.ChangePassword(t.Context(), session, longPassword, "another long password"); err != nil {
+	if err := front.ChangePassword(t.Context(), session, longPassword, "another long password"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := desk.Whoever(t.Context(), here.Reveal()); err != nil {
+	if _, _, err := front.Whoever(t.Context(), here.Reveal()); err != nil {
 		t.Errorf("the session that changed it ended: %v", err)
 	}
-	if _, _, err := desk.Whoever(t.Context(), there.Reveal()); err == nil {
+	if _, _, err := front.Whoever(t.Context(), there.Reveal()); err == nil {
 		t.Error("another session goes on")
 	}
-	if _, err := signIn(desk, "ada", longPassword, "10.0.0.1"); err == nil {
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err == nil {
 		t.Error("the old password still works")
 	}
 }

@@ -126,7 +126,7 @@ func (w *worker) attempts(lines []*entry) []answer.Answer {
 		w.calls = append(w.calls, answer.Call{Who: w.author(e), Query: w.request.Query, Body: e.text})
 	}
 	if len(lines) > 1 {
-		if answers, ok := w.together(ctx, lines); ok {
+		if answers, ok := w.inOneGo(ctx, lines); ok {
 			return answers
 		}
 	}
@@ -152,9 +152,9 @@ func (w *worker) limit() context.Context {
 	return w.limited
 }
 
-// together has lines answered with each other. When something of ours breaks on
+// inOneGo has lines answered with each other. When something of ours breaks on
 // the way, each is tried alone, so that only one suffers.
-func (w *worker) together(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
+func (w *worker) inOneGo(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			w.panicked(ctx, lines[0], fault)

@@ -53,7 +53,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 		return nil, err
 	}
 	options := portrait.Options{Personal: personal, Now: v.console.Clock()}
-	if places := v.console.Documents; places != nil {
+	if places := v.console.Files; places != nil {
 		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
 	}
 	shown := accountShown{

@@ -32,7 +32,7 @@ type Options struct {
 	As        func(actor string) *operate.Operator
 	Desk      *intake.Desk // creates accounts
 	Reception *auth.Reception
-	Documents landfall.Documents // where documents are; nil: only their paths are shown
+	Files     landfall.FileStore // where notes and statements have their files; nil: only their paths are shown
 	Logger    *slog.Logger
 	// ClientAddress is who calls, seen through known proxies; nil: the peer.
 	ClientAddress func(*http.Request) netip.Addr

@@ -88,7 +88,7 @@ var answerCodes = []CodeEntry{
 		"It also stands in place of a failure that was erased.", 400),
 	answers(landfall.CodeOutsideOpenPeriod, "The transaction's date is outside the open statement period and may not be moved.", 400),
 	answers(landfall.CodeStatementExists, "A statement with this identifier and other content exists.", 400),
-	answers(landfall.CodeDocumentMissing, "The document is not in the file store.", 400),
+	answers(landfall.CodeFileMissing, "The document is not in the file store.", 400),
 	answers(landfall.CodeFileStoreUnavailable, "The file store could not be asked. Send the same request again later.", 503),
 	answers(landfall.CodeInstructionNotFound, "The vendor knows no such payment instruction.", 400),
 	answers(landfall.CodeInstructionTypeMismatch, "The vendor has the payment instruction under another type.", 400),

@@ -43,14 +43,14 @@ type Options struct {
 type fault uint8
 
 const (
-	noFault       fault = iota
-	forgetsJob          // a call is forgotten when its group falls
-	settlesInUse        // a lost commit is looked up over the connections that lost it
-	blamesAll           // a locked row refuses everybody in its batch
-	holdsNothing        // what a write depends on is read without a lock
-	uncommitted         // a write that returned rows counts as none
-	readsTogether       // tenants who read take no turns
-	waitsForDisk        // a read waits as long as its disk does
+	noFault        fault = iota
+	forgetsJob           // a call is forgotten when its group falls
+	settlesInUse         // a lost commit is looked up over the connections that lost it
+	blamesAll            // a locked row refuses everybody in its batch
+	holdsNothing         // what a write depends on is read without a lock
+	uncommitted          // a write that returned rows counts as none
+	readsUnordered       // tenants who read take no turns
+	waitsForDisk         // a read waits as long as its disk does
 )
 
 func (o Options) withDefaults() Options {
@@ -126,7 +126,7 @@ func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 // be stuck in a statement on another goroutine, so what it fills in must not be
 // looked at when View answers with an error.
 func (db *DB) View(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	if db.planted == readsTogether {
+	if db.planted == readsUnordered {
 		tenant = ""
 	}
 	return db.machine.view(ctx, tenant, fn)

@@ -51,7 +51,7 @@ func (r *readers) view(ctx context.Context, tenant string, fn func(*Tx) error) e
 // readTurns lets so many read at once.
 func readTurns(size int, options Options) *turnstile.Turnstile {
 	turns := turnstile.New(size, options.Limits.QueueWait, errBusy)
-	if options.planted == readsTogether {
+	if options.planted == readsUnordered {
 		turns.Share = size
 	}
 	return turns

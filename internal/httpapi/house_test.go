@@ -73,7 +73,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	h.furnish()
 
 	metrics := NewMetrics("test")
-	desk := intake.New(store, intake.Options{Verifier: payvendor.NewDesk(payvendor.Options{Tries: 1})})
+	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
 		Answers: answer.New(desk, metrics.Count).Named("https://landfall.example.com"), Metrics: metrics, Gate: auth.NewGate(store, nil),
 		Token:  tokenql.New(h.issuer, tokenql.Options{Log: h.log.logger()}),

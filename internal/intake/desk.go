@@ -24,8 +24,8 @@ type Options struct {
 	// ServiceLimit is how many accounts the whole service creates at once, over
 	// all replicas; 0 means no limit.
 	ServiceLimit int
-	// Documents looks documents up; nil when no file store is configured.
-	Documents landfall.Documents
+	// Files looks up the files that notes and statements name; nil when no file store is configured.
+	Files landfall.FileStore
 	// Quota shares the places for creations between organisations; nil when
 	// nobody does.
 	Quota Quota
@@ -48,7 +48,7 @@ type Desk struct {
 	suppliers    *memo.Memo[grant, *landfall.Supplier]
 	lease        time.Duration
 	serviceLimit int
-	documents    landfall.Documents
+	files        landfall.FileStore
 	verifier     landfall.InstructionVerifier
 	quota        Quota
 	mailDelay    time.Duration
@@ -74,7 +74,7 @@ func New(store landfall.Store, options Options) *Desk {
 		tide:  options.Tide,
 		store: store, now: options.Now, suppliers: memo.New[grant, *landfall.Supplier](supplierMemory),
 		lease: options.Lease, serviceLimit: options.ServiceLimit,
-		documents: options.Documents, verifier: options.Verifier, quota: options.Quota, wake: options.Wake, mailDelay: options.MailDelay,
+		files: options.Files, verifier: options.Verifier, quota: options.Quota, wake: options.Wake, mailDelay: options.MailDelay,
 	}
 }
 

@@ -71,7 +71,7 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground 
 		return errors.Join(tx.CreateOrganisation(ctx, "ours"), tx.CreateSupplier(ctx, landfall.NewSupplier("S")),
 			tx.Grant(ctx, "S", "ours"), tx.CreateTeam(ctx, "Team"), tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}))
 	})
-	options := Options{Documents: g.files, Verifier: g.vendor}
+	options := Options{Files: g.files, Verifier: g.vendor}
 	for _, change := range adjust {
 		change(&options)
 	}
@@ -124,7 +124,7 @@ func (f *files) Check(_ context.Context, _ landfall.Supplier, path string) error
 		return &landfall.Error{Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, Detail: "Away."}
 	}
 	if f.missing != "" && strings.Contains(path, f.missing) {
-		return landfall.Refuse(landfall.CodeDocumentMissing, "Not there.")
+		return landfall.Refuse(landfall.CodeFileMissing, "Not there.")
 	}
 	return nil
 }

@@ -55,11 +55,11 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 }
 
 // notePaths gives the document paths of notes with the attr of each.
-func notePaths(notes []landfall.Note) []documentAt {
-	var paths []documentAt
+func notePaths(notes []landfall.Note) []fileAt {
+	var paths []fileAt
 	for i, note := range notes {
 		for j, path := range note.DocumentPaths {
-			paths = append(paths, documentAt{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
+			paths = append(paths, fileAt{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
 		}
 	}
 	return paths

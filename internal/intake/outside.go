@@ -28,19 +28,19 @@ func (a *attempt) askOutside(ctx context.Context, data *landfall.AccountData) er
 
 // mustAsk reports whether anybody outside has to be asked.
 func (a *attempt) mustAsk(data *landfall.AccountData) bool {
-	return len(data.Instructions) > 0 || a.supplier.VerifyDocuments && len(inlineDocuments(data)) > 0
+	return len(data.Instructions) > 0 || a.supplier.VerifyDocuments && len(inlineFiles(data)) > 0
 }
 
 // ask asks the file store about documents, and vendors about payment
 // instructions.
 func (a *attempt) ask(ctx context.Context, data *landfall.AccountData) error {
-	if err := a.desk.checkDocuments(ctx, a.supplier, inlineDocuments(data)); err != nil {
+	if err := a.desk.checkFiles(ctx, a.supplier, inlineFiles(data)); err != nil {
 		return err
 	}
 	return a.verifyAll(ctx, data.Instructions)
 }
 
-func inlineDocuments(data *landfall.AccountData) []documentAt {
+func inlineFiles(data *landfall.AccountData) []fileAt {
 	return append(notePaths(data.Notes), statementPaths(data.Statements)...)
 }
 
@@ -48,7 +48,7 @@ func inlineDocuments(data *landfall.AccountData) []documentAt {
 // said. The refusal of the first one in the list is the one told.
 func (a *attempt) verifyAll(ctx context.Context, instructions []landfall.Instruction) error {
 	refusals := make([]error, len(instructions))
-	err := together(ctx, len(instructions), func(ctx context.Context, i int) error {
+	err := eachOf(ctx, len(instructions), func(ctx context.Context, i int) error {
 		details, err := a.desk.verify(ctx, a.who, a.claim.Key.Supplier, instructions[i])
 		var refusal *landfall.Error
 		if errors.As(err, &refusal) && refusal.Kind == landfall.Invalid {
@@ -73,9 +73,9 @@ func (a *attempt) verifyAll(ctx context.Context, instructions []landfall.Instruc
 // to be done in time, few enough not to flood whoever answers.
 const atOnce = 8
 
-// together runs n questions, a few at a time. The first error ends the others
+// eachOf runs n questions, a few at a time. The first error ends the others
 // and is the result. A panic is an error too: nobody else could catch it here.
-func together(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
+func eachOf(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (

@@ -122,7 +122,7 @@ func TestDocumentsAreVerified(t *testing.T) {
 	g.supplierIs(func(s *landfall.Supplier) { s.VerifyDocuments = true })
 	_, err := g.process("1", false)
 	var refusal *landfall.Error
-	if !errors.As(err, &refusal) || refusal.Code != landfall.CodeDocumentMissing || len(refusal.Violations) != 2 ||
+	if !errors.As(err, &refusal) || refusal.Code != landfall.CodeFileMissing || len(refusal.Violations) != 2 ||
 		refusal.Violations[0].Attr != "notes.0.document_paths.1.document_path" || refusal.Violations[1].Attr != "statements.0.statement_path" {
 		t.Errorf("got %s", describe(err))
 	}
@@ -151,7 +151,7 @@ func TestDocumentsAreVerified(t *testing.T) {
 	if err := post("1"); firstAttr(err) != "path_does_not_exist_in_file_store at notes.0.document_paths.0.document_path" {
 		t.Errorf("got %s", describe(err))
 	}
-	g.documents = nil
+	g.Desk.files = nil
 	if err := post("1"); codeOf(err) != landfall.CodeFileStoreUnavailable {
 		t.Errorf("no file store: %s", describe(err))
 	}
@@ -160,11 +160,11 @@ func TestDocumentsAreVerified(t *testing.T) {
 func TestMissingDocumentsAreCounted(t *testing.T) {
 	g := onSQLite(t)
 	g.files.missing = "bad"
-	var documents []documentAt
+	var documents []fileAt
 	for i := range 250 {
-		documents = append(documents, documentAt{fmt.Sprint("d.", i), fmt.Sprint("bad/", i)})
+		documents = append(documents, fileAt{fmt.Sprint("d.", i), fmt.Sprint("bad/", i)})
 	}
-	err := g.checkDocuments(t.Context(), landfall.Supplier{VerifyDocuments: true}, documents)
+	err := g.checkFiles(t.Context(), landfall.Supplier{VerifyDocuments: true}, documents)
 	var refusal *landfall.Error
 	if !errors.As(err, &refusal) || len(refusal.Violations) != 101 || refusal.Violations[99].Attr != "d.99" || refusal.Violations[100].Code != rules.CodeTooManyErrors {
 		t.Errorf("got %s", describe(err))

@@ -187,7 +187,7 @@ func (s *stint) askAll(ctx context.Context, asking []*try, data map[*try]*landfa
 		s.renew(ctx, cancel)
 	}()
 	// Its error is nil: what an account meets is its own.
-	_ = together(ctx, len(asking), func(ctx context.Context, i int) error {
+	_ = eachOf(ctx, len(asking), func(ctx context.Context, i int) error {
 		t := asking[i]
 		t.reason = guarded(func() error { return t.ask(ctx, data[t]) })
 		return nil

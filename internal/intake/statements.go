@@ -58,11 +58,11 @@ func refuseStatement(index int) error {
 }
 
 // statementPaths gives the document paths of statements with the attr of each.
-func statementPaths(statements []landfall.Statement) []documentAt {
-	var paths []documentAt
+func statementPaths(statements []landfall.Statement) []fileAt {
+	var paths []fileAt
 	for i, statement := range statements {
 		if statement.Path != "" {
-			paths = append(paths, documentAt{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
+			paths = append(paths, fileAt{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
 		}
 	}
 	return paths

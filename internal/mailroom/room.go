@@ -128,7 +128,7 @@ func (r *Room) announce(ctx context.Context) {
 
 // Announce notes that mail is sent from here.
 func Announce(ctx context.Context, store landfall.Store) error {
-	return store.Update(ctx, func(tx landfall.Tx) error { return tx.OpenMailDesk(ctx, announced) })
+	return store.Update(ctx, func(tx landfall.Tx) error { return tx.PromiseMail(ctx, announced) })
 }
 
 // take gives mails to send, unless the mail server is to be left alone.

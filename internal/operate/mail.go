@@ -19,8 +19,8 @@ func (o *Operator) mayMail(ctx context.Context, view landfall.View, before bool,
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil
 	}
-	desk, err := view.MailDesk(ctx)
-	if err != nil || desk.OpenUntil.After(o.clock()) {
+	until, err := view.MailSentUntil(ctx)
+	if err != nil || until.After(o.clock()) {
 		return err
 	}
 	return landfall.Refuse(landfall.CodeValidationFailed,

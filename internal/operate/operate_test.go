@@ -20,14 +20,14 @@ const actor = "operator:ada"
 
 var ruleCodes = []string{"incorrect_tax_amount", "incorrect_line_item_net_amount", "phone_number_not_assigned"}
 
-// desk is an operator over a fresh store.
-type desk struct {
+// office is an operator over a fresh store.
+type office struct {
 	*operate.Operator
 	store landfall.Store
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(*testing.T, desk)) {
+func each(t *testing.T, test func(*testing.T, office)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
 		"sqlite":     func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
@@ -39,13 +39,13 @@ func each(t *testing.T, test func(*testing.T, desk)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
-			test(t, desk{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store})
+			test(t, office{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store})
 		})
 	}
 }
 
 // audit gives the actions written down about a subject, with their details.
-func (d desk) audit(t *testing.T, subject string) []string {
+func (d office) audit(t *testing.T, subject string) []string {
 	t.Helper()
 	var lines []string
 	err := d.store.View(t.Context(), func(view landfall.View) error {
@@ -65,7 +65,7 @@ func (d desk) audit(t *testing.T, subject string) []string {
 }
 
 // events gives the events about a process or, with no number, a supplier.
-func (d desk) events(t *testing.T, key landfall.Key) []landfall.Event {
+func (d office) events(t *testing.T, key landfall.Key) []landfall.Event {
 	t.Helper()
 	var events []landfall.Event
 	err := d.store.View(t.Context(), func(view landfall.View) error {
@@ -112,7 +112,7 @@ func refusal(t *testing.T, what string, err error, code string, parts ...string)
 }
 
 func TestSupplierLife(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		made, err := d.CreateSupplier(ctx, "ACME", operate.SupplierChange{Name: new("Acme, Ltd"), DocumentRoot: new("imports/acme/")})
 		must(t, err)
@@ -158,7 +158,7 @@ func TestSupplierLife(t *testing.T) {
 func second[V any](_ V, err error) error { return err }
 
 func TestGrants(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})), d.CreateOrganisation(ctx, "Acme"))
 		refusal(t, "unknown supplier", d.Grant(ctx, "T", "Acme"), landfall.CodeSupplierUnknown, `"T"`)
@@ -179,7 +179,7 @@ func TestGrants(t *testing.T) {
 }
 
 func TestOrganisationsAndTeams(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"), d.CreateOrganisation(ctx, "Zebra & Söhne"), d.CreateTeam(ctx, "Migration Team"))
 		refusal(t, "organisation twice", d.CreateOrganisation(ctx, "Acme"), landfall.CodeValidationFailed, "already")
@@ -203,7 +203,7 @@ func TestOrganisationsAndTeams(t *testing.T) {
 }
 
 func TestKeyLife(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		key, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Viewer, Life: 90 * 24 * time.Hour})
@@ -252,7 +252,7 @@ func TestKeyLife(t *testing.T) {
 }
 
 func TestKeyRefusals(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		_, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: "admin"})
@@ -278,7 +278,7 @@ func TestKeyRefusals(t *testing.T) {
 }
 
 func TestSkipMarks(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})))
 		key := landfall.Key{Supplier: "S", External: "1/2"}
@@ -314,7 +314,7 @@ func TestSkipMarks(t *testing.T) {
 }
 
 func TestVendorLife(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		vendor := landfall.Vendor{
 			Code: "PAY", Adapter: "json", BaseURL: "https://pay.example", SecretEnv: "VENDOR_PAY_KEY",
@@ -350,7 +350,7 @@ func TestVendorLife(t *testing.T) {
 
 // A number that cannot be one is told apart from one that nobody has.
 func TestAccountNumbersAreChecked(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		_, err := d.ShowAccountByNumber(t.Context(), "A-00000001")
 		refusal(t, "a wrong check character", err, landfall.CodeAccountNotFound, "mistyped")
 		_, err = d.ShowAccountByNumber(t.Context(), "a-00000000")
@@ -361,7 +361,7 @@ func TestAccountNumbersAreChecked(t *testing.T) {
 // A mistyped supplier is blamed itself, not its accounts, and the one that was
 // meant is named.
 func TestMistypedNamesAreBlamed(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		_, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})
 		must(t, err)

@@ -13,7 +13,7 @@ func root(text string) operate.SupplierChange { return operate.SupplierChange{Do
 
 // A supplier without a root of its own reached every other supplier's documents.
 func TestDocumentRootsAreApart(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		made, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})
 		must(t, err)
@@ -39,7 +39,7 @@ func TestDocumentRootsAreApart(t *testing.T) {
 
 // Leftovers of earlier times are told of, and keep nobody from pausing.
 func TestOldRootsAreToldOf(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, d.store.Update(ctx, func(tx landfall.Tx) error {
 			for code, root := range map[string]string{"A": "shared", "B": "shared/b", "C": "/Shared/", "D": "", "E": "/", "F": "fine"} {
@@ -63,7 +63,7 @@ func TestOldRootsAreToldOf(t *testing.T) {
 
 // Of many who want the same place at once exactly one gets it.
 func TestTwoSuppliersCannotTakeOneRootAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		var crowd sync.WaitGroup
 		results := make([]error, 6)
 		for i := range results {

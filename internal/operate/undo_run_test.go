@@ -14,7 +14,7 @@ import (
 )
 
 // ranThrough makes a run of so many accounts that has come to its end.
-func (d desk) ranThrough(t *testing.T, supplier string, count int) landfall.Run {
+func (d office) ranThrough(t *testing.T, supplier string, count int) landfall.Run {
 	t.Helper()
 	ctx := t.Context()
 	if _, err := d.CreateSupplier(ctx, supplier, operate.SupplierChange{}); err != nil {
@@ -74,7 +74,7 @@ func (d desk) ranThrough(t *testing.T, supplier string, count int) landfall.Run 
 	return run
 }
 
-func (d desk) settle(t *testing.T, slice landfall.RunSlice) {
+func (d office) settle(t *testing.T, slice landfall.RunSlice) {
 	t.Helper()
 	today, err := calendar.ParseDay("2026-07-01")
 	if err != nil {
@@ -102,7 +102,7 @@ func (d desk) settle(t *testing.T, slice landfall.RunSlice) {
 // TestRunUndoIsInterruptedAndRepeated stops an undo in the middle: the next one
 // ends with the figures that one alone would have had.
 func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		const accounts = 90
 		run := d.ranThrough(t, "S", accounts)
 		for _, external := range []string{"0003", "0050", "0080"} {

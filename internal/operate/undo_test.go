@@ -13,7 +13,7 @@ import (
 )
 
 // createAccount stages and creates the smallest account there is.
-func (d desk) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutcome {
+func (d office) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutcome {
 	t.Helper()
 	document := []byte(`{}`)
 	if _, err := d.store.Stage(t.Context(), landfall.Staging{Key: key, Document: document, Hash: sha256.Sum256(document)}); err != nil {
@@ -37,7 +37,7 @@ func (d desk) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutco
 }
 
 func TestUndoIsWrittenDownAndShown(t *testing.T) {
-	each(t, func(t *testing.T, d desk) {
+	each(t, func(t *testing.T, d office) {
 		if _, err := d.CreateSupplier(t.Context(), "S", operate.SupplierChange{}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,10 +10,10 @@ import (
 
 // Health says how a vendor did of late, as far as this replica asked it:
 // nothing when it did not.
-func (d *Desk) Health(code string) string {
-	d.mu.Lock()
-	line, warned := d.lines[code], d.warned[code]
-	d.mu.Unlock()
+func (v *Verifier) Health(code string) string {
+	v.mu.Lock()
+	line, warned := v.lines[code], v.warned[code]
+	v.mu.Unlock()
 	switch {
 	case line == nil && warned:
 		return "failed"

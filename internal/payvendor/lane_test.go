@@ -23,17 +23,17 @@ func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, good[adapter]) }))
 			t.Cleanup(server.Close)
 			var alarms atomic.Int64
-			desk := NewDesk(Options{Tries: 1, Alarm: func(string, error) { alarms.Add(1) }})
-			t.Cleanup(desk.Close)
+			verifier := New(Options{Tries: 1, Alarm: func(string, error) { alarms.Add(1) }})
+			t.Cleanup(verifier.Close)
 			vendor := vendorAt(t, adapter, server.URL)
 			for range 10 {
 				odd := instruction
 				odd.Reference += "x"
-				if code := codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, odd))); code != landfall.CodeInstructionNotFound {
+				if code := codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, odd))); code != landfall.CodeInstructionNotFound {
 					t.Fatalf("an oddly spelled reference: %q", code)
 				}
 			}
-			if err := second(desk.Verify(t.Context(), "Acme", vendor, instruction)); err != nil || alarms.Load() > 0 {
+			if err := second(verifier.Verify(t.Context(), "Acme", vendor, instruction)); err != nil || alarms.Load() > 0 {
 				t.Errorf("afterwards %v, %d alarms", err, alarms.Load())
 			}
 		})
@@ -58,10 +58,10 @@ func (m *moody) ask(ctx context.Context, reference string) (answer, error) {
 	return answer{types: []string{"CARD"}, active: true}, nil
 }
 
-func moodyDesk(upset func(context.Context) error) (*Desk, landfall.Vendor, *moody) {
-	desk, vendor, moody := NewDesk(Options{Tries: 1}), landfall.Vendor{Code: "V", Adapter: JSON}, &moody{upset: upset}
-	desk.lines["V"] = newLine(vendor, desk.options, &http.Client{Transport: &courier{}}, moody)
-	return desk, vendor, moody
+func moodyVerifier(upset func(context.Context) error) (*Verifier, landfall.Vendor, *moody) {
+	verifier, vendor, moody := New(Options{Tries: 1}), landfall.Vendor{Code: "V", Adapter: JSON}, &moody{upset: upset}
+	verifier.lines["V"] = newLine(vendor, verifier.options, &http.Client{Transport: &courier{}}, moody)
+	return verifier, vendor, moody
 }
 
 var odd = landfall.Instruction{Reference: "odd", Type: "CARD"}
@@ -72,14 +72,14 @@ func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
 		"asked to stay away": &statusError{status: 429, retryAfter: time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			desk, vendor, _ := moodyDesk(func(context.Context) error { return upset })
+			verifier, vendor, _ := moodyVerifier(func(context.Context) error { return upset })
 			for range 30 {
-				desk.Verify(t.Context(), "Attacker", vendor, odd)
+				verifier.Verify(t.Context(), "Attacker", vendor, odd)
 			}
-			if code := codeOf(t, second(desk.Verify(t.Context(), "Attacker", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
+			if code := codeOf(t, second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
 				t.Errorf("%s: the attacker himself gets %q", name, code)
 			}
-			if err := second(desk.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil {
+			if err := second(verifier.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil {
 				t.Errorf("%s: the neighbour gets %v", name, err)
 			}
 		})
@@ -88,13 +88,13 @@ func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
 
 func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk, vendor, moody := moodyDesk(func(ctx context.Context) error { return wait(ctx, 9*time.Second) })
+		verifier, vendor, moody := moodyVerifier(func(ctx context.Context) error { return wait(ctx, 9*time.Second) })
 		var crowd sync.WaitGroup
 		var busy atomic.Int64
 		began := time.Now()
 		for range 200 {
 			crowd.Go(func() {
-				err := second(desk.Verify(t.Context(), "Attacker", vendor, odd))
+				err := second(verifier.Verify(t.Context(), "Attacker", vendor, odd))
 				if err != nil {
 					busy.Add(1)
 					if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
@@ -109,7 +109,7 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 		synctest.Wait()
 		for range 50 {
 			before := time.Now()
-			if err := second(desk.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil || time.Since(before) > 0 {
+			if err := second(verifier.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil || time.Since(before) > 0 {
 				t.Fatalf("the neighbour gets %v after %v", err, time.Since(before))
 			}
 		}
@@ -121,7 +121,7 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 			t.Errorf("%d of 200 were sent away", busy.Load())
 		}
 		// Having been sent away is no failure of the vendor's.
-		if err := second(desk.Verify(t.Context(), "Attacker", vendor, asked[JSON])); err != nil {
+		if err := second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON])); err != nil {
 			t.Errorf("afterwards the crowd's organisation gets %v", err)
 		}
 	})
@@ -130,20 +130,20 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 // Whoever hangs up while waiting gives his place in the line back.
 func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk, vendor, _ := moodyDesk(func(ctx context.Context) error { return wait(ctx, 9*time.Second) })
+		verifier, vendor, _ := moodyVerifier(func(ctx context.Context) error { return wait(ctx, 9*time.Second) })
 		ctx, leave := context.WithCancel(t.Context())
 		var crowd sync.WaitGroup
 		for range mostOfOne + mostWaitingFor {
-			crowd.Go(func() { desk.Verify(ctx, "Acme", vendor, odd) })
+			crowd.Go(func() { verifier.Verify(ctx, "Acme", vendor, odd) })
 		}
 		synctest.Wait()
 		leave()
 		crowd.Wait()
-		lane := desk.lines["V"].lane("Acme")
+		lane := verifier.lines["V"].lane("Acme")
 		if len(lane.queue)+len(lane.places)+len(lane.slots) != 0 {
 			t.Errorf("%d in the queue, %d places and %d slots are still taken", len(lane.queue), len(lane.places), len(lane.slots))
 		}
-		if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 			t.Errorf("afterwards %v", err)
 		}
 	})

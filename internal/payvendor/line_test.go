@@ -30,11 +30,11 @@ func (s *script) ask(context.Context, string) (answer, error) {
 	return answer{types: []string{"CARD"}, active: true}, s.err
 }
 
-// scripted gives a Desk whose one vendor is a script.
-func scripted(options Options) (*Desk, landfall.Vendor, *script) {
-	desk, vendor, script := NewDesk(options), landfall.Vendor{Code: "V", Adapter: JSON}, &script{}
-	desk.lines["V"] = newLine(vendor, desk.options, &http.Client{Transport: &courier{}}, script)
-	return desk, vendor, script
+// scripted gives a Verifier whose one vendor is a script.
+func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
+	verifier, vendor, script := New(options), landfall.Vendor{Code: "V", Adapter: JSON}, &script{}
+	verifier.lines["V"] = newLine(vendor, verifier.options, &http.Client{Transport: &courier{}}, script)
+	return verifier, vendor, script
 }
 
 var down = &statusError{status: 503}
@@ -42,13 +42,13 @@ var down = &statusError{status: 503}
 func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var alarms []string
-		desk, vendor, script := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
+		verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
 		script.err = down
 		for range 5 {
-			codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])))
+			codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])))
 		}
 		for range 100 {
-			err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))
+			err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))
 			var known *landfall.Error
 			if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || !errors.As(err, &known) || known.RetryAfter == 0 {
 				t.Fatalf("got %v", err)
@@ -60,7 +60,7 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		script.err = nil
 		for range 3 {
-			if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+			if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -77,10 +77,10 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			alarms := 0
-			desk, vendor, script := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
+			verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
 			script.err = err
 			for range 100 {
-				desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+				verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 			}
 			if script.calls != 100 || alarms > 1 {
 				t.Errorf("%v: %d of 100 calls reached the vendor, %d alarms", err, script.calls, alarms)
@@ -91,9 +91,9 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 
 func TestLongTroubleIsPersistent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk, vendor, script := scripted(Options{Tries: 1})
+		verifier, vendor, script := scripted(Options{Tries: 1})
 		script.err = down
-		ask := func() string { return codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))) }
+		ask := func() string { return codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))) }
 		began := time.Now()
 		for range 5 {
 			ask()
@@ -124,13 +124,13 @@ func TestLongTroubleIsPersistent(t *testing.T) {
 
 func TestAQuietNightIsNoProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk, vendor, script := scripted(Options{Tries: 1})
+		verifier, vendor, script := scripted(Options{Tries: 1})
 		script.err = down
 		for range 5 {
-			desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		}
 		time.Sleep(8 * time.Hour)
-		if code := codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
+		if code := codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
 			t.Errorf("got %q", code)
 		}
 	})
@@ -148,10 +148,10 @@ func TestRepetition(t *testing.T) {
 		{errMissing, 1}, {outward.ErrForbidden, 1}, {&statusError{status: 401}, 1}, {&statusError{status: 302}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			desk, vendor, script := scripted(Options{})
+			verifier, vendor, script := scripted(Options{})
 			script.err = c.err
 			began := time.Now()
-			desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 			if script.calls != c.calls || time.Since(began) > 10*time.Second {
 				t.Errorf("%v: %d calls in %v, want %d", c.err, script.calls, time.Since(began), c.calls)
 			}
@@ -161,31 +161,31 @@ func TestRepetition(t *testing.T) {
 
 func TestRetryAfterKeepsUsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk, vendor, script := scripted(Options{})
+		verifier, vendor, script := scripted(Options{})
 		script.err = &statusError{status: 429, retryAfter: time.Minute}
-		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		script.err = nil
 		time.Sleep(50 * time.Second)
-		err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON]))
+		err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))
 		var known *landfall.Error
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || script.calls != 1 || !errors.As(err, &known) || known.RetryAfter != 10*time.Second {
 			t.Errorf("%v after %d calls", err, script.calls)
 		}
 		time.Sleep(11 * time.Second)
-		if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || script.calls != 2 {
+		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || script.calls != 2 {
 			t.Errorf("%v after %d calls", err, script.calls)
 		}
 	})
 }
 
 func TestNewConfigurationStartsAfresh(t *testing.T) {
-	desk, vendor, script := scripted(Options{Tries: 1})
+	verifier, vendor, script := scripted(Options{Tries: 1})
 	script.err = down
 	for range 6 {
-		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 	}
 	vendor.Adapter = Sandbox
-	if err := second(desk.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+	if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 		t.Errorf("the breaker of the old configuration still counts: %v", err)
 	}
 }
@@ -220,22 +220,22 @@ func TestSlowVendors(t *testing.T) {
 				pipes := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 				server := &http.Server{Handler: c.serve, ErrorLog: quiet}
 				go server.Serve(pipes)
-				desk := NewDesk(Options{})
-				desk.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+				verifier := New(Options{})
+				verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 					return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 				}
-				desk.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				verifier.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 					if err := wait(ctx, c.connect); err != nil {
 						return nil, err
 					}
 					return pipes.dial(ctx)
 				}
 				began := time.Now()
-				_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+				_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 				if code := codeOf(t, err); code != c.want || time.Since(began) > 10*time.Second {
 					t.Errorf("code %q, want %q, after %v (%v)", code, c.want, time.Since(began), err)
 				}
-				desk.Close()
+				verifier.Close()
 				server.Close()
 				time.Sleep(5 * time.Minute) // handlers finish dripping
 			})
@@ -282,11 +282,11 @@ func TestSandbox(t *testing.T) {
 		"OUT_OF_SERVICE": landfall.CodeVendorOutOfService, "TIMEOUT": landfall.CodeVendorUnavailable,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			desk := NewDesk(Options{})
+			verifier := New(Options{})
 			for kind := range landfall.InstructionTypes {
 				for range 7 { // no answer may depend on the ones before
 					began := time.Now()
-					got, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
+					got, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
 					if code := codeOf(t, err); code != want || time.Since(began) > 10*time.Second {
 						t.Errorf("%s: %q, want %q", reference, code, want)
 					}
@@ -295,7 +295,7 @@ func TestSandbox(t *testing.T) {
 					}
 				}
 			}
-			desk.Close()
+			verifier.Close()
 		})
 	}
 }

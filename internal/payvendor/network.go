@@ -9,7 +9,7 @@ import (
 
 // client makes the HTTP client of one vendor, which may be in the networks the
 // operator opened for it.
-func (d *Desk) client(allowed []netip.Prefix) *http.Client {
-	gate := &outward.Gate{Allowed: allowed, Lookup: d.lookup, Dial: d.dial}
-	return &http.Client{Transport: &courier{next: gate.Transport(mostAtOnce, d.roots)}}
+func (v *Verifier) client(allowed []netip.Prefix) *http.Client {
+	gate := &outward.Gate{Allowed: allowed, Lookup: v.lookup, Dial: v.dial}
+	return &http.Client{Transport: &courier{next: gate.Transport(mostAtOnce, v.roots)}}
 }

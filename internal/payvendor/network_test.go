@@ -21,25 +21,25 @@ import (
 	"landfall"
 )
 
-// record gives a Desk whose names resolve as told, one answer per look-up, and
+// record gives a Verifier whose names resolve as told, one answer per look-up, and
 // whose dialler only writes down what would have been dialled.
-func record(t *testing.T, answers ...string) (*Desk, *[]string) {
+func record(t *testing.T, answers ...string) (*Verifier, *[]string) {
 	t.Helper()
 	var dialled []string
-	desk := NewDesk(Options{Tries: 1})
-	t.Cleanup(desk.Close)
-	desk.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+	verifier := New(Options{Tries: 1})
+	t.Cleanup(verifier.Close)
+	verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		addr := netip.MustParseAddr(answers[0])
 		if len(answers) > 1 {
 			answers = answers[1:]
 		}
 		return []netip.Addr{addr}, nil
 	}
-	desk.dial = func(_ context.Context, _, address string) (net.Conn, error) {
+	verifier.dial = func(_ context.Context, _, address string) (net.Conn, error) {
 		dialled = append(dialled, address)
 		return nil, errors.New("nothing leaves this test")
 	}
-	return desk, &dialled
+	return verifier, &dialled
 }
 
 func TestPrivateAddressesAreNotDialled(t *testing.T) {
@@ -51,20 +51,20 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 		"::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:10.0.0.1", "::127.0.0.1", "100::1", "2001::1", "5f00::1",
 	} {
 		for adapter, instruction := range asked {
-			desk, dialled := record(t, addr)
+			verifier, dialled := record(t, addr)
 			vendor := vendorAt(t, adapter, "https://vendor.example")
 			vendor.Networks = nil
-			_, err := desk.Verify(t.Context(), "Acme", vendor, instruction)
+			_, err := verifier.Verify(t.Context(), "Acme", vendor, instruction)
 			if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 				t.Errorf("%s by %s: %v, dialled %q", addr, adapter, err, *dialled)
 			}
 		}
 	}
 	for _, addr := range []string{"93.184.216.34", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"} {
-		desk, dialled := record(t, addr)
+		verifier, dialled := record(t, addr)
 		vendor := vendorAt(t, JSON, "https://vendor.example")
 		vendor.Networks = nil
-		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || len(*dialled) != 1 {
 			t.Errorf("%s: %v, dialled %q", addr, err, *dialled)
 		}
@@ -75,10 +75,10 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 // 127.0.0.1; what counts is what it says, not what was written.
 func TestOddSpellingsOfAddresses(t *testing.T) {
 	for _, host := range []string{"2130706433", "0x7f.1", "0177.0.0.1", "127.1", "localhost", "localhost."} {
-		desk, dialled := record(t, "127.0.0.1")
+		verifier, dialled := record(t, "127.0.0.1")
 		vendor := vendorAt(t, JSON, "https://"+host)
 		vendor.Networks = nil
-		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 			t.Errorf("%s: %v, dialled %q", host, err, *dialled)
 		}
@@ -86,11 +86,11 @@ func TestOddSpellingsOfAddresses(t *testing.T) {
 }
 
 func TestRebinding(t *testing.T) {
-	desk, dialled := record(t, "93.184.216.34", "10.0.0.1")
+	verifier, dialled := record(t, "93.184.216.34", "10.0.0.1")
 	vendor := vendorAt(t, JSON, "https://vendor.example")
 	vendor.Networks = nil
 	for range 3 {
-		desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 	}
 	if len(*dialled) != 1 || (*dialled)[0] != "93.184.216.34:443" {
 		t.Errorf("dialled %q", *dialled)
@@ -98,11 +98,11 @@ func TestRebinding(t *testing.T) {
 }
 
 func TestOneBadAddressSpoilsAll(t *testing.T) {
-	desk, dialled := record(t)
-	desk.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+	verifier, dialled := record(t)
+	verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("10.0.0.1")}, nil
 	}
-	_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://vendor.example"), asked[JSON])
+	_, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://vendor.example"), asked[JSON])
 	if code := codeOf(t, err); code != landfall.CodeVendorRejected || len(*dialled) != 0 {
 		t.Errorf("%v, dialled %q", err, *dialled)
 	}
@@ -113,10 +113,10 @@ func TestOpenedNetworks(t *testing.T) {
 		"10.20.3.4": landfall.CodeVendorUnavailable, "::ffff:10.20.3.4": landfall.CodeVendorUnavailable,
 		"10.21.3.4": landfall.CodeVendorRejected, "169.254.169.254": landfall.CodeVendorRejected,
 	} {
-		desk, dialled := record(t, addr)
+		verifier, dialled := record(t, addr)
 		vendor := vendorAt(t, JSON, "https://vendor.internal")
 		vendor.Networks = []string{"10.20.0.0/16"}
-		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		if code := codeOf(t, err); code != want || (len(*dialled) == 1) != (want == landfall.CodeVendorUnavailable) {
 			t.Errorf("%s: %v, dialled %q", addr, err, *dialled)
 		}
@@ -156,11 +156,11 @@ func TestCertificates(t *testing.T) {
 			server.Config.ErrorLog = quiet
 			server.StartTLS()
 			t.Cleanup(server.Close)
-			desk := NewDesk(Options{Tries: 1})
-			t.Cleanup(desk.Close)
-			desk.roots = roots
+			verifier := New(Options{Tries: 1})
+			t.Cleanup(verifier.Close)
+			verifier.roots = roots
 			_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-			_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://localhost:"+port), asked[JSON])
+			_, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://localhost:"+port), asked[JSON])
 			if code := codeOf(t, err); code != c.want || reached != (c.want == "") {
 				t.Errorf("code %q, want %q; reached %v (%v)", code, c.want, reached, err)
 			}

@@ -39,13 +39,13 @@ func (l *lane) watch(began time.Time, err error) {
 
 // Breakers says of every vendor that was asked how many organisations' breakers
 // are not closed.
-func (d *Desk) Breakers() map[string]int {
-	d.mu.Lock()
-	lines := make([]*line, 0, len(d.lines))
-	for _, line := range d.lines {
+func (v *Verifier) Breakers() map[string]int {
+	v.mu.Lock()
+	lines := make([]*line, 0, len(v.lines))
+	for _, line := range v.lines {
 		lines = append(lines, line)
 	}
-	d.mu.Unlock()
+	v.mu.Unlock()
 	open := make(map[string]int, len(lines))
 	for _, line := range lines {
 		line.mu.Lock()

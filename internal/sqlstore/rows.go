@@ -117,7 +117,7 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 			exact = taken
 		}
 	}
-	changed, err := t.exec(ctx, together(parts), args...)
+	changed, err := t.exec(ctx, oneStatement(parts), args...)
 	if err == nil && exact >= 0 && changed != int64(exact) {
 		return errMoved
 	}
@@ -170,8 +170,8 @@ func plainly[T any](rows []any, column, width int) (values []T, plain bool) {
 	return values, true
 }
 
-// together makes one statement of several writes.
-func together(writes []string) string {
+// oneStatement makes one statement of several writes.
+func oneStatement(writes []string) string {
 	last := len(writes) - 1
 	if last == 0 {
 		return writes[0]

@@ -213,7 +213,7 @@ var audits = []check{
 				}
 			})
 		}
-		together(writers, func(writer int) {
+		atOnce(writers, func(writer int) {
 			for number := range each {
 				err := landfall.ErrOverloaded
 				for errors.Is(err, landfall.ErrOverloaded) { // nothing was done then

@@ -116,7 +116,7 @@ var claims = []check{
 	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		var granted, taken atomic.Int32
-		together(64, func(int) {
+		atOnce(64, func(int) {
 			outcome, err := store.Claim(t.Context(), wish(key))
 			switch {
 			case err != nil:
@@ -244,7 +244,7 @@ func limited(t *testing.T, store landfall.Store, supplier, service int) {
 	staged(t, store, numbers...)
 	limit(t, store, supplier)
 	var granted, over atomic.Int32
-	together(64, func(number int) {
+	atOnce(64, func(number int) {
 		request := wish(landfall.Key{Supplier: code, External: numbers[number]})
 		request.ServiceLimit = service
 		outcome, err := store.Claim(t.Context(), request)

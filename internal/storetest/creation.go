@@ -236,7 +236,7 @@ var creations = []check{
 		staged(t, store, key.External)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
 		var created, fenced atomic.Int32
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
 			switch {
 			case err != nil:
@@ -262,7 +262,7 @@ var creations = []check{
 			mine := claim(t, store, short, landfall.ClaimGranted)
 			expire(t, store, own)
 			var created, skipped atomic.Int32
-			together(2, func(number int) {
+			atOnce(2, func(number int) {
 				if number == 0 {
 					outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
 					if err != nil {
@@ -292,7 +292,7 @@ var creations = []check{
 		staged(t, store, key.External)
 		var mine landfall.Claim
 		var last atomic.Int32
-		together(9, func(number int) {
+		atOnce(9, func(number int) {
 			if number == 8 {
 				outcome, err := store.Claim(t.Context(), wish(key))
 				if err != nil || outcome.Verdict != landfall.ClaimGranted {
@@ -332,7 +332,7 @@ var creations = []check{
 			})
 		}
 		accounts["large"] = large
-		together(2, func(number int) {
+		atOnce(2, func(number int) {
 			own := landfall.Key{Supplier: code, External: []string{"small", "large"}[number]}
 			outcome, err := store.Claim(t.Context(), wish(own))
 			if err != nil {
@@ -358,7 +358,7 @@ var creations = []check{
 			held = append(held, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted))
 		}
 		var paused atomic.Bool
-		together(crowd+1, func(number int) {
+		atOnce(crowd+1, func(number int) {
 			if number == crowd {
 				if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 					t.Error(err)

@@ -34,7 +34,7 @@ var divergences = []check{
 	{"malformed JSON is refused, and only that", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		bad := []string{"", "{", "{]", "{'a':1}", `{"a":01}`, `{"a":1,}`, "nul", `{"a":"` + "\x01" + `"}`, `{"a":NaN}`, "{} {}"}
-		together(2*len(bad), func(number int) {
+		atOnce(2*len(bad), func(number int) {
 			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
 			given := document(own, "good")
 			if number%2 == 1 {

@@ -113,7 +113,7 @@ var eventLogs = []check{
 				}
 			})
 		}
-		together(writers, func(number int) {
+		atOnce(writers, func(number int) {
 			for range each {
 				code := suppliers[rand.IntN(len(suppliers))]
 				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {

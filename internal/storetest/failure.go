@@ -77,7 +77,7 @@ var failures = []check{
 	}},
 	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
-		together(20, func(number int) {
+		atOnce(20, func(number int) {
 			refuse(t, store, fmt.Sprint(number%10), "x")
 		})
 		if found := failing(t, store, landfall.FailureQuery{}); len(found) != 10 {

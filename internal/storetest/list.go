@@ -45,7 +45,7 @@ var lists = []check{
 		// Staged at once, these may share an instant; the order must be the
 		// one their entries tell in any case.
 		numbers := []string{"b", "B", "a", "A", "_", "-", "é", "z", "10", "9", "Z", "~"}
-		together(len(numbers), func(at int) {
+		atOnce(len(numbers), func(at int) {
 			if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: numbers[at]}, "x")); err != nil {
 				t.Error(err)
 			}

@@ -172,7 +172,7 @@ var mails = []check{
 		told(t, store, key, addresses...)
 		var mu sync.Mutex
 		var taken []string
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			supply, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 3, Pace: abundance, Lease: time.Minute})
 			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 				t.Error(err)
@@ -343,25 +343,25 @@ var mails = []check{
 			return err
 		})
 	}},
-	{"the desk is open for as long as the last server said", func(t *testing.T, store landfall.Store) {
+	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			look(t, store, func(view landfall.View) error {
-				desk, err := view.MailDesk(t.Context())
-				until = desk.OpenUntil
+				found, err := view.MailSentUntil(t.Context())
+				until = found
 				return err
 			})
 			return until
 		}
 		if until().After(time.Now().Add(-time.Hour)) {
-			t.Errorf("open until %v", until())
+			t.Errorf("promised until %v", until())
 		}
 		for _, length := range []time.Duration{time.Hour, time.Minute} {
-			update(t, store, func(tx landfall.Tx) error { return tx.OpenMailDesk(t.Context(), length) })
+			update(t, store, func(tx landfall.Tx) error { return tx.PromiseMail(t.Context(), length) })
 			recent(t, until().Add(-time.Hour))
 		}
-		update(t, store, func(tx landfall.Tx) error { return tx.OpenMailDesk(t.Context(), 0) })
+		update(t, store, func(tx landfall.Tx) error { return tx.PromiseMail(t.Context(), 0) })
 		if until().After(time.Now().Add(-time.Hour)) {
-			t.Errorf("open until %v", until())
+			t.Errorf("promised until %v", until())
 		}
 	}},
 }

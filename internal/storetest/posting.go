@@ -159,7 +159,7 @@ var postings = []check{
 		imported(t, store, key.External)
 		var notes, transactions, instructions atomic.Int32
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r"}
-		together(3*crowd, func(number int) {
+		atOnce(3*crowd, func(number int) {
 			var posting landfall.Posting
 			switch number % 3 {
 			case 0:
@@ -194,12 +194,12 @@ var postings = []check{
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
 		imported(t, store, numbers...)
 		var added atomic.Int32
-		together(8, func(number int) {
+		atOnce(8, func(number int) {
 			order := slices.Clone(numbers)
 			if number%2 == 1 {
 				slices.Reverse(order)
 			}
-			together(len(order), func(at int) {
+			atOnce(len(order), func(at int) {
 				own := landfall.Key{Supplier: code, External: order[at]}
 				transactions := []landfall.Transaction{payment("T1", 1), payment("T2", 2)}
 				if number%2 == 1 {
@@ -222,7 +222,7 @@ var postings = []check{
 			numbers = append(numbers, fmt.Sprint(number))
 		}
 		imported(t, store, numbers...)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			own := landfall.Key{Supplier: code, External: numbers[number]}
 			var added atomic.Int32
 			posting := pay(own, &added, payment("T", 1))
@@ -267,7 +267,7 @@ var postings = []check{
 	}},
 	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
 		imported(t, store, "0", "1", "2", "3")
-		together(4, func(number int) {
+		atOnce(4, func(number int) {
 			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
 			_, err := store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
 				notes := []landfall.Note{{Body: "good", HasBody: true}, {Body: "bad\x00", HasBody: true}}

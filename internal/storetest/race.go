@@ -18,7 +18,7 @@ const crowd = 32
 var races = []check{
 	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
 				supplier, err := tx.Supplier(t.Context(), code)
 				if err != nil {
@@ -47,7 +47,7 @@ var races = []check{
 			}
 			return tx.CreateKey(t.Context(), landfall.APIKey{ID: "old", Organisation: "O", Role: landfall.Viewer})
 		})
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
 				old, err := tx.Key(t.Context(), "old")
 				if err != nil || !old.ExpiresAt.IsZero() {
@@ -70,7 +70,7 @@ var races = []check{
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		outcomes := make([]landfall.StageOutcome, crowd)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			var err error
 			if outcomes[number], err = store.Stage(t.Context(), document(key, fmt.Sprint(number))); err != nil {
 				t.Error(err)
@@ -99,7 +99,7 @@ var races = []check{
 		supply(t, store)
 		const books, accounts = 6, 150
 		var firsts [accounts]atomic.Int32
-		together(books, func(number int) {
+		atOnce(books, func(number int) {
 			var book []landfall.Staging
 			for i := range accounts {
 				account := (i*7 + number*31) % accounts // each in an order of its own
@@ -124,7 +124,7 @@ var races = []check{
 	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var first atomic.Int32
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			outcome, err := store.Stage(t.Context(), document(key, "same"))
 			if err != nil || outcome.Revision != 1 {
 				t.Errorf("%+v, %v", outcome, err)
@@ -139,7 +139,7 @@ var races = []check{
 	}},
 	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			for at := range 20 {
 				own := landfall.Key{Supplier: code, External: fmt.Sprintf("%d-%d", number, at)}
 				if outcome, err := store.Stage(t.Context(), document(own, own.External)); err != nil || outcome.Verdict != landfall.StagedFirst {
@@ -153,7 +153,7 @@ var races = []check{
 	}},
 	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			for at := range 16 {
 				external := fmt.Sprint(at)
 				if number%2 == 1 {
@@ -210,7 +210,7 @@ var races = []check{
 			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
 			stage(t, store, document(own, "one"), landfall.StagedFirst, 1)
 			var outcome landfall.StageOutcome
-			together(2, func(number int) {
+			atOnce(2, func(number int) {
 				var err error
 				if number == 0 {
 					outcome, err = store.Stage(t.Context(), document(own, "two"))
@@ -236,7 +236,7 @@ var races = []check{
 		supply(t, store)
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
 		var won atomic.Int32
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
 				_, err := tx.Skip(t.Context(), key, "twin")
 				return err
@@ -255,7 +255,7 @@ var races = []check{
 		good := token("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
 		var spent atomic.Int32
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SpendToken(t.Context(), good.Hash) })
 			if err == nil {
 				spent.Add(1)
@@ -270,7 +270,7 @@ var races = []check{
 	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		enrol(t, store)
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.Grant(t.Context(), code, organisation) }); err != nil {
 				t.Error(err)
 			}
@@ -285,7 +285,7 @@ var races = []check{
 	}},
 	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a", Action: "b", Subject: code})
 			}); err != nil {

@@ -130,7 +130,7 @@ var rehearsals = []check{
 		staged(t, store, key.External, "2")
 		other := landfall.Key{Supplier: code, External: "2"}
 		var passed atomic.Int32
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			own := key
 			if number%2 == 0 {
 				own = other

@@ -202,7 +202,7 @@ var retentions = []check{
 		const many = 450 // more than two steps
 		staged(t, store)
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
-		together(crowd, func(number int) {
+		atOnce(crowd, func(number int) {
 			for i := number; i < many; i += crowd {
 				own := numbered(fmt.Sprint(i))
 				if _, err := store.Stage(t.Context(), document(own, own.External)); err != nil {

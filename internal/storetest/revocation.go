@@ -52,7 +52,7 @@ var revocations = []check{
 		}
 		// In one batch with them, others get through.
 		var late, good [8]error
-		together(16, func(number int) {
+		atOnce(16, func(number int) {
 			if number%2 == 0 {
 				late[number/2] = writes("revoked", "later")[0]
 			} else {

@@ -146,7 +146,7 @@ var runs = []check{
 		staged(t, store, "1")
 		var kept atomic.Int64
 		named := make([]string, 16)
-		together(len(named), func(number int) {
+		atOnce(len(named), func(number int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
 				run, err := tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: code, Team: team, Select: landfall.SelectPending}})
 				named[number] = run.ID
@@ -244,7 +244,7 @@ var runs = []check{
 	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
-		together(8, func(int) {
+		atOnce(8, func(int) {
 			for done := false; !done; {
 				var err error
 				if done, err = store.ChooseRun(t.Context(), run.ID); err != nil {

@@ -15,7 +15,7 @@ var searches = []check{
 	{"a search is as long as its limit and says that there is more", findLimited},
 	{"accounts taken back are not found", findUndone},
 	{"erased accounts are not found, whenever their terms are entered", findErased},
-	{"no account is left out or entered twice when several enter terms", findEnteredTogether},
+	{"no account is left out or entered twice when several enter terms", findEnteredBySeveral},
 	{"what is taken back while terms are entered is not found", findRacedUndo},
 }
 
@@ -165,12 +165,12 @@ func findUndone(t *testing.T, store landfall.Store) {
 	finds(t, store, named("hopper"), "A-1")
 }
 
-func findEnteredTogether(t *testing.T, store landfall.Store) {
+func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	const count = 40
 	list := numbers(count)
 	staged(t, store, list...)
 	var entered atomic.Int64
-	together(count+4, func(number int) {
+	atOnce(count+4, func(number int) {
 		if number >= count {
 			for range 5 {
 				some, err := store.EnterTerms(t.Context())
@@ -202,7 +202,7 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	for _, number := range list {
 		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
 	}
-	together(count+1, func(number int) {
+	atOnce(count+1, func(number int) {
 		if number == count {
 			if _, err := store.EnterTerms(t.Context()); err != nil {
 				t.Errorf("EnterTerms: %v", err)

@@ -136,8 +136,8 @@ func externals(t *testing.T, store landfall.Store, query landfall.ProcessQuery) 
 	return found
 }
 
-// together runs fn many times at once and waits for all.
-func together(times int, fn func(number int)) {
+// atOnce runs fn many times at once and waits for all.
+func atOnce(times int, fn func(number int)) {
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for number := range times {

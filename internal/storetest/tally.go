@@ -169,7 +169,7 @@ var tallies = []check{
 	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
-		together(12, func(number int) { holding(t, store, fmt.Sprint(number), "{}", huge) })
+		atOnce(12, func(number int) { holding(t, store, fmt.Sprint(number), "{}", huge) })
 		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
 		fold(t, store)
 		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)

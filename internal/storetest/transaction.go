@@ -65,7 +65,7 @@ var transactions = []check{
 	}},
 	{"updates at once fail alone", func(t *testing.T, store landfall.Store) {
 		names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}
-		together(len(names), func(number int) {
+		atOnce(len(names), func(number int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
 				if err := tx.CreateTeam(t.Context(), names[number]); err != nil {
 					return err
@@ -94,7 +94,7 @@ var transactions = []check{
 	}},
 	{"of twins created at once one exists already", func(t *testing.T, store landfall.Store) {
 		results := make([]error, 16)
-		together(len(results), func(number int) {
+		atOnce(len(results), func(number int) {
 			results[number] = store.Update(t.Context(), func(tx landfall.Tx) error {
 				return tx.CreateTeam(t.Context(), "Twin")
 			})

@@ -215,7 +215,7 @@ var undos = []check{
 	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		var done, none atomic.Int32
-		together(crowd, func(int) {
+		atOnce(crowd, func(int) {
 			outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
 			switch {
 			case err != nil:

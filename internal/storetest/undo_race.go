@@ -18,7 +18,7 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 		told(t, store, own, "a@mail.co.uk")
 		var took landfall.UndoOutcome
 		var sent landfall.MailSupply
-		together(2, func(side int) {
+		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
 				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
@@ -48,7 +48,7 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 		made := create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
 		var took landfall.UndoOutcome
 		var posted landfall.PostOutcome
-		together(2, func(side int) {
+		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
 				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
@@ -77,7 +77,7 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	staged(t, store, key.External)
 	var made, took atomic.Int32
-	together(8, func(side int) {
+	atOnce(8, func(side int) {
 		for range 12 {
 			if side%2 == 0 {
 				outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})

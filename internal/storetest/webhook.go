@@ -141,7 +141,7 @@ var webhooks = []check{
 		}
 		happen(t, store, "a")
 		granted := make([]int, 8)
-		together(8, func(number int) {
+		atOnce(8, func(number int) {
 			claims, _, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 10, Lease: 300 * time.Millisecond})
 			if err != nil {
 				t.Error(err)

@@ -1,4 +1,4 @@
-package document
+package filestore
 
 import (
 	"path"

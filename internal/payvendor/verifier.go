@@ -1,6 +1,6 @@
 // Package payvendor asks payment vendors about payment instructions: does this
 // one exist, of what type is it, can it be used? One adapter per vendor speaks
-// the vendor's language; the Desk around them holds what all have in common:
+// the vendor's language; the Verifier around them holds what all have in common:
 // time limits, repetition, circuit breakers, and a network that cannot be
 // talked into dialling private addresses.
 package payvendor
@@ -23,7 +23,7 @@ import (
 	"landfall"
 )
 
-// Options are the Desk's limits; zero values mean the defaults.
+// Options are the Verifier's limits; zero values mean the defaults.
 type Options struct {
 	TimeLimit         time.Duration // of one Verify, repetitions included; 10 seconds
 	Tries             int           // of one Verify at most; 3
@@ -43,9 +43,9 @@ type Options struct {
 	Watch func(vendor, outcome string, took time.Duration)
 }
 
-// Desk verifies payment instructions at every configured vendor. It is safe
+// Verifier verifies payment instructions at every configured vendor. It is safe
 // for use by many goroutines.
-type Desk struct {
+type Verifier struct {
 	options Options
 	// How names are looked up and dialled; nil: as usual.
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -57,10 +57,10 @@ type Desk struct {
 	warned map[string]bool // vendors without a line, of which the operator was told
 }
 
-var _ landfall.InstructionVerifier = (*Desk)(nil)
+var _ landfall.InstructionVerifier = (*Verifier)(nil)
 
-// NewDesk makes a Desk. Close gives its idle connections back.
-func NewDesk(options Options) *Desk {
+// New makes a Verifier. Close gives its idle connections back.
+func New(options Options) *Verifier {
 	if options.TimeLimit <= 0 {
 		options.TimeLimit = 10 * time.Second
 	}
@@ -76,7 +76,7 @@ func NewDesk(options Options) *Desk {
 	if options.Alarm == nil {
 		options.Alarm = func(string, error) {}
 	}
-	return &Desk{
+	return &Verifier{
 		options: options,
 		lines:   map[string]*line{},
 		warned:  map[string]bool{},
@@ -84,12 +84,12 @@ func NewDesk(options Options) *Desk {
 }
 
 // Verify implements landfall.InstructionVerifier.
-func (d *Desk) Verify(ctx context.Context, organisation string, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
-	line, err := d.line(vendor)
+func (v *Verifier) Verify(ctx context.Context, organisation string, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	line, err := v.line(vendor)
 	if err != nil {
 		// A faulty configuration fails alike for every reference, so it is
 		// reported before the reference is even looked at.
-		d.warn(vendor.Code, err)
+		v.warn(vendor.Code, err)
 		return landfall.InstructionDetails{}, rejected(err)
 	}
 	if !sound(instruction.Reference) {
@@ -111,28 +111,28 @@ func (d *Desk) Verify(ctx context.Context, organisation string, vendor landfall.
 }
 
 // Close gives idle connections back. Calls under way end by themselves.
-func (d *Desk) Close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for code, line := range d.lines {
+func (v *Verifier) Close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for code, line := range v.lines {
 		line.client.CloseIdleConnections()
-		delete(d.lines, code)
+		delete(v.lines, code)
 	}
 }
 
 // line gives the line to a vendor. A vendor that the operator configured anew
 // gets a new one, with a closed breaker and fresh connections.
-func (d *Desk) line(vendor landfall.Vendor) (*line, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known, ok := d.lines[vendor.Code]; ok {
+func (v *Verifier) line(vendor landfall.Vendor) (*line, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.lines[vendor.Code]; ok {
 		if reflect.DeepEqual(known.vendor, vendor) {
 			return known, nil
 		}
 		known.client.CloseIdleConnections()
-		delete(d.lines, vendor.Code)
+		delete(v.lines, vendor.Code)
 	}
-	design, err := read(vendor, d.options.SecretVariables)
+	design, err := read(vendor, v.options.SecretVariables)
 	if err != nil {
 		return nil, err
 	}
@@ -140,21 +140,21 @@ func (d *Desk) line(vendor landfall.Vendor) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := d.client(design.networks)
-	line := newLine(vendor, d.options, client, design.build(client, secret))
-	d.lines[vendor.Code] = line
-	delete(d.warned, vendor.Code)
+	client := v.client(design.networks)
+	line := newLine(vendor, v.options, client, design.build(client, secret))
+	v.lines[vendor.Code] = line
+	delete(v.warned, vendor.Code)
 	return line, nil
 }
 
 // warn tells the operator, once, of a vendor that no line can be made to.
-func (d *Desk) warn(code string, err error) {
-	d.mu.Lock()
-	known := d.warned[code]
-	d.warned[code] = true
-	d.mu.Unlock()
+func (v *Verifier) warn(code string, err error) {
+	v.mu.Lock()
+	known := v.warned[code]
+	v.warned[code] = true
+	v.mu.Unlock()
 	if !known {
-		d.options.Alarm(code, err)
+		v.options.Alarm(code, err)
 	}
 }
 

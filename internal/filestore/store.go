@@ -1,6 +1,6 @@
-// Package document answers whether a document that a payload refers to exists
+// Package filestore answers whether a file that a payload refers to exists
 // under its supplier's root, and where that is. It never reads one.
-package document
+package filestore
 
 import (
 	"context"
@@ -18,20 +18,20 @@ type Options struct {
 	TimeLimit time.Duration // of one Check; 5 seconds
 }
 
-// Store is a place with documents in it.
+// Store is a place with files in it.
 type Store struct {
 	options Options
 	bucket  string // what stands before every location
 	shelf   shelf  // nil: locations only
 }
 
-// shelf looks documents up. Its answers are nil, errMissing, or what kept it
+// shelf looks files up. Its answers are nil, errMissing, or what kept it
 // from looking.
 type shelf interface {
 	look(ctx context.Context, root, path string) error
 }
 
-// errMissing means that the store was asked and has no such document.
+// errMissing means that the store was asked and has no such file.
 var errMissing = errors.New("no such document")
 
 // errNoStore means that there is nobody to ask.
@@ -40,7 +40,7 @@ var errNoStore = errors.New("no document store is configured")
 // errNoRoot means that the supplier has no place of its own in the store.
 var errNoRoot = errors.New("the supplier has no document root")
 
-var _ landfall.Documents = (*Store)(nil)
+var _ landfall.FileStore = (*Store)(nil)
 
 // Open makes a Store from an address:
 //
@@ -74,7 +74,7 @@ func Open(address string, options Options) (*Store, error) {
 	return store, nil
 }
 
-// Place makes a Store that says where documents are and checks none. It needs no
+// Place makes a Store that says where files are and checks none. It needs no
 // credentials, so it is for machines that only show locations.
 func Place(address string) (*Store, error) {
 	store := &Store{}
@@ -109,7 +109,7 @@ func placeOf(target *url.URL) string {
 	return "file://" + strings.TrimSuffix(target.EscapedPath(), "/") + "/"
 }
 
-// Location implements landfall.Documents.
+// Location implements landfall.FileStore.
 func (s *Store) Location(supplier landfall.Supplier, path string) string {
 	root, path, ok := resolve(supplier.DocumentRoot, path)
 	if !ok {
@@ -122,7 +122,7 @@ func (s *Store) Location(supplier landfall.Supplier, path string) string {
 	return s.bucket + place
 }
 
-// Check implements landfall.Documents.
+// Check implements landfall.FileStore.
 func (s *Store) Check(ctx context.Context, supplier landfall.Supplier, path string) error {
 	root, path, ok := resolve(supplier.DocumentRoot, path)
 	if root == "" {
@@ -149,7 +149,7 @@ func (s *Store) Check(ctx context.Context, supplier landfall.Supplier, path stri
 }
 
 func missing() *landfall.Error {
-	return landfall.Refuse(landfall.CodeDocumentMissing, "There is no document at this path under the supplier's document root.")
+	return landfall.Refuse(landfall.CodeFileMissing, "There is no document at this path under the supplier's document root.")
 }
 
 func unavailable(cause error) *landfall.Error {

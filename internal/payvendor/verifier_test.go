@@ -88,8 +88,8 @@ func TestStripeMock(t *testing.T) {
 			t.Fatal("stripe-mock does not listen")
 		}
 	}
-	desk := NewDesk(Options{})
-	t.Cleanup(desk.Close)
+	verifier := New(Options{})
+	t.Cleanup(verifier.Close)
 	vendor := vendorAt(t, Stripe, "http://"+address)
 	strict := vendor
 	strict.Code, strict.Settings = "STRICT", map[string]string{"require_customer": "true"}
@@ -112,7 +112,7 @@ func TestStripeMock(t *testing.T) {
 		{"a card nobody owns, with an operator who minds", strict, "pm_1", "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := desk.Verify(t.Context(), "Acme", c.vendor, landfall.Instruction{Reference: c.reference, Type: c.kind})
+			got, err := verifier.Verify(t.Context(), "Acme", c.vendor, landfall.Instruction{Reference: c.reference, Type: c.kind})
 			if code := codeOf(t, err); code != c.code {
 				t.Fatalf("code %q, want %q (%v)", code, c.code, err)
 			}
@@ -125,7 +125,7 @@ func TestStripeMock(t *testing.T) {
 		t.Setenv("VENDOR_TEST_SECRET", "CANARY_no_key") // stripe-mock quotes it in its reply
 		other := vendor
 		other.Code = "OTHER"
-		_, err := desk.Verify(t.Context(), "Acme", other, landfall.Instruction{Reference: "pm_1", Type: "CARD"})
+		_, err := verifier.Verify(t.Context(), "Acme", other, landfall.Instruction{Reference: "pm_1", Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected {
 			t.Errorf("code %q", code)
 		}
@@ -215,13 +215,13 @@ func TestReplies(t *testing.T) {
 			t.Run(c.name+"/"+adapter, func(t *testing.T) {
 				server := httptest.NewServer(c.serve(adapter))
 				t.Cleanup(server.Close)
-				desk := NewDesk(Options{Tries: 1})
-				t.Cleanup(desk.Close)
+				verifier := New(Options{Tries: 1})
+				t.Cleanup(verifier.Close)
 				want, ok := c.want[adapter]
 				if !ok {
 					want = c.want[""]
 				}
-				_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
+				_, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
 				if code := codeOf(t, err); code != want {
 					t.Errorf("code %q, want %q (%v)", code, want, err)
 				}
@@ -260,9 +260,9 @@ func TestWhatIsKept(t *testing.T) {
 				fmt.Fprint(w, c.body)
 			}))
 			t.Cleanup(server.Close)
-			desk := NewDesk(Options{Tries: 1})
-			t.Cleanup(desk.Close)
-			got, err := desk.Verify(t.Context(), "Acme", vendorAt(t, c.adapter, server.URL), landfall.Instruction{Reference: asked[c.adapter].Reference, Type: c.kind})
+			verifier := New(Options{Tries: 1})
+			t.Cleanup(verifier.Close)
+			got, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, c.adapter, server.URL), landfall.Instruction{Reference: asked[c.adapter].Reference, Type: c.kind})
 			if code := codeOf(t, err); code != c.code {
 				t.Fatalf("code %q, want %q (%v)", code, c.code, err)
 			}
@@ -283,14 +283,14 @@ func TestReferenceIsOneSegment(t *testing.T) {
 	mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%q left its segment", r.URL) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	desk := NewDesk(Options{Tries: 1})
-	t.Cleanup(desk.Close)
+	verifier := New(Options{Tries: 1})
+	t.Cleanup(verifier.Close)
 	vendor := vendorAt(t, JSON, server.URL)
 	for _, reference := range []string{
 		"plain", "../../x?y#z", "a/b", "a/../../b", `..\..\x`, "%2e%2e%2f", "%00", "a b+c&d=e;f", "ünïcödé", "日本", "@host/", "//host", ":80", "?", "#", "{reference}", "..a",
 	} {
 		seen = nil
-		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeInstructionNotFound {
 			t.Errorf("%q: %v", reference, err)
 		}
@@ -300,7 +300,7 @@ func TestReferenceIsOneSegment(t *testing.T) {
 	}
 	for _, reference := range []string{"", ".", "..", "...", "a\r\nX-Evil: 1", "a\x00", "\u0085", "bad\xff", strings.Repeat("x", 10_000)} {
 		seen = nil
-		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeInstructionNotFound || seen != nil {
 			t.Errorf("%q: %v, seen %q", reference, err, seen)
 		}
@@ -319,12 +319,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				calls++
 				http.Redirect(w, r, elsewhere.URL, status)
 			}))
-			desk := NewDesk(Options{})
-			_, err := desk.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
+			verifier := New(Options{})
+			_, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, adapter, server.URL), instruction)
 			if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || calls != 1 {
 				t.Errorf("%s %d: %v after %d calls", adapter, status, err, calls)
 			}
-			desk.Close()
+			verifier.Close()
 			server.Close()
 		}
 	}
@@ -332,12 +332,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 // A reference can name a customer; logs need not know it.
 func TestReferenceIsNotInTheError(t *testing.T) {
-	desk := NewDesk(Options{Tries: 1})
-	t.Cleanup(desk.Close)
+	verifier := New(Options{Tries: 1})
+	t.Cleanup(verifier.Close)
 	for adapter, reference := range map[string]string{Stripe: "pm_CANARY", GoCardless: "CANARY", JSON: "CANARY"} {
 		vendor := vendorAt(t, adapter, "http://127.0.0.1:1")
 		vendor.Code = adapter
-		_, err := desk.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: "CARD"})
 		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
 			t.Errorf("%s: %v", adapter, err)
 		}
@@ -359,13 +359,13 @@ func TestNothingOnStandardError(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprint(w, `{"id":["CANARY"]}`)
 		}))
-		desk := NewDesk(Options{Tries: 1})
+		verifier := New(Options{Tries: 1})
 		for adapter, instruction := range asked {
 			vendor := vendorAt(t, adapter, server.URL)
 			vendor.Code = adapter
-			desk.Verify(t.Context(), "Acme", vendor, instruction)
+			verifier.Verify(t.Context(), "Acme", vendor, instruction)
 		}
-		desk.Close()
+		verifier.Close()
 		server.Close()
 	}
 	if written, err := os.ReadFile(file.Name()); err != nil || len(written) != 0 {
@@ -380,24 +380,24 @@ func TestCallerHangsUp(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
-	desk := NewDesk(Options{})
-	t.Cleanup(desk.Close)
+	verifier := New(Options{})
+	t.Cleanup(verifier.Close)
 	vendor := vendorAt(t, JSON, server.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-entered; cancel() }()
-	if _, err := desk.Verify(ctx, "Acme", vendor, asked[JSON]); !errors.Is(err, context.Canceled) {
+	if _, err := verifier.Verify(ctx, "Acme", vendor, asked[JSON]); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSecretIsReadWhenNeeded(t *testing.T) {
 	alarms := 0
-	desk := NewDesk(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
-	t.Cleanup(desk.Close)
+	verifier := New(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
+	t.Cleanup(verifier.Close)
 	vendor := vendorAt(t, Stripe, "http://127.0.0.1:1")
 	for _, secret := range []string{"", "  ", "CANARY\nX-Evil: 1", "CANARY ü"} {
 		t.Setenv("VENDOR_TEST_SECRET", secret)
-		_, err := desk.Verify(t.Context(), "Acme", vendor, asked[Stripe])
+		_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[Stripe])
 		if code := codeOf(t, err); code != landfall.CodeVendorRejected {
 			t.Errorf("%q: %v", secret, err)
 		}
@@ -406,7 +406,7 @@ func TestSecretIsReadWhenNeeded(t *testing.T) {
 		t.Errorf("%d alarms for one fault", alarms)
 	}
 	t.Setenv("VENDOR_TEST_SECRET", canary)
-	if code := codeOf(t, second(desk.Verify(t.Context(), "Acme", vendor, asked[Stripe]))); code != landfall.CodeVendorUnavailable {
+	if code := codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[Stripe]))); code != landfall.CodeVendorUnavailable {
 		t.Errorf("%q once the secret is there", code)
 	}
 }

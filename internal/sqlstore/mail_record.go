@@ -75,15 +75,15 @@ func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, erro
 	return int(count), instant(since), err
 }
 
-// MailDesk says what is known about the sending of mail.
-func (v *view) MailDesk(ctx context.Context) (landfall.MailDesk, error) {
+// MailSentUntil says until when a server promised to send mail.
+func (v *view) MailSentUntil(ctx context.Context) (time.Time, error) {
 	var until int64
 	err := v.one(ctx, `SELECT open_until FROM mail_desk WHERE id = 1`, nil, []any{&until})
-	return landfall.MailDesk{OpenUntil: moment(until)}, err
+	return moment(until), err
 }
 
-// OpenMailDesk notes that a server can send mail.
-func (t *tx) OpenMailDesk(ctx context.Context, length time.Duration) error {
+// PromiseMail notes that a server can send mail.
+func (t *tx) PromiseMail(ctx context.Context, length time.Duration) error {
 	text, args := `UPDATE mail_desk SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
 	if length == 0 {
 		text, args = `UPDATE mail_desk SET open_until = 0 WHERE id = 1`, nil

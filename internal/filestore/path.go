@@ -1,4 +1,4 @@
-package document
+package filestore
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 // slashes around them, no segment that is empty or climbs, nothing a file
 // system or a store could read as something else than a name. The rules of the
 // wire are stricter still; this is the lock behind them, and the only one for
-// roots. A supplier without a root has no documents, rather than everybody's.
+// roots. A supplier without a root has no files, rather than everybody's.
 func resolve(root, path string) (cleanRoot, cleanPath string, ok bool) {
 	cleanRoot = strings.Trim(root, "/")
 	cleanPath = strings.TrimPrefix(path, "/")

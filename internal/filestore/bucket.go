@@ -1,4 +1,4 @@
-package document
+package filestore
 
 import (
 	"context"
@@ -96,7 +96,7 @@ func keysFrom(source string) (*credentials.Credentials, error) {
 	return nil, errors.New("document bucket: credentials is environment or iam")
 }
 
-// look asks for a document's properties. S3 answers 403 for a missing one when
+// look asks for a file's properties. S3 answers 403 for a missing one when
 // the credentials may not list the bucket: that is "cannot look".
 func (b *bucket) look(ctx context.Context, root, path string) error {
 	key := join(root, path)
@@ -113,7 +113,7 @@ func (b *bucket) look(ctx context.Context, root, path string) error {
 	return b.confirm(ctx)
 }
 
-// confirm tells a missing document from a missing bucket, which a bare 404
+// confirm tells a missing file from a missing bucket, which a bare 404
 // does not. A bucket we may not look at exists.
 func (b *bucket) confirm(ctx context.Context) error {
 	now := time.Now().Unix()

@@ -13,7 +13,7 @@ import (
 // An account that comes twice in one go is staged and staged again.
 func TestAnAccountTwiceInOneGo(t *testing.T) {
 	for name, database := range map[string]func(*testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "together.db") },
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "twice.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {

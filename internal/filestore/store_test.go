@@ -1,4 +1,4 @@
-package document_test
+package filestore_test
 
 import (
 	"context"
@@ -20,20 +20,20 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"landfall"
-	"landfall/internal/document"
+	"landfall/internal/filestore"
 	"landfall/internal/tooltest"
 )
 
 const (
 	present = ""
-	missing = landfall.CodeDocumentMissing
+	missing = landfall.CodeFileMissing
 	unknown = landfall.CodeFileStoreUnavailable
 	canary  = "CANARY"
 )
 
 // check gives the code of a Check, and fails on an error that shows a file
 // name or a secret, or has the wrong kind.
-func check(t *testing.T, store *document.Store, root, path string) string {
+func check(t *testing.T, store *filestore.Store, root, path string) string {
 	t.Helper()
 	err := store.Check(t.Context(), landfall.Supplier{DocumentRoot: root}, path)
 	if err == nil {
@@ -52,9 +52,9 @@ func check(t *testing.T, store *document.Store, root, path string) string {
 	return known.Code
 }
 
-func open(t *testing.T, address string) *document.Store {
+func open(t *testing.T, address string) *filestore.Store {
 	t.Helper()
-	store, err := document.Open(address, document.Options{TimeLimit: 2 * time.Second})
+	store, err := filestore.Open(address, filestore.Options{TimeLimit: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ var names = []string{
 
 // suite is what every store must answer when "north/" holds names and
 // "north-evil/" holds secret.pdf.
-func suite(t *testing.T, store *document.Store) {
+func suite(t *testing.T, store *filestore.Store) {
 	t.Helper()
 	for _, name := range names {
 		for _, root := range []string{"north", "/north", "north/", "/north/"} {
@@ -305,7 +305,7 @@ func TestOpenRefuses(t *testing.T) {
 		"s3://documents", // without credentials
 		"file://relative/folder", "file:relative", "file://" + file, "file://" + folder + "/none", "file://" + folder + "?x=1",
 	} {
-		_, err := document.Open(address, document.Options{})
+		_, err := filestore.Open(address, filestore.Options{})
 		if err == nil {
 			t.Errorf("%q was accepted", address)
 		} else if strings.Contains(err.Error(), canary) {
@@ -313,7 +313,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "file://" + folder, "file://" + folder + "/", "s3://documents?credentials=iam"} {
-		if _, err := document.Open(address, document.Options{}); err != nil {
+		if _, err := filestore.Open(address, filestore.Options{}); err != nil {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
