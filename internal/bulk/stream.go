@@ -14,8 +14,8 @@ import (
 const (
 	// mostLines is how many lines of a request are under way at once, and
 	// mostBytes how many bytes of them: beyond that nothing more is read.
-	mostLines = 1024
-	mostBytes = 4 << 20
+	mostLines = 3072
+	mostBytes = 6 << 20
 	// usualCrew is how many workers a request has. Nearly all of them wait for
 	// the database, which does the work of many together.
 	usualCrew = 128
@@ -24,7 +24,7 @@ const (
 // crews are smaller where a line is more than a wait for the database, or where
 // a worker does many lines at once.
 var crews = map[*answer.Verb]int{
-	answer.Validate: processors, answer.Stage: 4, answer.Process: 64, answer.Instruction: 32,
+	answer.Validate: processors, answer.Stage: 6, answer.Process: 64, answer.Instruction: 32,
 }
 
 // stream is one bulk request under way. Lines go from read to a crew of workers,

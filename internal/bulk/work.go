@@ -16,7 +16,7 @@ import (
 const (
 	// bundle is how many lines are handed to the database together, where that
 	// is cheaper, and bundleInCompany how many while others wait for it.
-	bundle          = 256
+	bundle          = 512
 	bundleInCompany = 8
 )
 

@@ -28,25 +28,20 @@ func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
 	var refused sync.WaitGroup
 	for i := range handed {
 		if one := &handed[i]; one.Err != nil {
-			refused.Go(one.safely(func() { one.Err = d.refuse(ctx, one.Who, sent.reads[i].account, one.Err) }))
+			refused.Go(one.safely(func() { one.Err = d.refuse(ctx, one.Who, sent.read[i].key, one.Err) }))
 		}
 	}
 	for at, result := range d.store.StageAll(ctx, sent.stagings) {
 		i := sent.places[at]
 		one := &handed[i]
-		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, sent.reads[i], result) }
-		if result.Err == nil && refusedStaging(sent.stagings[at].Key, result.StageOutcome) != nil {
+		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, sent.read[i], result) }
+		if result.Err == nil && refusedStaging(sent.read[i].key, result.StageOutcome) != nil {
 			refused.Go(one.safely(conclude))
 		} else {
 			conclude()
 		}
 	}
 	refused.Wait()
-	for _, read := range sent.reads {
-		if read.account != nil {
-			read.account.Release()
-		}
-	}
 	for _, one := range sent.again {
 		one.Receipt, one.Err = d.Stage(ctx, one.Who, one.Body)
 	}
@@ -54,7 +49,7 @@ func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
 
 // pile is what was handed in together, as far as it could be read.
 type pile struct {
-	reads    []understood // of each that was handed in
+	read     []readied // of each that was handed in
 	stagings []landfall.Staging
 	places   []int     // of the stagings among those handed in
 	again    []*Handed // accounts that came before in the same call
@@ -63,32 +58,24 @@ type pile struct {
 // readAll reads what was handed in and makes of it what the store keeps.
 func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
 	sent := pile{
-		reads: make([]understood, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), places: make([]int, 0, len(handed)),
+		read: make([]readied, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), places: make([]int, 0, len(handed)),
 	}
 	seen := make(map[landfall.Key]bool, len(handed))
 	defer landfall.Turn(ctx)()
 	for i := range handed {
 		one := &handed[i]
 		noted, about := Noted(ctx)
-		read, err := d.read(noted, one.Who, one.Body)
+		read, err := d.prepare(noted, one.Who, one.Body)
 		one.Supplier = about.Supplier
-		if read.account != nil {
-			key := read.account.Key()
-			if seen[key] {
-				read.account.Release()
-				sent.again = append(sent.again, one)
-				continue
-			}
-			seen[key] = true
+		if seen[read.key] {
+			sent.again = append(sent.again, one)
+			continue
 		}
-		var staging landfall.Staging
-		if err == nil {
-			if staging, err = d.staging(noted, one.Who, read); err != nil {
-				read = understood{} // the account is not to blame
-			}
+		if read.key != (landfall.Key{}) {
+			seen[read.key] = true
 		}
-		if sent.reads[i], one.Err = read, err; err == nil {
-			sent.stagings, sent.places = append(sent.stagings, staging), append(sent.places, i)
+		if sent.read[i], one.Err = read, err; err == nil {
+			sent.stagings, sent.places = append(sent.stagings, read.staging), append(sent.places, i)
 		}
 	}
 	return sent
