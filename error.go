@@ -23,6 +23,7 @@ const (
 	TooMany                      // over a limit now; come back after RetryAfter
 	Unavailable                  // the database is away or we are shutting down
 	TooManyFields                // the header is more than we read
+	Elsewhere                    // who must be asked, such as a payment vendor, is away; nothing of ours is broken
 )
 
 // Violation is one thing wrong with a request. It never carries the offending

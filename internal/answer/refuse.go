@@ -27,6 +27,7 @@ var statuses = [...]int{
 	landfall.TooMany:          http.StatusTooManyRequests,
 	landfall.Unavailable:      http.StatusServiceUnavailable,
 	landfall.TooManyFields:    http.StatusRequestHeaderFieldsTooLarge,
+	landfall.Elsewhere:        http.StatusInternalServerError, // as the contract has it
 }
 
 var errInternal = &landfall.Error{

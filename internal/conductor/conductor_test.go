@@ -54,7 +54,7 @@ func (v *vendor) says(answer func(context.Context, string) error) {
 	v.answer = answer
 }
 
-var away = &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+var away = &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
 
 const team = "Team"
 

@@ -73,9 +73,6 @@ func (v *visit) attempt(dryRun bool) (intake.Created, error) {
 		// lists it there already.
 		once := *refusal
 		once.Violations = nil
-		if once.Kind == landfall.Internal && once.Code != landfall.CodeInternalError {
-			once.Kind = landfall.Unavailable // a vendor is away: no fault of ours, and the page says so
-		}
 		err = &once
 	}
 	return created, err

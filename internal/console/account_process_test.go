@@ -17,7 +17,7 @@ import (
 type restingVendor struct{}
 
 func (restingVendor) Verify(context.Context, string, landfall.Vendor, landfall.Instruction) (landfall.InstructionDetails, error) {
-	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.Internal, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
+	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
 }
 
 func TestOperatorsTryAndCreateAccounts(t *testing.T) {

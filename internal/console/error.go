@@ -23,13 +23,13 @@ func (v *visit) fail(err error) {
 		return
 	}
 	refusal := landfall.Told("showing a page", err)
-	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable {
+	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.Elsewhere {
 		v.console.Logger.ErrorContext(v.ctx(), "a page of the console failed", "page", v.page.path, "error", refusal)
 	}
 	titles := map[landfall.Kind]string{
 		landfall.NotFound: "There is nothing here", landfall.Forbidden: "This is for operators",
 		landfall.Unavailable: "Not right now", landfall.Internal: "Something went wrong", landfall.Invalid: "That did not work",
-		landfall.TooMany: "Too fast",
+		landfall.TooMany: "Too fast", landfall.Elsewhere: "Not right now",
 	}
 	title := titles[refusal.Kind]
 	if title == "" {

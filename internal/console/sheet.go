@@ -82,6 +82,7 @@ var statuses = map[landfall.Kind]int{
 	landfall.Invalid: http.StatusBadRequest, landfall.Unauthenticated: http.StatusUnauthorized, landfall.Forbidden: http.StatusForbidden,
 	landfall.NotFound: http.StatusNotFound, landfall.TooMany: http.StatusTooManyRequests, landfall.Unavailable: http.StatusServiceUnavailable,
 	landfall.TooLarge: http.StatusRequestEntityTooLarge, landfall.MethodNotAllowed: http.StatusMethodNotAllowed,
+	landfall.Elsewhere: http.StatusServiceUnavailable,
 }
 
 func status(refusal *landfall.Error) int {

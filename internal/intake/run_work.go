@@ -252,22 +252,18 @@ func (s *stint) settlement() landfall.Settlement {
 // and the account is tried again.
 func (s *stint) fail(out *landfall.Settlement, t *try) {
 	shown := trouble(t.reason)
-	if unnamed(shown) {
+	ours := shown.Kind == landfall.Internal // no waiting is known to help against it
+	if ours {
 		s.Faults = append(s.Faults, fmt.Errorf("account %d of the run: %w", t.ordinal, t.reason))
 	}
 	switch {
 	case errors.Is(t.reason, landfall.ErrFenced), errors.Is(t.reason, context.Canceled):
 		out.LetGo = append(out.LetGo, t.claim)
-	case shown.Kind == landfall.Invalid || s.slice.Tries >= mostInternal && unnamed(shown):
+	case shown.Kind == landfall.Invalid || s.slice.Tries >= mostInternal && ours:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.claim, Attempt: t.record(t.reason), Final: true})
 	case s.slice.Tries == 0:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.claim, Attempt: t.record(t.reason)})
 	default:
 		out.LetGo = append(out.LetGo, t.claim)
 	}
-}
-
-// unnamed is a fault of ours that no waiting is known to help against.
-func unnamed(shown *landfall.Error) bool {
-	return shown.Kind == landfall.Internal && shown.Code == landfall.CodeInternalError
 }

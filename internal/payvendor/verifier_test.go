@@ -58,7 +58,7 @@ func codeOf(t *testing.T, err error) string {
 	}
 	wantKind := landfall.Invalid
 	if known.Code == landfall.CodeVendorUnavailable {
-		wantKind = landfall.Internal
+		wantKind = landfall.Elsewhere
 	}
 	if known.Kind != wantKind {
 		t.Errorf("%s has kind %d, want %d", known.Code, known.Kind, wantKind)
