@@ -15,6 +15,7 @@ import (
 // so that no organisation holds up another. Times that order or expire things come
 // from the database's clock, so that replicas with wrong clocks agree.
 type Store interface {
+	Transactor
 	Pipeline
 	RunPipeline
 	Lister
@@ -26,6 +27,16 @@ type Store interface {
 	WebhookPipeline
 	Finder
 
+	// Ping says whether the database answers and can be written to.
+	Ping(ctx context.Context) error
+
+	// Close ends running work and gives back every resource.
+	Close() error
+}
+
+// Transactor reads and writes whatever a transaction can. Rooms that need no
+// more of a store than this ask for no more.
+type Transactor interface {
 	// View runs fn over one consistent snapshot. Nothing can be written. When it
 	// answers with an error of the store's, fn may still be stuck in a database
 	// that says nothing: what fn fills in must not be looked at then.
@@ -43,12 +54,6 @@ type Store interface {
 	// the same waits, and then sees what this one left. Lists hold nothing.
 	// Whatever Update answers, a refusal included, rests on a commit of its own.
 	Update(ctx context.Context, fn func(Tx) error) error
-
-	// Ping says whether the database answers and can be written to.
-	Ping(ctx context.Context) error
-
-	// Close ends running work and gives back every resource.
-	Close() error
 }
 
 // Pipeline moves accounts onto the platform. Every method decides and writes in
@@ -172,25 +177,6 @@ type Purger interface {
 	// would need stays as well. What somebody else holds at the moment is left for
 	// another time. A dry run takes nothing away. ErrNotFound: no such supplier.
 	Purge(ctx context.Context, order PurgeOrder) (PurgeStep, error)
-}
-
-// Mailroom hands out the mails that creations queued, at least once each: a
-// sender that dies leaves its mails to the next one when the lease has ended by
-// the database's clock. A mail goes queued → sending → sent, refused, or queued
-// again. There is one for an account, a kind and an address, for ever: neither
-// creating again after an undo nor anything else queues a second.
-type Mailroom interface {
-	// MailsDue says whether a mail could be sent now. It writes nothing.
-	MailsDue(ctx context.Context) (bool, error)
-	// TakeMails gives mails to one sender, durably before it answers: of many
-	// senders at once each mail goes to one. The suppliers that have mails due
-	// share what is given, none of them more than the demand says. All takings together keep the pace. Nothing is given
-	// for a supplier that is Paused or has its mails switched off.
-	TakeMails(ctx context.Context, demand MailDemand) (MailSupply, error)
-	// SettleMail keeps what became of an attempt. ErrFenced says that the lease
-	// has passed to somebody else, or that the operator has decided; only that
-	// a mail was sent is kept whoever has the lease now.
-	SettleMail(ctx context.Context, result MailResult) error
 }
 
 // View is what can be read.
@@ -464,35 +450,4 @@ type VendorWriter interface {
 	UngrantVendor(ctx context.Context, code, supplier string) error
 	// OpenVendor lets every supplier use a vendor and forgets its grants.
 	OpenVendor(ctx context.Context, code string) error
-}
-
-// MailReader reads the mails to customers.
-type MailReader interface {
-	Mail(ctx context.Context, id int64) (MailRecord, error)             // or ErrNotFound
-	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)   // the oldest first
-	MailsOf(ctx context.Context, key Key) ([]MailRecord, error)         // of one account, the oldest first
-	MailsWaiting(ctx context.Context, most int) (int, time.Time, error) // queued or sending, counted up to most; since when
-	// MailSentUntil says until when a server promised to be there that has a
-	// mail server to send through. Such servers renew it.
-	MailSentUntil(ctx context.Context) (time.Time, error)
-}
-
-// MailWriter changes the mails to customers. What a Tx reads of a mail by its
-// ID it holds, as it holds an account's mails after RetractMails.
-type MailWriter interface {
-	// DecideMail gives a mail that nobody is sending another state, with the
-	// operator's reason; ErrNotFound when there is no such mail, ErrFenced when
-	// somebody is sending it. Queued anew it is due at once, with no attempts.
-	DecideMail(ctx context.Context, id int64, state MailState, reason string) error
-	// RetractMails is for whoever undoes an account. It holds the account's
-	// mails until the transaction ends, so that no sender can take one, and says
-	// whether a customer may have been told: a mail is sent, is being sent,
-	// bounced, or an attempt ended without an answer (MailRecord.Told). If so
-	// nothing is changed, and the account must stay. If not, the mails that wait
-	// are gone, as if never queued; refused and withdrawn ones stay for good, so
-	// that the account created again queues none for their addresses.
-	RetractMails(ctx context.Context, key Key) (told bool, err error)
-	// PromiseMail notes that a server can send mail for so long from now; a
-	// shorter time than was noted before changes nothing. Zero ends the promise.
-	PromiseMail(ctx context.Context, length time.Duration) error
 }

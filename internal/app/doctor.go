@@ -197,7 +197,7 @@ func (d *doctor) database(ctx context.Context) {
 
 // vendors asks every payment vendor about an instruction that cannot exist:
 // that there is none is a good answer.
-func (d *doctor) vendors(ctx context.Context, store landfall.Store) {
+func (d *doctor) vendors(ctx context.Context, store landfall.Transactor) {
 	var vendors []landfall.Vendor
 	if err := store.View(ctx, func(view landfall.View) (err error) {
 		vendors, err = view.Vendors(ctx)

@@ -10,7 +10,7 @@ import (
 
 // warnOfRoots speaks up about suppliers that could reach each other's documents,
 // or find none. It keeps nobody from starting, nor does failing to ask.
-func warnOfRoots(ctx context.Context, store landfall.Store, log *slog.Logger) {
+func warnOfRoots(ctx context.Context, store landfall.Transactor, log *slog.Logger) {
 	err := store.View(ctx, func(view landfall.View) error {
 		suppliers, err := view.Suppliers(ctx)
 		for _, trouble := range operate.RootTroubles(suppliers) {

@@ -28,7 +28,7 @@ var standings = map[landfall.Standing]string{
 // seconds, in one snapshot. It reads sums that are kept anyway, so it costs the
 // same for ten accounts and for ten million.
 type surveyor struct {
-	store landfall.Store
+	store landfall.Transactor
 	mu    sync.Mutex
 	asked time.Time
 	found survey

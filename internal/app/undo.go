@@ -12,7 +12,7 @@ import (
 // undoFigures remembers what was taken back. Operators do that beside the
 // servers, so the database is asked, though not for every reading.
 type undoFigures struct {
-	store landfall.Store
+	store landfall.Transactor
 	lock  sync.Mutex
 	asked time.Time
 	times map[string]float64

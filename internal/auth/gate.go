@@ -19,14 +19,14 @@ var remembering = memo.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Se
 
 // Gate tells who shows a token. It is safe for concurrent use.
 type Gate struct {
-	store landfall.Store
+	store landfall.Transactor
 	clock func() time.Time
 	known *memo.Memo[[32]byte, pass]
 	uses  uses
 }
 
 // NewGate gives a gate over a store; a nil clock means time.Now.
-func NewGate(store landfall.Store, clock func() time.Time) *Gate {
+func NewGate(store landfall.Transactor, clock func() time.Time) *Gate {
 	if clock == nil {
 		clock = time.Now
 	}

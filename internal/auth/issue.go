@@ -38,14 +38,14 @@ type Grant struct {
 
 // Issuer exchanges API keys and refresh tokens for service tokens.
 type Issuer struct {
-	store    landfall.Store
+	store    landfall.Transactor
 	options  Options
 	throttle *throttle
 	tokens   *pace.Buckets // granted, by organisation
 }
 
 // NewIssuer gives an issuer over a store.
-func NewIssuer(store landfall.Store, options Options) *Issuer {
+func NewIssuer(store landfall.Transactor, options Options) *Issuer {
 	fill(&options.AccessLife, time.Hour)
 	fill(&options.RefreshLife, 7*24*time.Hour)
 	fill(&options.FamilyLife, 30*24*time.Hour)

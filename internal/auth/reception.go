@@ -22,7 +22,7 @@ type ReceptionOptions struct {
 
 // Reception lets people into the console and knows who is in.
 type Reception struct {
-	store     landfall.Store
+	store     landfall.Transactor
 	options   ReceptionOptions
 	passwords passwords
 	brake     *brake
@@ -36,7 +36,7 @@ type guest struct {
 }
 
 // NewReception gives a reception over a store.
-func NewReception(store landfall.Store, options ReceptionOptions) *Reception {
+func NewReception(store landfall.Transactor, options ReceptionOptions) *Reception {
 	fill(&options.Idle, time.Hour)
 	fill(&options.Length, 12*time.Hour)
 	if options.Clock == nil {

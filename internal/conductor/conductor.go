@@ -37,9 +37,16 @@ const (
 	lastBatch = 10 * time.Second
 )
 
+// Store is what a conductor needs of a store: the slices of runs, and looks at
+// which runs there are.
+type Store interface {
+	landfall.Transactor
+	landfall.RunPipeline
+}
+
 // Conductor takes runs forward.
 type Conductor struct {
-	store landfall.Store
+	store Store
 	desk  *intake.Desk
 	log   *slog.Logger
 	lease time.Duration
@@ -67,7 +74,7 @@ type part struct {
 }
 
 // New gives a conductor over a store.
-func New(store landfall.Store, desk *intake.Desk, options Options) *Conductor {
+func New(store Store, desk *intake.Desk, options Options) *Conductor {
 	if options.Lease <= 0 {
 		options.Lease = defaultLease
 	}

@@ -40,10 +40,19 @@ type Options struct {
 	Wake func()
 }
 
+// Store is what the verbs of the API need of a store.
+type Store interface {
+	landfall.Transactor
+	landfall.Pipeline
+	landfall.RunPipeline
+	landfall.Lister
+	landfall.EventLog
+}
+
 // Desk is where requests are handed in. It keeps nothing but a short-lived
 // memory of suppliers, so any number of replicas may run side by side.
 type Desk struct {
-	store        landfall.Store
+	store        Store
 	now          func() time.Time
 	suppliers    *memo.Memo[grant, *landfall.Supplier]
 	lease        time.Duration
@@ -57,7 +66,7 @@ type Desk struct {
 }
 
 // New opens a desk over a store.
-func New(store landfall.Store, options Options) *Desk {
+func New(store Store, options Options) *Desk {
 	if options.Now == nil {
 		options.Now = time.Now
 	}

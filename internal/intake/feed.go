@@ -80,7 +80,7 @@ func (d *Desk) granted(ctx context.Context, who landfall.Principal, only string)
 	return suppliers, nil
 }
 
-func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
+func grantedIn(ctx context.Context, view landfall.EventReader, who landfall.Principal, only string) ([]string, error) {
 	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
 	if only != "" {
 		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return code != only })
@@ -121,7 +121,7 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 // stillThere refuses a cursor of another history: the database was put back to
 // an earlier state, its places are given anew, and going on from the old one
 // would skip events in silence.
-func stillThere(ctx context.Context, view landfall.View, place landfall.EventPlace) error {
+func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPlace) error {
 	if place.ID == 0 {
 		return nil
 	}

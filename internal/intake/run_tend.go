@@ -74,7 +74,7 @@ var passing = map[landfall.PauseReason]bool{
 
 // heed stops a run that must not go on, and lets one go on that was stopped for
 // what is over.
-func (d *Desk) heed(ctx context.Context, view landfall.View, run *landfall.Run) error {
+func (d *Desk) heed(ctx context.Context, view landfall.SupplierReader, run *landfall.Run) error {
 	reason, err := d.hindrance(ctx, view, run)
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func (d *Desk) heed(ctx context.Context, view landfall.View, run *landfall.Run) 
 }
 
 // hindrance is why a run must not go on; "" when it may.
-func (d *Desk) hindrance(ctx context.Context, view landfall.View, run *landfall.Run) (landfall.PauseReason, error) {
+func (d *Desk) hindrance(ctx context.Context, view landfall.SupplierReader, run *landfall.Run) (landfall.PauseReason, error) {
 	supplier, err := supplierFor(ctx, view, run.ActsFor.Organisation, run.Plan.Supplier)
 	switch {
 	case errors.Is(err, landfall.ErrNotFound):

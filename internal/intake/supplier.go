@@ -45,7 +45,7 @@ func (d *Desk) supplier(ctx context.Context, who landfall.Principal, code string
 
 // supplierFor gives the supplier an organisation may use. Runs that the operator
 // started are nobody's, and need no grant.
-func supplierFor(ctx context.Context, view landfall.View, organisation, code string) (landfall.Supplier, error) {
+func supplierFor(ctx context.Context, view landfall.SupplierReader, organisation, code string) (landfall.Supplier, error) {
 	if organisation == "" {
 		return view.Supplier(ctx, code)
 	}

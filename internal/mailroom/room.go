@@ -45,7 +45,7 @@ const mostCounted = 10_000
 
 // Options are what a room needs.
 type Options struct {
-	Store   landfall.Store
+	Store   Store
 	Writer  *letter.Writer
 	Relay   *relay.Relay
 	Timeout time.Duration // of each exchange with the mail server
@@ -59,6 +59,12 @@ func (o Options) attempt() time.Duration { return 8 * o.Timeout }
 
 // lease is when a mail of a dead sender is anybody's.
 func (o Options) lease() time.Duration { return 10 * o.Timeout }
+
+// Store is what a mail room needs of a store.
+type Store interface {
+	landfall.Transactor
+	landfall.Mailroom
+}
 
 // Room sends mails.
 type Room struct {
@@ -127,7 +133,7 @@ func (r *Room) announce(ctx context.Context) {
 }
 
 // Announce notes that mail is sent from here.
-func Announce(ctx context.Context, store landfall.Store) error {
+func Announce(ctx context.Context, store landfall.Transactor) error {
 	return store.Update(ctx, func(tx landfall.Tx) error { return tx.PromiseMail(ctx, announced) })
 }
 

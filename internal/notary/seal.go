@@ -59,9 +59,15 @@ type Options struct {
 	Every   time.Duration
 }
 
+// Store is what a notary needs of a store.
+type Store interface {
+	landfall.Transactor
+	landfall.AuditLog
+}
+
 // Notary chains entries while a server runs.
 type Notary struct {
-	store   landfall.Store
+	store   Store
 	options Options
 	sealed  atomic.Int64
 	noted   atomic.Int64
@@ -70,7 +76,7 @@ type Notary struct {
 }
 
 // New gives a notary over a store.
-func New(store landfall.Store, options Options) *Notary {
+func New(store Store, options Options) *Notary {
 	return &Notary{store: store, options: options}
 }
 

@@ -34,7 +34,7 @@ const pageSize = 500
 
 // Verify walks along the chain and names the first place at which it is not
 // what it was. It changes nothing and may run beside a server.
-func Verify(ctx context.Context, store landfall.Store, evidence Evidence) (Verdict, error) {
+func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Verdict, error) {
 	w := &walk{store: store, witnessed: map[int64]Checkpoint{}}
 	if err := store.View(ctx, func(view landfall.View) (err error) {
 		w.Chain, err = view.AuditChain(ctx)
@@ -53,7 +53,7 @@ func Verify(ctx context.Context, store landfall.Store, evidence Evidence) (Verdi
 // walk is a verification under way.
 type walk struct {
 	Verdict
-	store     landfall.Store
+	store     landfall.Transactor
 	witnessed map[int64]Checkpoint
 	hash      landfall.AuditHash
 	at        int64 // place

@@ -14,7 +14,7 @@ import (
 
 // processFault looks at the supplier first: with a mistyped code no account
 // could ever be found, and the account would be blamed for it.
-func processFault(ctx context.Context, view landfall.View, key landfall.Key, err error) error {
+func processFault(ctx context.Context, view landfall.SupplierReader, key landfall.Key, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}
@@ -24,7 +24,7 @@ func processFault(ctx context.Context, view landfall.View, key landfall.Key, err
 	return absent(landfall.CodeProcessUnknown, "No account %q was ever staged for supplier %q.", key.External, key.Supplier)
 }
 
-func supplierFault(ctx context.Context, view landfall.View, code string, err error) error {
+func supplierFault(ctx context.Context, view landfall.SupplierReader, code string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}
@@ -36,7 +36,7 @@ func supplierFault(ctx context.Context, view landfall.View, code string, err err
 	return absent(landfall.CodeSupplierUnknown, "There is no import supplier %q. %s", code, hint(code, known, "supplier list"))
 }
 
-func organisationFault(ctx context.Context, view landfall.View, name string, err error) error {
+func organisationFault(ctx context.Context, view landfall.CredentialReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}
@@ -48,7 +48,7 @@ func organisationFault(ctx context.Context, view landfall.View, name string, err
 	return absent(landfall.CodeNotFound, "There is no organisation %q. %s", name, hint(name, known, "organisation list"))
 }
 
-func vendorFault(ctx context.Context, view landfall.View, code string, err error) error {
+func vendorFault(ctx context.Context, view landfall.VendorReader, code string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}

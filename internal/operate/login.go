@@ -126,7 +126,7 @@ func (o *Operator) EndSession(ctx context.Context, id string) error {
 	})
 }
 
-func operatorFault(ctx context.Context, view landfall.View, name string, err error) error {
+func operatorFault(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // mayMail refuses to promise mails that nobody sends: customers would be left
 // waiting, and the operator would not know. Who sends is known by the setting
 // of this command, or by a server that noted in the database that it does.
-func (o *Operator) mayMail(ctx context.Context, view landfall.View, before bool, supplier landfall.Supplier) error {
+func (o *Operator) mayMail(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (o *Operator) ShowMail(ctx context.Context, name string) (landfall.MailReco
 }
 
 // findMail understands 17 and <17.a-7k3m9q2b@example.com>.
-func findMail(ctx context.Context, view landfall.View, name string) (landfall.MailRecord, error) {
+func findMail(ctx context.Context, view landfall.MailReader, name string) (landfall.MailRecord, error) {
 	local, _, _ := strings.Cut(strings.Trim(strings.TrimSpace(name), "<>"), "@")
 	digits, account, named := strings.Cut(local, ".")
 	id, err := strconv.ParseInt(digits, 10, 64)

@@ -31,9 +31,23 @@ type Options struct {
 	Sender *outbox.Sender
 }
 
+// Store is what the operator's verbs need of a store: no staging and no posting
+// among it but what Pipeline has for taking accounts back.
+type Store interface {
+	landfall.Transactor
+	landfall.Pipeline
+	landfall.RunPipeline
+	landfall.Lister
+	landfall.Inspector
+	landfall.Purger
+	landfall.Finder
+	landfall.EventLog
+	landfall.AuditLog
+}
+
 // Operator runs the operator's verbs on behalf of one actor.
 type Operator struct {
-	store   landfall.Store
+	store   Store
 	actor   string
 	source  string
 	request string
@@ -45,7 +59,7 @@ type Operator struct {
 }
 
 // New gives an operator over a store.
-func New(store landfall.Store, options Options) *Operator {
+func New(store Store, options Options) *Operator {
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}

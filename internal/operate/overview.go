@@ -108,7 +108,7 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 }
 
 // lastSigned gives the newest sign-off of every supplier.
-func lastSigned(ctx context.Context, view landfall.View) (map[string]*landfall.SignOff, error) {
+func lastSigned(ctx context.Context, view landfall.ReconciliationReader) (map[string]*landfall.SignOff, error) {
 	all, err := view.SignOffs(ctx, "")
 	signed := map[string]*landfall.SignOff{}
 	for i := range all {

@@ -38,7 +38,7 @@ func checkRoot(root string) error {
 // settleRoot refuses a root that is another supplier's, inside one, or around
 // one. Suppliers are held while it looks, or two new ones could each find the
 // place free.
-func settleRoot(ctx context.Context, tx landfall.Tx, supplier landfall.Supplier) error {
+func settleRoot(ctx context.Context, tx landfall.SupplierReader, supplier landfall.Supplier) error {
 	others, err := tx.Suppliers(ctx)
 	if err != nil {
 		return err

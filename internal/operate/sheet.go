@@ -87,7 +87,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 
 // compare loads two revisions: those asked for, or the last one and the one
 // before it.
-func (s *AccountSheet) compare(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
+func (s *AccountSheet) compare(ctx context.Context, view landfall.ExcerptReader, key landfall.Key, look AccountLook) (err error) {
 	if look.To <= 0 || look.To > s.Process.Revision {
 		look.To = s.Process.Revision
 	}
@@ -101,7 +101,7 @@ func (s *AccountSheet) compare(ctx context.Context, view landfall.View, key land
 	return err
 }
 
-func revision(ctx context.Context, view landfall.View, key landfall.Key, number int) (*landfall.StagedRevision, error) {
+func revision(ctx context.Context, view landfall.ExcerptReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
 	if number < 1 {
 		return nil, nil //nolint:nilnil // there is none before the first
 	}

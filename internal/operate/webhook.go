@@ -291,7 +291,7 @@ func describeWebhook(webhook landfall.Webhook) string {
 	return strings.Join(parts, ", ")
 }
 
-func webhookFault(ctx context.Context, view landfall.View, name string, err error) error {
+func webhookFault(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}

@@ -19,7 +19,7 @@ const mostOrganisations = 10_000
 
 // Keeper counts what organisations take. It is safe for concurrent use.
 type Keeper struct {
-	store    landfall.Store
+	store    landfall.Transactor
 	clock    func() time.Time
 	requests *pace.Buckets
 	watch    func(organisation, quota string)
@@ -31,7 +31,7 @@ type Keeper struct {
 
 // New gives a keeper over a store; a nil clock means time.Now. Every refusal is
 // told to watch, if there is one.
-func New(store landfall.Store, clock func() time.Time, watch func(organisation, quota string)) *Keeper {
+func New(store landfall.Transactor, clock func() time.Time, watch func(organisation, quota string)) *Keeper {
 	if clock == nil {
 		clock = time.Now
 	}
