@@ -36,6 +36,7 @@ const (
 	CodeCustomersTold         = "customers_were_told"
 	CodeErased                = "account_erased"
 	CodeEventCursorUnknown    = "event_cursor_unknown"
+	CodeEventCursorTooOld     = "event_cursor_too_old"
 
 	CodeRunActive   = "run_already_active"
 	CodeRunNotFound = "run_not_found"

@@ -17,4 +17,7 @@ type SurveyReader interface {
 	// SignedOffAt says when the reconciliation of each supplier was signed off
 	// last; suppliers without are left out.
 	SignedOffAt(ctx context.Context) (map[string]time.Time, error)
+	// PurgeEnded says when servers last went through everything that is kept for
+	// a time, to the end; the zero time is never.
+	PurgeEnded(ctx context.Context) (time.Time, error)
 }

@@ -7,10 +7,19 @@ type Retention struct {
 	Staged   time.Duration // documents, after the account was created or, without one, after the last staging or attempt
 	Failures time.Duration // the words of failures; their codes, places and times stay
 	Mails    time.Duration // whom a mail went to and what the mail server said, after it was settled
+	Events   time.Duration // the log of events, as far as every webhook has them
 }
 
 // Forever says that nothing goes.
 func (r Retention) Forever() bool { return r == Retention{} }
+
+// PurgeFigures are what a server has purged by itself since it started.
+type PurgeFigures struct {
+	Gone    PurgeCounts
+	Steps   int64
+	Took    time.Duration // all steps together
+	Longest time.Duration // the longest one
+}
 
 // PurgeOrder asks for one step of a purge.
 type PurgeOrder struct {
@@ -35,7 +44,7 @@ type PurgeStep struct {
 
 // PurgeCounts counts what goes.
 type PurgeCounts struct {
-	Documents, Failures, Mails int
+	Documents, Failures, Mails, Events int
 }
 
 // Add counts more.
@@ -43,6 +52,7 @@ func (c *PurgeCounts) Add(more PurgeCounts) {
 	c.Documents += more.Documents
 	c.Failures += more.Failures
 	c.Mails += more.Mails
+	c.Events += more.Events
 }
 
 // DocumentGone tells whoever looks at an account, or wants to create it, that

@@ -54,10 +54,13 @@ type EventQuery struct {
 type EventPlace struct {
 	ID int64
 	At time.Time
+	// Gone is how far events had been purged when whoever reads began: so far
+	// nothing was kept from him that he had not been told of.
+	Gone int64
 }
 
 // Place is where an event stands in the log.
-func (e Event) Place() EventPlace { return EventPlace{e.ID, e.At} }
+func (e Event) Place() EventPlace { return EventPlace{ID: e.ID, At: e.At} }
 
 // Holds says whether this event still has a place that was given for it.
 func (p EventPlace) Holds(found Event) bool { return p.ID == found.ID && p.At.Equal(found.At) }

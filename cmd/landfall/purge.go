@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +13,17 @@ import (
 
 // purgeEntry is what went of a supplier, for machines.
 type purgeEntry struct {
-	Supplier     string `json:"import_supplier"`
-	DryRun       bool   `json:"dry_run"`
-	Documents    int    `json:"staged_documents"`
-	Failures     int    `json:"failures"`
-	Mails        int    `json:"mails"`
-	KeepStaged   string `json:"keep_staged"`
-	KeepFailures string `json:"keep_failures"`
-	KeepMails    string `json:"keep_mails"`
+	Supplier     string   `json:"import_supplier"`
+	DryRun       bool     `json:"dry_run"`
+	Documents    int      `json:"staged_documents"`
+	Failures     int      `json:"failures"`
+	Mails        int      `json:"mails"`
+	Events       int      `json:"events"`
+	KeepStaged   string   `json:"keep_staged"`
+	KeepFailures string   `json:"keep_failures"`
+	KeepMails    string   `json:"keep_mails"`
+	KeepEvents   string   `json:"keep_events"`
+	HeldBy       []string `json:"events_held_by_webhooks,omitempty"`
 }
 
 // purgeCommand does at once what servers do now and then.
@@ -29,11 +33,12 @@ func purgeCommand() *cobra.Command {
 		Use: "purge [SUPPLIER]", Short: "Take away what was kept long enough", Args: usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: words(suppliers),
 		Long: "Take away what was kept for longer than the settings of import suppliers say\n" +
-			"(supplier set --keep-staged, --keep-failures, --keep-mails), of one or of all:\n" +
-			"staged documents, the words of failures, and whom mails went to. Hashes,\n" +
-			"revisions, codes, states and times stay, so that one still sees that something\n" +
-			"was there. Servers do the same every six hours. It goes in small steps and may\n" +
-			"run beside servers under load; what is gone cannot be brought back.",
+			"(supplier set --keep-staged, --keep-failures, --keep-mails, --keep-events), of\n" +
+			"one or of all: staged documents, the words of failures, whom mails went to, and\n" +
+			"events that every webhook has received. Hashes, revisions, codes, states and\n" +
+			"times stay, so that one still sees that something was there. Servers do\n" +
+			"the same every six hours. It goes in small steps and may run beside servers\n" +
+			"under load; what is gone cannot be brought back.",
 		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		code := ""
@@ -48,11 +53,12 @@ func purgeCommand() *cobra.Command {
 		for _, one := range found {
 			kept := one.Supplier.Keep
 			entries = append(entries, purgeEntry{
-				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails,
-				keep(kept.Staged), keep(kept.Failures), keep(kept.Mails),
+				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,
+				keep(kept.Staged), keep(kept.Failures), keep(kept.Mails), keep(kept.Events), one.HeldBy,
 			})
 			rows = append(rows, []string{
 				one.Supplier.Code, strconv.Itoa(one.Gone.Documents), strconv.Itoa(one.Gone.Failures), strconv.Itoa(one.Gone.Mails),
+				strconv.Itoa(one.Gone.Events),
 			})
 		}
 		return show(command, entries, func(out io.Writer) {
@@ -60,7 +66,13 @@ func purgeCommand() *cobra.Command {
 				fmt.Fprintln(out, "Every import supplier keeps everything for ever. Change that with: supplier set CODE --keep-staged 90d")
 				return
 			}
-			table(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS"}, rows)
+			table(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS", "EVENTS"}, rows)
+			for _, one := range found {
+				if len(one.HeldBy) > 0 {
+					fmt.Fprintf(out, "Older events of %s stay until these webhooks have received them or are removed: %s\n",
+						one.Supplier.Code, strings.Join(one.HeldBy, ", "))
+				}
+			}
 			if dryRun {
 				fmt.Fprintln(out, "So much would go. Nothing was taken away.")
 			}

@@ -69,12 +69,14 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("keep-staged", "", "how long staged documents are kept after the account was created, or else after the last staging, such as 90d; 0 means for ever (default)")
 	flags.String("keep-failures", "", "how long the words of failures are kept, such as 90d; 0 means for ever (default)")
 	flags.String("keep-mails", "", "how long it is known whom a settled mail went to, such as 90d; 0 means for ever (default)")
+	flags.String("keep-events", "", "how long events are kept once every webhook has received them, such as 90d; 0 means for ever (default)")
 	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
 	completes(command, "status", fixed(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completes(command, "rule", severities)
-	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails"} {
+	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails",
+		"keep-events"} {
 		completes(command, plain, nothing)
 	}
 	return command
@@ -123,7 +125,7 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 	}
 	for flag, into := range map[string]**time.Duration{
 		"undo-window": &change.UndoWindow, "keep-staged": &change.KeepStaged,
-		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails,
+		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails, "keep-events": &change.KeepEvents,
 	} {
 		if given := text(flag); given != nil {
 			read, err := length(flag, cmp.Or(*given, "?")) // nothing is no length
@@ -176,6 +178,7 @@ type supplierEntry struct {
 	KeepStaged         string                       `json:"keep_staged"`
 	KeepFailures       string                       `json:"keep_failures"`
 	KeepMails          string                       `json:"keep_mails"`
+	KeepEvents         string                       `json:"keep_events"`
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Rules              map[string]landfall.Severity `json:"rules"`
@@ -190,6 +193,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: span(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		KeepStaged: keep(supplier.Keep.Staged), KeepFailures: keep(supplier.Keep.Failures), KeepMails: keep(supplier.Keep.Mails),
+		KeepEvents:         keep(supplier.Keep.Events),
 		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: nullable(supplier.CreatedAt),
 	}
 }
@@ -241,6 +245,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
 		"keep staged documents", entry.KeepStaged, "keep words of failures", entry.KeepFailures, "keep addresses of mails", entry.KeepMails,
+		"keep events", entry.KeepEvents,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
 		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the rule book are kept, and so shown.

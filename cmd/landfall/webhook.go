@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,11 +121,16 @@ func webhookReplay() *cobra.Command {
 			if err != nil || len(events) > 0 {
 				return usageError{errors.New("--since: want a time such as 2026-03-01T00:00:00Z, and no --event beside it")}
 			}
-			if err := operator.ReplaySince(command.Context(), name, at); err != nil {
+			purged, err := operator.ReplaySince(command.Context(), name, at)
+			if err != nil {
 				return err
 			}
-			return say(command, map[string]any{"action": "webhook.replay", "name": name, "since": since},
-				"Everything since %s is delivered again; receivers know repetitions by their ids.", since)
+			but := ""
+			if len(purged) > 0 {
+				but = " Older events of " + strings.Join(purged, ", ") + " were purged and do not come again."
+			}
+			return say(command, map[string]any{"action": "webhook.replay", "name": name, "since": since, "purged": purged},
+				"Everything since %s is delivered again; receivers know repetitions by their ids.%s", since, but)
 		}
 		count, err := operator.ReplayDead(command.Context(), name, events)
 		if err != nil {

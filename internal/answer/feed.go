@@ -16,7 +16,7 @@ func (a *API) events(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	page, err := a.desk.Events(ctx, call.Who, intake.FeedRequest{
-		After: asked.After, Limit: asked.Limit, Supplier: asked.Supplier, Wait: asked.Wait, Ends: call.Ends,
+		After: asked.After, Begins: asked.Begins, Limit: asked.Limit, Supplier: asked.Supplier, Wait: asked.Wait, Ends: call.Ends,
 	})
 	if err != nil {
 		return Answer{}, err

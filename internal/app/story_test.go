@@ -189,6 +189,11 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.operator.RemoveVendor(ctx, words[1])
 	case "put-back-to-an-earlier-state": // as a restored backup is: the last event is gone
 		w.execute(t, `DELETE FROM event WHERE id = (SELECT max(id) FROM event)`)
+	case "purge-events": // purge-events SUPPLIER: all of them but the newest
+		w.execute(t, `UPDATE supplier SET keep_events = 1`)
+		if _, err = w.application.Store().EnterTerms(ctx); err == nil {
+			_, err = w.operator.Purge(ctx, words[1], false)
+		}
 	case "await": // await RUN STATE [REASON], the run being named by an answer
 		err = w.await(ctx, w.words[words[1]], words[2:]...)
 	case "wait": // so that the next staging is a later one by every clock

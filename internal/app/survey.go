@@ -41,6 +41,8 @@ type survey struct {
 	remaining map[string]int64 // of runs, by supplier
 	claims    map[string]int64
 	signed    map[string]int64 // when, in seconds since 1970
+	purges    bool             // something goes one day
+	purged    int64            // when everything was last gone through, in seconds since 1970
 }
 
 // read gives the latest survey; when the database cannot be asked, the one
@@ -85,6 +87,7 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 			}
 		}
 		found.accounts[supplier.Code] = counts
+		found.purges = found.purges || !supplier.Keep.Forever()
 		found.remaining[supplier.Code] = 0
 		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
 			return found, err
@@ -107,6 +110,13 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 		if _, named := found.accounts[supplier]; named {
 			found.signed[supplier] = at.Unix()
 		}
+	}
+	if found.purges {
+		ended, err := view.PurgeEnded(ctx)
+		if err != nil {
+			return found, err
+		}
+		found.purged = max(0, ended.Unix())
 	}
 	live, err := view.LiveRuns(ctx)
 	if err != nil {
@@ -171,7 +181,7 @@ func (a *App) surveys() []httpapi.Survey {
 					report(float64(open), vendor)
 				}
 			}},
-	}, a.engineSurveys()...)
+	}, append(a.purgeSurveys(s), a.engineSurveys()...)...)
 }
 
 // machine is a store that says how its engine is doing.

@@ -76,7 +76,9 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeDryRunRolledBack, "The account would successfully import; everything was rolled back because this was a dry run.", 400),
 	answers(landfall.CodeConcurrencyLimit, "Too many accounts are being created at once. Try again when others have finished.", 429),
 	answers(landfall.CodeEventCursorUnknown, "The event behind which the cursor stands is not in the log: the database was put back to an "+
-		"earlier state, or old events were removed. Begin again without a cursor; events that come again have the same ids.", 400),
+		"earlier state. Begin again without a cursor; events that come again have the same ids.", 400),
+	answers(landfall.CodeEventCursorTooOld, "Events behind the cursor that were not read yet were removed because they were kept for as long as is set. "+
+		"Begin again without a cursor, at the oldest event that is kept, and read from the lists of accounts what happened in between.", 400),
 	answers(landfall.CodeRunActive, "This supplier has a run that has not ended; `id` names it.", 400),
 	answers(landfall.CodeRunNotFound, "There is no such run, or its supplier was not granted to the caller.", 404),
 	answers(landfall.CodeRunEnded, "The run is finished or cancelled; nothing can become of it any more.", 400),

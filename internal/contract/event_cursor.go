@@ -10,9 +10,9 @@ import (
 )
 
 // A cursor of the feed is one byte of version, the event's place and its time,
-// each as long as it needs to be, and four bytes of check sum, in URL-safe
-// base64. The time lets us see that the log is still the one the cursor was
-// given for.
+// each as long as it needs to be, then, when events had been purged before its
+// reader began, how far; and four bytes of check sum, in URL-safe base64. The time
+// lets us see that the log is still the one the cursor was given for.
 const eventCursorVersion = 0x51
 
 // EncodeEventCursor writes a place in the log for a URL.
@@ -22,6 +22,9 @@ func EncodeEventCursor(place landfall.EventPlace) string {
 		at = place.At.UnixMicro()
 	}
 	raw := binary.AppendVarint(binary.AppendVarint([]byte{eventCursorVersion}, place.ID), at)
+	if place.Gone > 0 {
+		raw = binary.AppendVarint(raw, place.Gone)
+	}
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
@@ -34,17 +37,20 @@ func DecodeEventCursor(text string) (landfall.EventPlace, bool) {
 	}
 	var place landfall.EventPlace
 	id, length := binary.Varint(raw[1:])
-	at, _ := binary.Varint(raw[1+max(length, 0):])
+	rest := raw[1+max(length, 0) : len(raw)-cursorTail]
+	at, length := binary.Varint(rest)
+	place.Gone, _ = binary.Varint(rest[max(length, 0):])
 	if place.ID = id; at != 0 {
 		place.At = time.UnixMicro(at).UTC()
 	}
 	// Only one spelling is ours, check sum included.
-	return place, id >= 0 && EncodeEventCursor(place) == text
+	return place, id >= 0 && place.Gone >= 0 && EncodeEventCursor(place) == text
 }
 
 // FeedQuery is what the query of the feed asks for.
 type FeedQuery struct {
-	After    landfall.EventPlace // zero: from the beginning
+	After    landfall.EventPlace
+	Begins   bool // no cursor was given: from the oldest event that is kept
 	Limit    int
 	Supplier string // "": every supplier granted
 	Wait     time.Duration
@@ -68,6 +74,8 @@ func ReadFeedQuery(raw string) (FeedQuery, error) {
 		if asked.After, sound = DecodeEventCursor(text); !sound {
 			query.refuse("after", CodeInvalidCursor, "Take the cursor from next in an earlier answer.")
 		}
+	} else {
+		asked.Begins = true
 	}
 	asked.Supplier, _ = query.take("import_supplier_code")
 	return asked, query.Err()

@@ -16,7 +16,7 @@ var eventsDoc = &operation{
 		"time, and a cursor is good on every replica and after every restart. With `wait` the answer comes as soon as there is an event, or " +
 		"empty when the time is over.",
 	query: []parameter{
-		{name: "after", description: "`next` of an earlier answer; from the first event on without it.", schema: object{{"type", "string"}}},
+		{name: "after", description: "`next` of an earlier answer; from the oldest event that is kept on without it.", schema: object{{"type", "string"}}},
 		{name: "limit", description: "Most events to answer with.",
 			schema: object{{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}}, example: 100},
 		{name: "import_supplier_code", description: "Events of this supplier alone.", schema: object{{"type", "string"}}},
@@ -25,8 +25,8 @@ var eventsDoc = &operation{
 	},
 	responses: []response{
 		{http.StatusOK, "A page of events; an empty one says that there is nothing new.", shown(contract.FeedBody), nil},
-		{http.StatusBadRequest, "A query parameter is not what it should be, or the cursor is of another history of the database " +
-			"(`event_cursor_unknown`).", refused(exampleBadLimit), nil},
+		{http.StatusBadRequest, "A query parameter is not what it should be, the cursor is of another history of the database " +
+			"(`event_cursor_unknown`), or events behind it were kept long enough and are gone (`event_cursor_too_old`).", refused(exampleBadLimit), nil},
 		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
 	},
 }

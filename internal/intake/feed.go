@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 
 // FeedRequest asks for events.
 type FeedRequest struct {
-	After    landfall.EventPlace // zero: from the beginning
+	After    landfall.EventPlace
+	Begins   bool // from the oldest event that is kept
 	Limit    int
 	Supplier string        // "": every one granted
 	Wait     time.Duration // how long to wait when there are none
@@ -95,12 +97,19 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 		return FeedPage{}, err
 	}
 	var found []landfall.Event
+	next := request.After
 	err = d.store.View(ctx, func(view landfall.View) error {
-		if err := stillThere(ctx, view, request.After); err != nil {
-			return err
-		}
 		suppliers, err := grantedIn(ctx, view, who, request.Supplier)
 		if err != nil {
+			return err
+		}
+		gone, err := view.EventsGone(ctx)
+		if err != nil {
+			return err
+		}
+		if request.Begins {
+			next.Gone = furthest(gone).ID
+		} else if err := stillThere(ctx, view, request.After, suppliers, gone); err != nil {
 			return err
 		}
 		found, err = view.EventsAfter(ctx, landfall.EventQuery{
@@ -111,24 +120,47 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 	if err != nil {
 		return FeedPage{}, err
 	}
-	page := FeedPage{Events: found, Next: request.After}
 	if len(found) > 0 {
-		page.Next = found[len(found)-1].Place()
+		last := found[len(found)-1].Place()
+		next.ID, next.At = last.ID, last.At
 	}
-	return page, nil
+	return FeedPage{Events: found, Next: next}, nil
 }
 
-// stillThere refuses a cursor of another history: the database was put back to
-// an earlier state, its places are given anew, and going on from the old one
-// would skip events in silence.
-func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPlace) error {
+// stillThere refuses a cursor from which going on would skip events in silence:
+// because some behind it were purged, or because it is of another history. Then
+// the database was put back to an earlier state, and its places are given anew.
+func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPlace, suppliers []string, gone map[string]landfall.EventPlace) error {
+	for _, supplier := range suppliers {
+		if purged := gone[supplier]; purged.ID > max(place.ID, place.Gone) {
+			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(
+				"Events behind this cursor were removed because they were kept for as long as is set: those of import supplier %s up to %s. "+
+					"Begin again without a cursor, at the oldest event that is kept, and read from the lists of accounts what happened in between. "+
+					"Events that come again have the same ids.", supplier, purged.At.UTC().Format(time.RFC3339)))
+		}
+	}
 	if place.ID == 0 {
 		return nil
 	}
 	event, err := view.LoggedEvent(ctx, place.ID)
+	// An event that was purged itself is missed by nobody who has read it.
+	if purged := furthest(gone); errors.Is(err, landfall.ErrNotFound) && place.ID <= purged.ID && !place.At.After(purged.At) {
+		return nil
+	}
 	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Holds(event) {
 		return landfall.Refuse(landfall.CodeEventCursorUnknown,
 			"The event this cursor stands behind is not in the log any more. Begin again without a cursor: events that come again have the same ids.")
 	}
 	return err
+}
+
+// furthest is up to where and when events of any supplier were purged.
+func furthest(gone map[string]landfall.EventPlace) (place landfall.EventPlace) {
+	for _, one := range gone {
+		place.ID = max(place.ID, one.ID)
+		if one.At.After(place.At) {
+			place.At = one.At
+		}
+	}
+	return place
 }

@@ -12,6 +12,7 @@ import (
 type Purged struct {
 	Supplier landfall.Supplier
 	Gone     landfall.PurgeCounts
+	HeldBy   []string // webhooks that have not received old events, which stay
 }
 
 // purgeRest is how many times as long as a step took the next one waits, so that
@@ -29,18 +30,34 @@ func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purge
 	found := make([]Purged, len(suppliers))
 	for i, supplier := range suppliers {
 		gone, err := o.purge(ctx, supplier.Code, dryRun)
-		found[i] = Purged{supplier, gone}
+		found[i] = Purged{Supplier: supplier, Gone: gone}
 		if gone != (landfall.PurgeCounts{}) && !dryRun {
-			detail := fmt.Sprintf("%d documents, %d failures, %d mails", gone.Documents, gone.Failures, gone.Mails)
+			detail := fmt.Sprintf("%d documents, %d failures, %d mails, %d events", gone.Documents, gone.Failures, gone.Mails, gone.Events)
 			if wrote := o.change(ctx, "supplier.purge", supplier.Code, func(landfall.Tx) (string, error) { return detail, nil }); err == nil {
 				err = wrote
 			}
+		}
+		if err == nil && supplier.Keep.Events > 0 {
+			found[i].HeldBy, err = o.heldBy(ctx, supplier)
 		}
 		if err != nil {
 			return found, err
 		}
 	}
 	return found, nil
+}
+
+// heldBy names the webhooks because of which events stay.
+func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]string, error) {
+	var names []string
+	err := o.store.View(ctx, func(view landfall.View) (err error) {
+		names, err = view.EventsHeldBy(ctx, supplier.Code, supplier.Keep.Events)
+		return err
+	})
+	if err != nil {
+		return nil, storeFault("supplier.purge", err)
+	}
+	return names, nil
 }
 
 func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Supplier, error) {

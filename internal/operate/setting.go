@@ -40,6 +40,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	put(&next.Keep.Staged, change.KeepStaged)
 	put(&next.Keep.Failures, change.KeepFailures)
 	put(&next.Keep.Mails, change.KeepMails)
+	put(&next.Keep.Events, change.KeepEvents)
 	put(&next.VerifyDocuments, change.VerifyDocuments)
 	put(&next.SendCustomerEmails, change.SendCustomerEmails)
 	for code, severity := range change.Severities {
@@ -143,6 +144,7 @@ func keeps(retention landfall.Retention) []kept {
 		{"keep_staged", "Staged documents", retention.Staged},
 		{"keep_failures", "The words of failures", retention.Failures},
 		{"keep_mails", "The addresses of mails", retention.Mails},
+		{"keep_events", "Events", retention.Events},
 	}
 }
 

@@ -25,6 +25,7 @@ type SupplierChange struct {
 	KeepStaged         *time.Duration
 	KeepFailures       *time.Duration
 	KeepMails          *time.Duration
+	KeepEvents         *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
 	// Severities holds the rules to set; the others keep their severity. An

@@ -248,9 +248,10 @@ func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (i
 }
 
 // ReplaySince delivers everything again that happened since an instant. Events
-// that arrived before come again with the same ids.
-func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time) error {
-	return o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
+// that arrived before come again with the same ids. What was purged does not: the
+// suppliers concerned are named.
+func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time) (gone []string, err error) {
+	err = o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
 		webhook, err := tx.Webhook(ctx, name)
 		if err != nil {
 			return "", webhookFault(ctx, tx, name, err)
@@ -259,9 +260,29 @@ func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time
 		if err != nil {
 			return "", err
 		}
+		if gone, err = purgedSince(ctx, tx, webhook, since); err != nil {
+			return "", err
+		}
 		webhook.Position = min(before, webhook.Position)
 		return "since " + since.UTC().Format(time.RFC3339), tx.SaveWebhook(ctx, webhook)
 	})
+	return gone, err
+}
+
+// purgedSince names the suppliers of a webhook of whom later events were purged.
+func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, since time.Time) (named []string, err error) {
+	suppliers, err := tx.GrantedSuppliers(ctx, webhook.Organisation)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := tx.EventsGone(ctx)
+	for _, supplier := range suppliers {
+		told := len(webhook.Suppliers) == 0 || slices.Contains(webhook.Suppliers, supplier)
+		if place, purged := gone[supplier]; told && purged && !place.At.Before(since) {
+			named = append(named, supplier)
+		}
+	}
+	return named, err
 }
 
 // TestWebhook sends a test event from here and tells what came back.

@@ -141,5 +141,5 @@ var impersonal = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "rehearsal", "mail_desk", "run_slice", "tally", "uncounted", "control_totals", "sign_off", "webhook", "webhook_round",
 	"undo_kept", "place", "operator", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica", "purge_round",
+	"run_sample", "replica", "purge_round", "event_gone",
 }

@@ -42,6 +42,7 @@ var lanes = []lane{
 	{keepFailures, failureLane(refusedBefore)},
 	{keepFailures, failureLane(failedInRuns)},
 	{keepMails, mailLane},
+	{keepEvents, eventLane},
 }
 
 // What an account that can be taken back needs is kept for as long as that is
@@ -49,6 +50,7 @@ var lanes = []lane{
 func keepStaged(s landfall.Supplier) time.Duration   { return atLeast(s.Keep.Staged, s.UndoWindow) }
 func keepFailures(s landfall.Supplier) time.Duration { return s.Keep.Failures }
 func keepMails(s landfall.Supplier) time.Duration    { return atLeast(s.Keep.Mails, s.UndoWindow) }
+func keepEvents(s landfall.Supplier) time.Duration   { return s.Keep.Events }
 
 func atLeast(keep, window time.Duration) time.Duration {
 	if keep == 0 {

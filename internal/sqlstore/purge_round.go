@@ -29,7 +29,7 @@ func newPurger(store *Store, logger *slog.Logger) *chore {
 			logger.Warn("things are kept for longer than is set", "error", err)
 		}
 		if logger != nil && gone != (landfall.PurgeCounts{}) {
-			logger.Info("purged", "documents", gone.Documents, "failures", gone.Failures, "mails", gone.Mails)
+			logger.Info("purged", "documents", gone.Documents, "failures", gone.Failures, "mails", gone.Mails, "events", gone.Events)
 		}
 		return purgeLook
 	})
@@ -50,7 +50,9 @@ func (s *Store) PurgeRound(ctx context.Context) (gone landfall.PurgeCounts, err 
 		for order := (landfall.PurgeOrder{Supplier: supplier}); ; {
 			began := time.Now()
 			step, err := s.Purge(ctx, order)
-			rest := min(longestRest, restBusy*time.Since(began))
+			took := time.Since(began)
+			s.purged.count(step.Gone, took)
+			rest := min(longestRest, restBusy*took)
 			switch failed++; {
 			case err != nil && failed == purgeTries:
 				return gone, err // after the lease somebody begins anew
@@ -76,8 +78,7 @@ func (s *Store) PurgeRound(ctx context.Context) (gone landfall.PurgeCounts, err 
 			}
 		}
 	}
-	_, err = s.movePurge(ctx, ``, purgeEvery)
-	return gone, err
+	return gone, s.endPurge(ctx)
 }
 
 // purgeable gives the suppliers of whom something goes one day, and says whether
@@ -101,6 +102,20 @@ func (s *Store) purgeable(ctx context.Context) (codes []string, due bool, err er
 		return nil, false, err
 	}
 	return codes, due, nil
+}
+
+// endPurge says that everything was gone through, and when it is time again.
+func (s *Store) endPurge(ctx context.Context) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE purge_round SET due_at = {now} + $1, ended_at = {now} WHERE id = 1`, purgeEvery.Microseconds())
+		return err
+	})
+}
+
+// PurgeEnded says when everything was last gone through to its end.
+func (v *view) PurgeEnded(ctx context.Context) (at time.Time, err error) {
+	err = v.one(ctx, `SELECT ended_at FROM purge_round WHERE id = 1`, nil, []any{instantInto{&at}})
+	return at, err
 }
 
 // movePurge moves the time of the next round, and says whether it could.

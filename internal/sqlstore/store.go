@@ -78,6 +78,7 @@ type Store struct {
 	vouchers vouchers               // of the keys that write
 	draw     func() (string, error) // an account number
 	chores   []*chore               // none when nobody is served from here
+	purged   purgeFigures
 
 	terms    landfall.TermForm
 	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.Term

@@ -9,7 +9,8 @@ import (
 )
 
 const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, s.region, s.time_zone,
-	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails, s.severities, s.created_at`
+	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails,
+	s.keep_events, s.severities, s.created_at`
 
 // Supplier gives one by its code.
 func (v *view) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
@@ -42,14 +43,14 @@ func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
 	return collect(ctx, v.session, func(scan scanner, s *landfall.Supplier) error {
 		var severities []byte
-		var created, window, staged, failures, mails int64
+		var created, window, staged, failures, mails, events int64
 		err := scan(&s.Code, &s.Name, &s.Status, &s.DocumentRoot, &s.Currency, &s.Region, &s.TimeZone,
-			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &staged, &failures, &mails, &severities, &created)
+			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &staged, &failures, &mails, &events, &severities, &created)
 		if err != nil {
 			return err
 		}
 		s.CreatedAt, s.UndoWindow = moment(created), length(window)
-		s.Keep = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails)}
+		s.Keep = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails), Events: length(events)}
 		return json.Unmarshal(severities, &s.Severities)
 	}, text, args...)
 }
@@ -68,12 +69,13 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 		return err
 	}
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
-			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, {now})
+			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails,
+			keep_events, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, {now})
 		ON CONFLICT (code) DO NOTHING`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
-		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds()))
+		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds(), s.Keep.Events.Microseconds()))
 }
 
 // HoldSuppliers waits for whoever is changing suppliers, and keeps the next
@@ -97,11 +99,11 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	}
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
 			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
-			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15
+			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15, keep_events = $16
 		WHERE code = $1`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
-		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds()))
+		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds(), s.Keep.Events.Microseconds()))
 }
 
 // length reads a length of time.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"landfall"
@@ -81,7 +82,7 @@ var laws = []struct{ broken, when string }{
 	{"its account was made from a revision that is not there", `a.id IS NOT NULL AND NOT EXISTS
 		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision)`},
 	{"its account was completed without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
-		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed')`},
+		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventKept("p.account_created_at")},
 	{"its revisions are not counted through", `p.revision <> (SELECT count(*) FROM staging g
 		WHERE g.process_id = p.id AND g.revision BETWEEN 1 AND p.revision)`},
 	{"its ledger is not as long as the account says, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
@@ -108,7 +109,13 @@ var laws = []struct{ broken, when string }{
 	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
-			AND e.type = 'account_import.undone' AND e.account_number = u.number))`},
+			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventKept("u.undone_at") + `)`},
+}
+
+// eventKept is the condition under which the event of an instant cannot have
+// been purged.
+func eventKept(at string) string {
+	return at + ` > coalesce((SELECT g.at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + ` FROM event_gone g WHERE g.supplier = s.code), -1)`
 }
 
 // anyPart is the condition under which a process has a row in a table that only

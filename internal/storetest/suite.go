@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	for _, checks := range [][]check{
 		searches, excerpts, surveys,
 		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, rehearsals, postings,
-		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places, operators, audits, erasures, retentions,
+		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
 	} {
 		for _, check := range checks {
 			t.Run(check.name, func(t *testing.T) {

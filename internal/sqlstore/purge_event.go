@@ -1,0 +1,134 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"landfall"
+)
+
+// interested are the webhooks that are told of supplier $1, switched on or not.
+const interested = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.organisation JOIN supplier s ON s.id = g.supplier_id
+	WHERE s.code = $1 AND (CAST(w.suppliers AS TEXT) = '[]' OR EXISTS (SELECT 1 FROM {each}(w.suppliers) AS one WHERE one.value = $1))`
+
+// needed is up to which event of supplier $1 nobody needs any: every webhook that
+// is told of this supplier has them, and the search has entered what they say. The newest always stays, since the places of
+// the log are counted from it.
+const needed = `SELECT coalesce(min(needed.through), 0) FROM (
+		SELECT max(e.id) - 1 AS through FROM event e WHERE e.supplier = $1
+		UNION ALL SELECT c.event_after FROM search_clerk c
+		UNION ALL SELECT w.position` + interested + `
+	) AS needed`
+
+// loggedPage are events of a supplier in their order, each with whether it is
+// older than $2 and whether a webhook still waits for it, or has given it up:
+// those are yet to be delivered, or to be replayed.
+const loggedPage = `SELECT e.id, e.at, e.at < (SELECT {now}) - $2, EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id)
+	FROM event e WHERE e.supplier = $1 AND e.id > $3 AND e.id <= $4 ORDER BY e.supplier, e.id LIMIT $5`
+
+// oldEvents is a page of events that are to go.
+type oldEvents struct {
+	ids      []int64
+	last, at int64 // the last one that was looked at and old enough, and the latest time
+	more     bool
+}
+
+// eventLane takes events from the beginning of a supplier's log up to the first
+// that is not old enough or that somebody needs. So there are no gaps but those
+// at the beginning, and one place says of everybody who follows the log whether
+// he has missed something.
+func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+	var old oldEvents
+	err = s.stream(ctx, func(v *view) (err error) {
+		old, err = v.oldEvents(ctx, part)
+		return err
+	})
+	if err != nil {
+		return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+	}
+	gone.Events = len(old.ids)
+	if len(old.ids) > 0 && !part.dry {
+		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+			gone.Events, err = t.forgetEvents(ctx, part.code, old)
+			return err
+		})
+	}
+	return gone, landfall.PurgePlace{Number: old.last}, old.more, err
+}
+
+func (v *view) oldEvents(ctx context.Context, part stretch) (old oldEvents, err error) {
+	upTo, err := v.eventsNeeded(ctx, part.code)
+	if err != nil {
+		return oldEvents{}, err
+	}
+	looked, young := 0, false
+	_, err = collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+		var id, at int64
+		var due, waits bool
+		if err := scan(&id, &at, &due, &waits); err != nil {
+			return err
+		}
+		looked++
+		if young = young || !due; young {
+			return nil
+		}
+		old.last, old.at = id, max(old.at, at)
+		if !waits {
+			old.ids = append(old.ids, id)
+		}
+		return nil
+	}, loggedPage, part.code, part.keep.Microseconds(), part.from.Number, upTo, int64(purgeBatch))
+	old.more = looked == purgeBatch && !young
+	return old, err
+}
+
+// eventsNeeded gives the last event that nobody needs.
+func (v *view) eventsNeeded(ctx context.Context, supplier string) (through int64, err error) {
+	err = v.one(ctx, needed, []any{supplier}, []any{&through})
+	return through, err
+}
+
+// forgetEvents takes them away unless they have come to be needed since they were
+// looked at, and says up to where.
+func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (int, error) {
+	upTo, err := t.eventsNeeded(ctx, supplier)
+	if err != nil || upTo < old.last {
+		return 0, err
+	}
+	these, list, err := among(&t.view, "bigint", old.ids)
+	if err != nil {
+		return 0, err
+	}
+	count, err := t.exec(ctx, `DELETE FROM event WHERE id`+these+` AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = event.id)`, list)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO event_gone (supplier, through, at) VALUES ($1, $2, $3)
+		ON CONFLICT (supplier) DO UPDATE SET
+			through = CASE WHEN excluded.through > event_gone.through THEN excluded.through ELSE event_gone.through END,
+			at = CASE WHEN excluded.at > event_gone.at THEN excluded.at ELSE event_gone.at END`, supplier, old.last, old.at)
+	return int(count), err
+}
+
+// EventsHeldBy names the webhooks that have not received old events.
+func (v *view) EventsHeldBy(ctx context.Context, supplier string, older time.Duration) ([]string, error) {
+	return collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) },
+		`SELECT w.name`+interested+` AND (
+				(SELECT e.at FROM event e WHERE e.supplier = $1 AND e.id > w.position ORDER BY e.supplier, e.id LIMIT 1) < (SELECT {now}) - $2
+				OR EXISTS (SELECT 1 FROM webhook_delivery d JOIN event e ON e.id = d.event_id
+					WHERE d.webhook = w.name AND d.supplier = $1 AND e.at < (SELECT {now}) - $2))
+			ORDER BY w.name`, supplier, older.Microseconds())
+}
+
+// EventsGone says up to where events were purged.
+func (v *view) EventsGone(ctx context.Context) (map[string]landfall.EventPlace, error) {
+	gone := map[string]landfall.EventPlace{}
+	_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+		var supplier string
+		var through, at int64
+		err := scan(&supplier, &through, &at)
+		gone[supplier] = landfall.EventPlace{ID: through, At: moment(at)}
+		return err
+	}, `SELECT supplier, through, at FROM event_gone`)
+	return gone, err
+}
