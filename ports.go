@@ -378,6 +378,9 @@ type AccountReader interface {
 	// UndoneInRun says how many of the accounts that a run created were taken
 	// back.
 	UndoneInRun(ctx context.Context, run string) (int, error)
+	// UndoForecast says what Undo would answer now for every account that a run
+	// created. It looks at each of them.
+	UndoForecast(ctx context.Context, run string) (UndoForecast, error)
 	// UndoneAccount gives the account that had a number and was taken back, or
 	// ErrNotFound.
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)

@@ -46,6 +46,22 @@ type UndoOutcome struct {
 	Kept    KeptReason // with UndoKept
 }
 
+// UndoForecast is what the undo of a run would come to at this moment, account
+// by account and not by rule of thumb.
+type UndoForecast struct {
+	Undoable int                // would be taken back
+	Kept     map[KeptReason]int // would be kept, by what keeps them
+	Gone     int                // were taken back before
+}
+
+// AllKept is how many accounts would be kept, for whatever reason.
+func (f UndoForecast) AllKept() (all int) {
+	for _, count := range f.Kept {
+		all += count
+	}
+	return all
+}
+
 // UndoneAccount is what remains of an account that was taken back: its number,
 // which nobody gets again, and who did it why.
 type UndoneAccount struct {

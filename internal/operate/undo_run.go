@@ -72,7 +72,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	err := o.change(ctx, "run.undo", id, func(tx landfall.Tx) (string, error) {
 		run, err := tx.Run(ctx, id)
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, absent(landfall.CodeRunNotFound, "There is no run %q.", id))
+			return "", because(err, landfall.ErrNotFound, noRun(id))
 		}
 		if err := undoable(run); err != nil {
 			return "", err
@@ -93,6 +93,22 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 		return err
 	})
 	return undo, errors.Join(stopped, err)
+}
+
+// ForecastUndo says what the undo of a run would come to now, from every account
+// that it created. Whoever reads it decides by figures and not by rules.
+func (o *Operator) ForecastUndo(ctx context.Context, id string) (run landfall.Run, forecast landfall.UndoForecast, err error) {
+	err = o.view(ctx, "run.undo", func(view landfall.View) (err error) {
+		if run, err = view.Run(ctx, id); err != nil {
+			return because(err, landfall.ErrNotFound, noRun(id))
+		}
+		if err := undoable(run); err != nil {
+			return err
+		}
+		forecast, err = view.UndoForecast(ctx, id)
+		return err
+	})
+	return run, forecast, err
 }
 
 // undoable refuses runs of which nothing can be taken back, or not yet: while

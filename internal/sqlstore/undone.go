@@ -30,6 +30,38 @@ func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err erro
 	return count, err
 }
 
+// UndoForecast counts what would become of the accounts of a run. What keeps an
+// account is decided as undo decides it, and in the same order.
+func (v *view) UndoForecast(ctx context.Context, run string) (landfall.UndoForecast, error) {
+	forecast := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
+	type bucket struct {
+		kept  landfall.KeptReason
+		count int
+	}
+	buckets, err := collect(ctx, v.session, func(scan scanner, b *bucket) error { return scan(&b.kept, &b.count) },
+		`SELECT x.kept, count(*) FROM (SELECT CASE
+				WHEN (SELECT {now}) - p.account_created_at > s.undo_window THEN '`+string(landfall.KeptWindowOver)+`'
+				WHEN a.posting_count > 0 THEN '`+string(landfall.KeptHasPostings)+`'
+				WHEN p.erased_at IS NOT NULL THEN '`+string(landfall.KeptErased)+`'
+				WHEN EXISTS (SELECT 1 FROM mail l WHERE l.account_id = a.id AND (l.uncertain OR l.state IN ('sending', 'sent', 'bounced')))
+					THEN '`+string(landfall.KeptCustomersTold)+`'
+				ELSE '' END AS kept
+			FROM run r JOIN supplier s ON s.id = r.supplier_id JOIN run_member m ON m.run_id = r.id AND m.outcome = 'succeeded'
+			JOIN account a ON a.id = m.process_id AND a.run = r.number JOIN process p ON p.id = m.process_id
+			WHERE r.number = $1) x GROUP BY x.kept`, run)
+	for _, one := range buckets {
+		if one.kept == "" {
+			forecast.Undoable = one.count
+		} else {
+			forecast.Kept[one.kept] = one.count
+		}
+	}
+	if err == nil {
+		forecast.Gone, err = v.UndoneInRun(ctx, run)
+	}
+	return forecast, err
+}
+
 // UndoneAccount gives the account that had a number and was taken back.
 func (v *view) UndoneAccount(ctx context.Context, number string) (landfall.UndoneAccount, error) {
 	found, err := collect(ctx, v.session, readUndone, undoneColumns+`WHERE u.number = $1`, number)

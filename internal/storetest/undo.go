@@ -294,6 +294,7 @@ var undos = []check{
 			t.Errorf("after a refusal and a second creation: %+v", left)
 		}
 	}},
+	{"what an undo of a run would come to is what it comes to", undoForecast},
 	{"against a sender either the undo or the sender wins", undoAgainstSender},
 	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
 	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},

@@ -1,0 +1,77 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// undoForecast asks what an undo would come to, and then undoes: every account
+// ends in the bucket that it was foretold.
+func undoForecast(t *testing.T, store landfall.Store) {
+	staged(t, store, "a", "b", "c", "d", "e", "f")
+	writing(t, store, code)
+	run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+	slice := takeSlice(t, store, run.ID, time.Minute, 6)
+	var settlement landfall.Settlement
+	for i, claim := range claimAll(t, store, slice) {
+		one := made(slice, i, claim)
+		// Two have mails; the sender below takes the one of d.
+		if external := slice.Members[i].Key.External; external == "d" || external == "e" {
+			one.Creation.Mails = []landfall.Mail{{Kind: landfall.MailMigrated, To: external + "@mail.co.uk"}}
+		}
+		settlement.Created = append(settlement.Created, one)
+	}
+	settleSlice(t, store, slice, settlement)
+	own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
+	undo(t, store, landfall.Undoing{Key: own("a")}, landfall.Undone)
+	create(t, store, claim(t, store, wish(own("a")), landfall.ClaimGranted), house()) // again, and not by the run
+	post(t, store, landfall.Posting{Key: own("b"), Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+		return additions["a note"](books), nil
+	}}, landfall.Posted)
+	update(t, store, func(tx landfall.Tx) error {
+		_, err := tx.Erase(t.Context(), own("c"))
+		return err
+	})
+	one := demand
+	one.Most = 1
+	take(t, store, one)
+	forecast := func() (found landfall.UndoForecast) {
+		look(t, store, func(view landfall.View) (err error) {
+			found, err = view.UndoForecast(t.Context(), run.ID)
+			return err
+		})
+		return found
+	}
+	before := forecast()
+	same(t, before, landfall.UndoForecast{Undoable: 2, Gone: 1, Kept: map[landfall.KeptReason]int{
+		landfall.KeptHasPostings: 1, landfall.KeptErased: 1, landfall.KeptCustomersTold: 1,
+	}})
+	same(t, before.AllKept(), 3)
+	setWindow(t, store, 0)
+	same(t, forecast(), landfall.UndoForecast{Gone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
+	setWindow(t, store, time.Hour)
+	became := landfall.UndoForecast{Gone: 1, Kept: map[landfall.KeptReason]int{}}
+	for key, err := range store.RunCreated(t.Context(), run.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Run: run.ID, Actor: somebody, Reason: why})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case outcome.Verdict == landfall.Undone:
+			became.Undoable++
+		default:
+			became.Kept[outcome.Kept]++
+		}
+	}
+	same(t, became, before)
+	same(t, forecast().Gone, 3)
+	look(t, store, func(view landfall.View) error {
+		none, err := view.UndoForecast(t.Context(), "R-00000000")
+		same(t, none, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}})
+		return err
+	})
+}
