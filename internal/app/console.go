@@ -21,6 +21,7 @@ func (a *App) openConsole(desk *intake.Desk) {
 		As: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
 				Actor: actor, Rules: contract.RuleCodes(), SecretVariables: a.settings.VendorSecrets, SendsMail: a.settings.Mail.Server != "", Sender: a.sender,
+				Verifier: a.vendors,
 			})
 		},
 		Desk:          desk,

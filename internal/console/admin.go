@@ -214,30 +214,6 @@ func createTeam(v *visit) (any, error) {
 	return done{to: address("admin", "teams"), say: "Team " + v.typed("name") + " is made."}, err
 }
 
-// vendorsShown lists the payment vendors and how they do.
-type vendorsShown struct {
-	head
-	Vendors []vendorShown
-}
-
-type vendorShown struct {
-	operate.VendorFacts
-	Health string
-}
-
-func listVendors(v *visit) (any, error) {
-	found, err := v.operator().Vendors(v.ctx())
-	page := vendorsShown{head: adminHead("Vendors", "vendors")}
-	for _, vendor := range found {
-		shown := vendorShown{VendorFacts: vendor}
-		if v.console.VendorHealth != nil {
-			shown.Health = v.console.VendorHealth(vendor.Code)
-		}
-		page.Vendors = append(page.Vendors, shown)
-	}
-	return page, err
-}
-
 func adminPages() []page {
 	organisations, one := reads("admin/organisations/", listOrganisations, "organisations"), reads("admin/organisations/{organisation}/", showOrganisation, "organisation")
 	teams := reads("admin/teams/", listTeams, "teams")
@@ -248,7 +224,7 @@ func adminPages() []page {
 		reads("admin/", health, "health"), organisations, acts("admin/organisations/", createOrganisation, organisations), one,
 		of("keys", createKey), of("revoke", revokeKey), of("grant", grantSupplier), of("ungrant", ungrantSupplier),
 		of("disable", disableOrganisation), of("enable", enableOrganisation), of("quotas", setQuotas),
-		teams, acts("admin/teams/", createTeam, teams), reads("admin/vendors/", listVendors, "vendors"),
+		teams, acts("admin/teams/", createTeam, teams),
 		reads("admin/audit/", audit, "audit"), {path: "admin/audit.csv", role: landfall.Support, verb: auditFile, endless: true},
-	}, webhookPages(), operatorPages())
+	}, vendorPages(), webhookPages(), operatorPages())
 }

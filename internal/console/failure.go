@@ -8,6 +8,7 @@ type failed struct {
 	Code    string
 	Summary landfall.FailureSummary
 	Repairs []repair
+	news
 }
 
 // repair is a shortest list, with the groups that were not in the one before.
@@ -22,8 +23,13 @@ const mostShown = 200
 // failures groups the failures of a supplier.
 func failures(v *visit) (any, error) {
 	code := v.value("supplier")
+	// Counted before it is summed up: who comes in between is news.
+	grown, _, err := v.newsOf(faulty)
+	if err != nil {
+		return nil, err
+	}
 	summary, err := v.operator().FailureSummary(v.ctx(), code)
-	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, Summary: summary}
+	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, Summary: summary, news: grown}
 	for i, one := range summary.Repairs {
 		shown.Repairs = append(shown.Repairs, repair{one, i == 0})
 	}
@@ -53,5 +59,5 @@ func (f failed) Mends(group landfall.FailureGroup) bool {
 
 // Path leads to the accounts of a group.
 func (f failed) Path(group landfall.FailureGroup) string {
-	return listPath(f.Code, "accounts/", "failed", group.Code, group.Attr, "")
+	return listPath(f.Code, "accounts/", faulty, group.Code, group.Attr, "")
 }

@@ -17,7 +17,7 @@ func (c *Console) functions(zone *time.Location) template.FuncMap {
 	clock := clock{zone, c.Clock}
 	return template.FuncMap{
 		"asset": c.shelf.path, "path": address, "url": url.QueryEscape,
-		"n": count, "amount": amount, "total": total, "bytes": size, "percent": percent, "thousandths": thousandths,
+		"n": count, "tick": tick, "amount": amount, "total": total, "bytes": size, "percent": percent, "thousandths": thousandths,
 		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
 		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
 		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
@@ -67,6 +67,12 @@ func count(number any) (string, error) {
 		return grouped(number.Digits()), nil
 	}
 	return "", fmt.Errorf("%T is no number", number)
+}
+
+// tick is a number that counts up in place while the page is live.
+func tick(number any) (template.HTML, error) {
+	text, err := count(number)
+	return template.HTML(`<span class="count">` + text + `</span>`), err //nolint:gosec // digits and commas
 }
 
 // grouped puts commas between thousands of a decimal number.

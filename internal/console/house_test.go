@@ -21,14 +21,14 @@ import (
 
 // house is a console over a store of its own, served on loopback.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	store   landfall.Store
 	console *Console
 	server  *httptest.Server
 }
 
 // newHouse opens a console over a fresh SQLite database.
-func newHouse(t *testing.T) *house {
+func newHouse(t testing.TB) *house {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "console.db"), sqlstore.Options{
 		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms,
@@ -41,7 +41,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // houseOver serves a console over a store.
-func houseOver(t *testing.T, store landfall.Store) *house {
+func houseOver(t testing.TB, store landfall.Store) *house {
 	t.Helper()
 	var rules []string
 	for _, rule := range contract.RuleBook() {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/csv"
 	"iter"
 	"net/url"
 	"slices"
@@ -41,12 +40,59 @@ type accountList struct {
 	Next     string // the address of the next page
 	CSV      string
 	Filters  []filter
+	news
 }
 
-type filter struct{ Name, Path string }
+// filter is a list beside this one, and how many accounts it has.
+type filter struct {
+	Name, Path string
+	Count      int64
+}
+
+// news is how a list learns that it has grown.
+type news struct {
+	Again string // its own address
+	Live  string // what tells how many there are now
+	Count int64
+}
 
 // listFilters are the states a list can be of, in the order of an account's way.
-var listFilters = []string{"all", "pending", "imported", "failed", "skipped"}
+// The last one is of both kinds that have a failure on record.
+var listFilters = []string{"all", "pending", "imported", "failed", "refused", "skipped", faulty}
+
+const faulty = "faulty"
+
+// counts says how many accounts each list has.
+func (s stand) counts() map[string]int64 {
+	waiting := s.Staged + s.InProgress + s.Failed
+	return map[string]int64{
+		"all": waiting + s.Imported, "pending": waiting, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
+		"skipped": s.Skipped, faulty: s.Failed + s.Refused,
+	}
+}
+
+// newsOf asks how many accounts a list has, for whoever looks at it.
+func (v *visit) newsOf(state string) (news, map[string]int64, error) {
+	found, err := v.operator().Stand(v.ctx(), v.value("supplier"))
+	counts := stand{found}.counts()
+	return news{
+		Again: v.URL.RequestURI(), Live: address("suppliers", v.value("supplier"), "accounts") + "live?state=" + state, Count: counts[state],
+	}, counts, err
+}
+
+// listNews is the one part of a list that changes by itself.
+func listNews(v *visit) (any, error) {
+	found, _, err := v.newsOf(v.listState())
+	return found, err
+}
+
+// listState is which list was asked for.
+func (v *visit) listState() string {
+	if state := v.query("state"); slices.Contains(listFilters, state) {
+		return state
+	}
+	return "all"
+}
 
 var processFilters = map[string]landfall.ProcessFilter{
 	"all": landfall.AllProcesses, "pending": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
@@ -56,13 +102,17 @@ var processFilters = map[string]landfall.ProcessFilter{
 func accountsOf(v *visit) (any, error) {
 	code := v.value("supplier")
 	shown := accountList{
-		head: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: v.query("state"), By: v.query("code"), Attr: v.query("attr"),
+		head: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: v.listState(), By: v.query("code"), Attr: v.query("attr"),
 	}
-	if !slices.Contains(listFilters, shown.Filter) {
-		shown.Filter = "all"
+	var counts map[string]int64
+	var err error
+	if shown.news, counts, err = v.newsOf(shown.Filter); err != nil {
+		return nil, err
 	}
 	for _, name := range listFilters {
-		shown.Filters = append(shown.Filters, filter{name, listPath(code, "accounts/", name, "", "", "")})
+		if name != faulty {
+			shown.Filters = append(shown.Filters, filter{name, listPath(code, "accounts/", name, "", "", ""), counts[name]})
+		}
 	}
 	shown.CSV = listPath(code, "accounts.csv", shown.Filter, shown.By, shown.Attr, "")
 	rows, err := v.accountRows(shown.Filter, v.query("after"))
@@ -79,7 +129,7 @@ func accountsOf(v *visit) (any, error) {
 			break
 		}
 		looked, last = looked+1, row.place()
-		if row.matches(shown.By, shown.Attr) {
+		if row.in(shown.Filter) && row.matches(shown.By, shown.Attr) {
 			shown.Rows = append(shown.Rows, row)
 		}
 	}
@@ -100,7 +150,7 @@ func listPath(code, name, state, by, attr, after string) string {
 // accountRows streams a list from some place on.
 func (v *visit) accountRows(state, after string) (iter.Seq2[listed, error], error) {
 	code := v.value("supplier")
-	if state == "failed" {
+	if state == "failed" || state == "refused" || state == faulty {
 		failed, err := v.operator().FailedAccounts(v.ctx(), landfall.FailureQuery{Supplier: code, After: after})
 		return turned(failed, func(one landfall.FailedProcess) listed {
 			row := listed{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
@@ -147,6 +197,10 @@ func (l listed) place() string {
 	return strconv.FormatInt(l.StagedAt.UnixMicro(), 10) + "~" + l.External
 }
 
+// in reports whether a row is of a list: failures and refusals are kept
+// together.
+func (l listed) in(state string) bool { return l.Failure == nil || state == faulty || l.State == state }
+
 // matches reports whether a failure is of a code and at a place.
 func (l listed) matches(code, attr string) bool {
 	if code == "" || l.Failure == nil {
@@ -183,18 +237,12 @@ func (l listed) Codes() string {
 
 // accountsCSV writes the whole list while it is read.
 func accountsCSV(v *visit) (any, error) {
-	state := v.query("state")
-	if !slices.Contains(listFilters, state) {
-		state = "all"
-	}
+	state := v.listState()
 	rows, err := v.accountRows(state, "")
 	if err != nil {
 		return nil, err
 	}
-	header := v.Writer.Header()
-	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="accounts-`+state+`.csv"`)
-	out := csv.NewWriter(v.Writer)
+	out := v.table("accounts-" + state + ".csv")
 	_ = out.Write([]string{"import_supplier", "external_account_number", "state", "platform_account_number", "first_staged_at", "account_created_at", "failed_at", "errors"})
 	for row, err := range rows {
 		if err != nil {
@@ -202,24 +250,16 @@ func accountsCSV(v *visit) (any, error) {
 			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.Told("listing accounts", err).Detail})
 			break
 		}
-		if !row.matches(v.query("code"), v.query("attr")) {
+		if !row.in(state) || !row.matches(v.query("code"), v.query("attr")) {
 			continue
 		}
-		if out.Write([]string{cell(v.value("supplier")), cell(row.External), row.State, row.AccountNumber,
-			moment(row.StagedAt), moment(row.CreatedAt), moment(row.FailedAt), cell(row.Codes())}) != nil {
+		if out.Write(harmless(v.value("supplier"), row.External, row.State, row.AccountNumber,
+			moment(row.StagedAt), moment(row.CreatedAt), moment(row.FailedAt), row.Codes())) != nil {
 			return nil, nil //nolint:nilnil // who has left needs no more
 		}
 	}
 	out.Flush()
 	return nil, nil //nolint:nilnil // it is answered
-}
-
-// cell keeps spreadsheets from taking a text for a formula.
-func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 func moment(at time.Time) string {
@@ -237,7 +277,7 @@ func listPages() []page {
 	table.endless = true
 	compared := reads(path+"reconciliation/", reconciled, "reconciliation")
 	return []page{
-		list, table, reads(path+"failures/", failures, "failures"), compared,
+		list, live(path+"accounts/live", listNews, "list-news"), table, reads(path+"failures/", failures, "failures"), compared,
 		reads(path+"reconciliation/accounts/", behind, "behind"),
 		reads(path+"reconciliation/signed/{id}/", signed, ""),
 		acts(path+"reconciliation/sign-off/", signOff, compared),

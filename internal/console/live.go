@@ -10,15 +10,25 @@ import (
 	"sync"
 	"time"
 
+	"landfall"
 	"landfall/internal/memo"
 	"landfall/internal/operate"
 )
 
-// snapshot is how everything stands, asked for once however many watch: with
-// 200 suppliers and 50 watchers the database is asked as often as with one.
+// snapshot is what live pages show, asked for and written once however many
+// watch: with 200 suppliers and 200 watchers the database is asked, and a page
+// filled in, as often as with one.
 type snapshot struct {
-	console *Console
-	memo    *memo.Memo[string, operate.Overview]
+	console  *Console
+	overview *memo.Memo[string, operate.Overview]
+	texts    *memo.Memo[look, parts]
+}
+
+// look is what decides how a live page reads: two who have it in common see the
+// same.
+type look struct {
+	path, zone string
+	role       landfall.OperatorRole
 }
 
 const (
@@ -34,11 +44,15 @@ const (
 )
 
 func newSnapshot(c *Console) *snapshot {
-	return &snapshot{c, memo.New[string, operate.Overview](memo.Limits{Life: snapLife, Patience: 10 * time.Second, Size: 4})}
+	limits := memo.Limits{Life: snapLife, Patience: 10 * time.Second, Size: 4}
+	s := &snapshot{console: c, overview: memo.New[string, operate.Overview](limits)}
+	limits.Size = mostWatchers
+	s.texts = memo.New[look, parts](limits)
+	return s
 }
 
 func (s *snapshot) get(ctx context.Context) (operate.Overview, error) {
-	return s.memo.Get(ctx, "", time.Now(), func(ctx context.Context) (operate.Overview, error) {
+	return s.overview.Get(ctx, "", s.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
 		return s.console.As("operator:console").Overview(ctx)
 	})
 }
@@ -82,8 +96,7 @@ func live(path string, verb func(*visit) (any, error), view string) page {
 	return p
 }
 
-// stream sends what changed until the reader leaves or the service ends. What
-// stayed the same is not sent again.
+// stream sends what changed until the reader leaves or the service ends.
 func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 	header := v.Writer.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -92,21 +105,17 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 	end := time.After(liveLength)
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
-	last := ""
+	sent := map[string]string{}
 	for round := 0; ; round++ {
-		limited, cancel := context.WithTimeout(v.ctx(), pageTime)
-		one := *v
-		one.Request = v.Request.WithContext(limited)
-		text, err := one.part(verb, view)
-		cancel()
+		now, err := v.parts(verb, view)
 		if err != nil && round == 0 {
 			return err
 		}
-		message := ": still here\n\n"
-		if err == nil && text != last {
-			message, last = "data: "+strings.ReplaceAll(text, "\n", "\ndata: ")+"\n\n", text
-		} else if round%15 != 0 {
-			message = ""
+		message := ""
+		if text := now.changed(sent); text != "" {
+			message = "data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n"
+		} else if round%15 == 0 {
+			message = ": still here\n\n"
 		}
 		if message != "" {
 			if err := line.SetWriteDeadline(time.Now().Add(pageTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -137,13 +146,56 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 	}
 }
 
-// part renders the parts of a page that change.
-func (v *visit) part(verb func(*visit) (any, error), view string) (string, error) {
-	found, err := verb(v)
-	if err != nil {
-		return "", err
+// parts gives the parts of a page that change, filled in once for everybody who
+// sees the same.
+func (v *visit) parts(verb func(*visit) (any, error), view string) (parts, error) {
+	same := look{v.URL.RequestURI(), v.zone(), v.me.Role}
+	return v.console.snap.texts.Get(v.ctx(), same, v.console.Clock(), func(ctx context.Context) (parts, error) {
+		limited, cancel := context.WithTimeout(ctx, pageTime)
+		defer cancel()
+		one := *v
+		one.Request = v.Request.WithContext(limited)
+		found, err := verb(&one)
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		err = v.console.render(&out, v.zone(), view, one.sheet(found), true)
+		return partsOf(out.String()), err
+	})
+}
+
+// parts are elements with an id, each with what follows it up to the next.
+type parts []part
+
+type part struct{ id, text string }
+
+// partsOf cuts a view into its parts. Views begin each on a line of its own;
+// what comes from data cannot, since its brackets are escaped.
+func partsOf(text string) (all parts) {
+	for line := range strings.Lines(text) {
+		if opening, _, is := strings.Cut(line, ">"); is && strings.HasPrefix(line, "<") {
+			if _, id, has := strings.Cut(opening, ` id="`); has {
+				id, _, _ = strings.Cut(id, `"`)
+				all = append(all, part{id: id})
+			}
+		}
+		if len(all) > 0 {
+			all[len(all)-1].text += line
+		}
 	}
-	var out bytes.Buffer
-	err = v.console.render(&out, v.zone(), view, v.sheet(found), true)
-	return out.String(), err
+	return all
+}
+
+// changed gives the parts that somebody has not seen as they are now, and notes
+// that he has.
+func (p parts) changed(sent map[string]string) string {
+	var text strings.Builder
+	for _, one := range p {
+		if sent[one.id] != one.text {
+			sent[one.id] = one.text
+			text.WriteString(one.text)
+		}
+	}
+	return text.String()
 }

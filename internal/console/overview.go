@@ -21,9 +21,9 @@ type stand struct{ operate.SupplierStand }
 
 // Segments are the parts of the supplier's bar, each with the list behind it.
 func (s stand) Segments() []Segment {
-	list := func(word string) string { return address("suppliers", s.Code, "accounts") + "?state=" + word }
+	list := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
 	return []Segment{
-		{"imported", s.Imported, list("imported")}, {"in progress", s.InProgress, list("in-progress")}, {"staged", s.Staged, list("staged")},
+		{"imported", s.Imported, list("imported")}, {"in progress", s.InProgress, list("pending")}, {"staged", s.Staged, list("pending")},
 		{"failed", s.Failed, list("failed")}, {"refused", s.Refused, list("refused")}, {"skipped", s.Skipped, list("skipped")},
 	}
 }

@@ -27,9 +27,13 @@ func showRun(v *visit) (any, error) {
 		return nil, err
 	}
 	return &ran{
-		head:     head{Title: "Run " + facts.ID, Trail: []crumb{{"Suppliers", Root}, {facts.Plan.Supplier, address("suppliers", facts.Plan.Supplier)}}},
+		head:     head{Title: "Run " + facts.ID, Trail: runTrail(facts.Run)},
 		RunFacts: facts, Undo: v.console.undos.of(facts.ID), Points: pace(facts.Samples), Reason: pauseWords[facts.Reason],
 	}, nil
+}
+
+func runTrail(run landfall.Run) []crumb {
+	return []crumb{{"Suppliers", Root}, {run.Plan.Supplier, address("suppliers", run.Plan.Supplier)}, {"Runs", address("suppliers", run.Plan.Supplier, "runs")}}
 }
 
 // Bar is what became of the run's accounts.
@@ -187,12 +191,12 @@ func (v *visit) confirmed(code string) error {
 }
 
 func runPages() []page {
-	shown := reads("runs/{run}/", showRun, "run")
+	shown, undone := reads("runs/{run}/", showRun, "run"), reads("runs/{run}/undo/", showUndo, "undo")
 	return []page{
-		shown, live("runs/{run}/live", showRun, "run-parts"),
+		shown, live("runs/{run}/live", showRun, "run-live"),
 		acts("runs/{run}/pause/", changeRun(pauseRun, "The run pauses as soon as what is being created is finished."), shown),
 		acts("runs/{run}/resume/", changeRun(resumeRun, "The run goes on."), shown),
 		acts("runs/{run}/cancel/", changeRun(cancelRun, "The run ends as soon as what is being created is finished."), shown),
-		acts("runs/{run}/undo/", undoRun, shown),
+		undone, acts("runs/{run}/undo/", undoRun, undone),
 	}
 }

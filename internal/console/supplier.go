@@ -126,6 +126,15 @@ func setSupplier(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	for name, into := range map[string]**time.Duration{
+		"keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures, "keep_mails": &change.KeepMails,
+	} {
+		length, err := v.span(name)
+		if err != nil {
+			return nil, err
+		}
+		*into = &length
+	}
 	verify, mail := v.typed("verify_documents") != "", v.typed("send_customer_emails") != ""
 	change.ConcurrencyLimit, change.UndoWindow, change.VerifyDocuments, change.SendCustomerEmails = &limit, &window, &verify, &mail
 	code := v.value("supplier")
@@ -171,11 +180,37 @@ func supplierPages() []page {
 }
 
 // Window is the undo window as it is typed.
-func (s settingsShown) Window() string {
-	if s.UndoWindow%time.Hour == 0 {
-		return fmt.Sprintf("%dh", s.UndoWindow/time.Hour)
+func (s settingsShown) Window() string { return typedSpan(s.UndoWindow) }
+
+// keepShown is how long something is kept, and what that is.
+type keepShown struct {
+	Name, What, Means string
+	Length            time.Duration // 0: for ever
+}
+
+// Typed is the length as it is typed.
+func (k keepShown) Typed() string { return typedSpan(k.Length) }
+
+// Keeps are the lengths of time that things are kept.
+func (s settingsShown) Keeps() []keepShown {
+	return []keepShown{
+		{"keep_staged", "Keep staged documents", "after the account was created or skipped, such as 90d; 0 for ever", s.Keep.Staged},
+		{"keep_failures", "Keep the words of failures", "their codes and places stay, such as 90d; 0 for ever", s.Keep.Failures},
+		{"keep_mails", "Keep addresses of mails", "after they were sent or given up, such as 90d; 0 for ever", s.Keep.Mails},
 	}
-	return s.UndoWindow.String()
+}
+
+// typedSpan writes a length of time as it is typed.
+func typedSpan(length time.Duration) string {
+	switch {
+	case length == 0:
+		return "0"
+	case length%(24*time.Hour) == 0:
+		return fmt.Sprintf("%dd", length/(24*time.Hour))
+	case length%time.Hour == 0:
+		return fmt.Sprintf("%dh", length/time.Hour)
+	}
+	return length.String()
 }
 
 // span reads a length of time such as 12h or 90d; nothing typed is none.

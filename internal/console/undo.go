@@ -25,25 +25,45 @@ type undoing struct {
 }
 
 // AllKept is how many accounts cannot be taken back any more.
-func (u undoing) AllKept() (all int) {
-	for _, count := range u.Kept {
-		all += count
-	}
-	return all
-}
+func (u undoing) AllKept() int { return landfall.UndoForecast{Kept: u.Kept}.AllKept() }
 
 // KeptWords says why accounts were kept.
-func (u undoing) KeptWords() []Row {
-	words := map[landfall.KeptReason]string{
-		landfall.KeptWindowOver: "created too long ago", landfall.KeptHasPostings: "something was added since", landfall.KeptCustomersTold: "a customer was told",
-	}
-	var rows []Row
+func (u undoing) KeptWords() []Row { return keptRows(u.Kept) }
+
+// keptWords is why an account is kept.
+var keptWords = map[landfall.KeptReason]string{
+	landfall.KeptWindowOver: "created longer ago than the undo window", landfall.KeptHasPostings: "something was added since",
+	landfall.KeptCustomersTold: "a customer was told", landfall.KeptErased: "what was personal was erased",
+}
+
+func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 	for _, reason := range landfall.KeptReasons {
-		if count := u.Kept[reason]; count > 0 {
-			rows = append(rows, Row{Name: words[reason], Count: int64(count)})
+		if count := kept[reason]; count > 0 {
+			rows = append(rows, Row{Name: keptWords[reason], Count: int64(count)})
 		}
 	}
 	return rows
+}
+
+// undoShown is the page before an undo: what it would come to, by figures.
+type undoShown struct {
+	head
+	landfall.Run
+	landfall.UndoForecast
+	Kept   []Row
+	Window time.Duration
+}
+
+func showUndo(v *visit) (any, error) {
+	run, forecast, err := v.operator().ForecastUndo(v.ctx(), v.value("run"))
+	if err != nil {
+		return nil, err
+	}
+	supplier, err := v.operator().ShowSupplier(v.ctx(), run.Plan.Supplier)
+	return undoShown{
+		head: head{Title: "Undo run " + run.ID, Trail: append(runTrail(run), crumb{"Run " + run.ID, address("runs", run.ID)})},
+		Run:  run, UndoForecast: forecast, Kept: keptRows(forecast.Kept), Window: supplier.UndoWindow,
+	}, err
 }
 
 // undos are those of this replica, by run.

@@ -29,15 +29,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	h := newHouse(t)
-	desk := intake.New(h.store, intake.Options{Wake: func() {}})
-	baton := conductor.New(h.store, desk, conductor.Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { baton.Run(ctx); close(ended) }()
-	t.Cleanup(func() { cancel(); <-ended })
-	h.console.Wake = baton.Wake
-	w := &world{h, answer.New(desk, nil)}
+	w := newHouse(t).conducted()
+	ctx := t.Context()
 	w.furnish()
 	operator := w.operator()
 	south := "South " + hostile
@@ -67,6 +60,18 @@ func newWorld(t *testing.T) *world {
 	w.run("NORTH", landfall.RunFinished)
 	w.run("WEST", landfall.RunFinished)
 	return w
+}
+
+// conducted lets runs of a house go on by themselves.
+func (h *house) conducted() *world {
+	desk := intake.New(h.store, intake.Options{Wake: func() {}})
+	baton := conductor.New(h.store, desk, conductor.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { baton.Run(ctx); close(ended) }()
+	h.t.Cleanup(func() { cancel(); <-ended })
+	h.console.Wake = baton.Wake
+	return &world{h, answer.New(desk, nil)}
 }
 
 // stage sends a made-up book.

@@ -29,6 +29,9 @@ type Options struct {
 
 	// Sender delivers to webhooks; nil where none are added or tried.
 	Sender *outbox.Sender
+
+	// Verifier asks payment vendors; nil where none is asked.
+	Verifier landfall.InstructionVerifier
 }
 
 // Store is what the operator's verbs need of a store: no staging and no posting
@@ -56,6 +59,7 @@ type Operator struct {
 	secrets []string
 	mails   bool
 	sender  *outbox.Sender
+	vendors landfall.InstructionVerifier
 }
 
 // New gives an operator over a store.
@@ -67,7 +71,7 @@ func New(store Store, options Options) *Operator {
 	slices.Sort(rules)
 	return &Operator{
 		store: store, actor: options.Actor, source: options.Source, request: options.RequestID, rules: rules, clock: options.Clock,
-		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender,
+		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender, vendors: options.Verifier,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/payvendor"
+	"landfall/internal/rules"
 )
 
 // SetVendor configures a payment vendor, or replaces the whole configuration
@@ -102,6 +103,46 @@ func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
 	})
 	return facts, err
 }
+
+// ShowVendor gives one payment vendor and who may use it.
+func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFacts, err error) {
+	err = o.view(ctx, "vendor.show", func(view landfall.View) (err error) {
+		if facts.Vendor, err = view.Vendor(ctx, code); err != nil {
+			return vendorFault(ctx, view, code, err)
+		}
+		facts.Grants, err = view.VendorGrants(ctx, code)
+		return err
+	})
+	return facts, err
+}
+
+// CheckVendor asks a vendor about an instruction, as the creation of an account
+// does, and gives what it said. That it was asked is in the audit, without the
+// reference: it may lead to a person.
+func (o *Operator) CheckVendor(ctx context.Context, code string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	if err := checkLine("reference", "The reference", instruction.Reference, longestReference); err != nil {
+		return landfall.InstructionDetails{}, err
+	}
+	if !slices.Contains(landfall.InstructionTypes, instruction.Type) {
+		return landfall.InstructionDetails{}, invalid("type", rules.CodeInvalidChoice, "The types are %s.", strings.Join(landfall.InstructionTypes, ", "))
+	}
+	if o.vendors == nil {
+		return landfall.InstructionDetails{}, landfall.Refuse(landfall.CodeValidationFailed, "Payment vendors are asked by a running service only.")
+	}
+	var vendor landfall.Vendor
+	err := o.change(ctx, "vendor.check", code, func(tx landfall.Tx) (_ string, err error) {
+		vendor, err = tx.Vendor(ctx, code)
+		return "about an instruction of type " + instruction.Type, vendorFault(ctx, tx, code, err)
+	})
+	if err != nil {
+		return landfall.InstructionDetails{}, err
+	}
+	// No organisation asks: the operator has breakers and a budget of his own.
+	return o.vendors.Verify(ctx, "", vendor, instruction)
+}
+
+// longestReference is as long as the contract lets one be.
+const longestReference = 255
 
 func describeVendor(vendor landfall.Vendor) string {
 	parts := []string{"adapter=" + vendor.Adapter}

@@ -294,6 +294,10 @@ func (o *Operator) TestWebhook(ctx context.Context, name string) (outbox.Outcome
 	if o.sender == nil {
 		return outbox.Outcome{}, outbox.ErrNoKey
 	}
+	// It leaves the house in somebody's name, so it is written down first.
+	if err := o.change(ctx, "webhook.test", name, func(landfall.Tx) (string, error) { return "", nil }); err != nil {
+		return outbox.Outcome{}, err
+	}
 	now := o.clock().UTC()
 	return o.sender.Send(ctx, &facts.Webhook, landfall.Event{
 		ID: now.UnixMicro(), Type: landfall.EventWebhookTest, Key: landfall.Key{Supplier: name}, At: now,

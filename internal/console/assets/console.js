@@ -10,15 +10,47 @@
   }
 
   // Live parts: the server sends elements with ids, and each takes the place of
-  // the one on the page, unless somebody is busy with it. Nothing is added or
-  // moved; what is new waits until it is asked for.
+  // the one on the page, unless somebody is typing into it. Nothing is added or
+  // moved: what is new is counted, and waits until it is asked for.
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const figure = (text) => Number(text.replaceAll(",", ""));
+  const count = (field, from) => {
+    const to = figure(field.textContent), begun = performance.now();
+    if (still.matches || document.hidden || !(to > from)) return;
+    const step = (now) => {
+      const part = Math.min(1, (now - begun) / 800);
+      field.textContent = Math.round(from + (to - from) * part).toLocaleString("en");
+      if (part < 1 && field.isConnected) requestAnimationFrame(step);
+    };
+    field.textContent = from.toLocaleString("en");
+    requestAnimationFrame(step);
+  };
+  const ticks = (within) => [...within.querySelectorAll(".count")];
+  const links = (within) => [...within.querySelectorAll("a[href]")];
+  const put = (now, next) => {
+    const held = links(now).indexOf(document.activeElement);
+    const before = ticks(now).map((field) => figure(field.dataset.to ?? field.textContent));
+    const fresh = document.importNode(next, true);
+    if (now.classList.contains("at")) fresh.classList.add("at");
+    now.replaceWith(fresh);
+    links(fresh)[held]?.focus({ preventScroll: true });
+    ticks(fresh).forEach((field, i) => { field.dataset.to = field.textContent; count(field, before[i] ?? 0); });
+  };
+  const seen = new Map(); // what was sent last, since counting changes the page
   const renew = (html) => {
-    const fresh = new DOMParser().parseFromString(html, "text/html");
-    for (const next of fresh.querySelectorAll("[id]")) {
+    for (const next of new DOMParser().parseFromString(html, "text/html").querySelectorAll("[id]")) {
       const now = document.getElementById(next.id);
-      if (now && !now.contains(document.activeElement) && now.outerHTML !== next.outerHTML && !one("details[open]", now)) {
-        now.replaceWith(document.importNode(next, true));
+      if (!now) continue;
+      if (next.dataset.count) {
+        const more = next.dataset.count - now.dataset.count;
+        now.hidden = more <= 0;
+        now.textContent = more.toLocaleString("en") + " new";
+        continue;
       }
+      const busy = now.contains(document.activeElement) && !document.activeElement.matches("a");
+      if (busy || one("details[open]", now) || (seen.get(next.id) ?? now.outerHTML) === next.outerHTML) continue;
+      seen.set(next.id, next.outerHTML);
+      put(now, next);
     }
   };
   const live = one("[data-live]");

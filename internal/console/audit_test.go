@@ -1,0 +1,153 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/operate"
+	"landfall/internal/outbox"
+)
+
+// unaudited are the acts that leave nothing in the audit, or are not tried by
+// the walk below, each with the reason.
+var unaudited = map[string]string{
+	"theme/":         "it changes a cookie of the reader's own",
+	"me/second/":     "its codes are tried where they are made; that it is kept is tried there too",
+	"me/second/off/": "likewise",
+}
+
+// step is one act of the walk: the row of the table, and what fills it in.
+type step struct {
+	pattern string
+	values  []string // of the path, name and value in turn
+	form    url.Values
+}
+
+// Whatever is done with the console is in the audit: every row of the table
+// that is posted to is tried, and has to leave an entry of its doer's.
+func TestEveryActIsInTheAudit(t *testing.T) {
+	w := newHouse(t).conducted()
+	w.furnish()
+	ctx := t.Context()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	keys, err := outbox.ReadKeys("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := outbox.NewSender(outbox.SenderOptions{
+		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
+	})
+	t.Cleanup(sender.Close)
+	w.console.As = func(actor string) *operate.Operator {
+		return operate.New(w.store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Verifier: knowingVendor{}, Sender: sender})
+	}
+	operator := w.operator()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(operator.Grant(ctx, "NORTH", "Acme"))
+	acme := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
+	for external := range 3 {
+		_, err := w.console.Desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
+		must(err)
+	}
+	finished := w.runSome("NORTH", 1, landfall.RunFinished)
+	_, err = w.console.Desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
+	must(err)
+	key, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Importer})
+	must(err)
+	link, err := operator.CreateOperator(ctx, "eve", landfall.Support)
+	must(err)
+	w.signedInAs("bob", landfall.Support)
+	sessions, err := operator.Sessions(ctx, w.console.Reception.Idle())
+	must(err)
+	ada := w.signedIn(landfall.ActingOperator)
+
+	north, acmes, vendor, hook := []string{"{supplier}", "NORTH"}, []string{"{organisation}", "Acme"}, []string{"{vendor}", "V"}, []string{"{webhook}", "w"}
+	account := func(external string) []string { return append(north, "{external}", external) }
+	run := []string{"{run}", finished.ID}
+	confirm := func(name string) url.Values {
+		return url.Values{"confirm": {name}, "reason": {"a reason"}, "team": {"Night Team"}}
+	}
+	one := func(name, value string) url.Values { return url.Values{name: {value}} }
+	steps := []step{
+		{"admin/teams/", nil, one("name", "Day Team")}, {"admin/organisations/", nil, one("name", "Beta")},
+		{"admin/organisations/{organisation}/keys/", acmes, one("role", "viewer")},
+		{"admin/organisations/{organisation}/revoke/", acmes, url.Values{"key": {key.ID}, "confirm": {key.ID}}},
+		{"admin/organisations/{organisation}/quotas/", acmes, one("tokens_per_minute", "7")},
+		{"admin/organisations/{organisation}/disable/", acmes, confirm("Acme")}, {"admin/organisations/{organisation}/enable/", acmes, nil},
+		{"admin/organisations/{organisation}/ungrant/", acmes, one("supplier", "NORTH")}, {"admin/organisations/{organisation}/grant/", acmes, one("supplier", "NORTH")},
+		{"admin/vendors/", nil, url.Values{"code": {"V"}, "adapter": {"sandbox"}}}, {"admin/vendors/{vendor}/set/", vendor, one("adapter", "sandbox")},
+		{"admin/vendors/{vendor}/check/", vendor, url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}},
+		{"admin/vendors/{vendor}/grant/", vendor, one("supplier", "NORTH")}, {"admin/vendors/{vendor}/revoke/", vendor, one("supplier", "NORTH")},
+		{"admin/vendors/{vendor}/open/", vendor, nil}, {"admin/vendors/{vendor}/remove/", vendor, confirm("V")},
+		{"admin/webhooks/", nil, url.Values{"name": {"w"}, "organisation": {"Acme"}, "url": {receiver.URL}}},
+		{"admin/webhooks/{webhook}/test/", hook, nil}, {"admin/webhooks/{webhook}/replay/", hook, nil},
+		{"admin/webhooks/{webhook}/disable/", hook, nil}, {"admin/webhooks/{webhook}/enable/", hook, nil}, {"admin/webhooks/{webhook}/remove/", hook, confirm("w")},
+		{"admin/operators/", nil, url.Values{"name": {"cora"}, "role": {"support"}}}, {"admin/operators/{name}/reset/", []string{"{name}", "cora"}, nil},
+		{"admin/operators/{name}/disable/", []string{"{name}", "cora"}, nil}, {"admin/operators/{name}/enable/", []string{"{name}", "cora"}, nil},
+		{"admin/sessions/{session}/end/", []string{"{session}", sessions[0].ID}, nil},
+		{"accounts/{supplier}/{external}/reveal/", account("1"), confirm("")}, {"accounts/{supplier}/{external}/dry-run/", account("1"), confirm("")},
+		{"accounts/{supplier}/{external}/process/", account("1"), confirm("yes")}, {"accounts/{supplier}/{external}/undo/", account("1"), confirm("NORTH")},
+		{"accounts/{supplier}/{external}/skip/", account("1"), confirm("")}, {"accounts/{supplier}/{external}/unskip/", account("1"), confirm("")},
+		{"suppliers/{supplier}/reconciliation/sign-off/", north, confirm("NORTH")},
+		{"accounts/{supplier}/{external}/erase/", account("1"), confirm("NORTH")},
+		{"runs/{run}/undo/", run, confirm("NORTH")},
+		{"suppliers/{supplier}/settings/", north, url.Values{"name": {"North"}, "currency": {"GBP"}, "region": {"GB"}, "time_zone": {"Europe/London"}, "document_root": {"NORTH"}, "keep_staged": {"90d"}}},
+		{"suppliers/{supplier}/rules/", north, one("rule."+contract.RuleCodes()[0], "warning")},
+		{"suppliers/{supplier}/status/", north, one("status", "Ongoing")},
+		{"suppliers/{supplier}/runs/", north, url.Values{"select": {"pending"}, "team": {"Night Team"}, "not_before": {"2099-01-01T00:00"}}},
+		{"runs/{run}/pause/", nil, nil}, {"runs/{run}/resume/", nil, nil}, {"runs/{run}/cancel/", nil, confirm("NORTH")},
+		{"me/password/", nil, url.Values{"old": {password}, "password": {password + "!"}, "again": {password + "!"}}}, {"sign-out/", nil, nil},
+		{"sign-in/", nil, url.Values{"name": {"ada"}, "password": {password + "!"}}},
+		{"welcome/{link}/", []string{"{link}", link.Reveal()}, url.Values{"password": {password}, "again": {password}}},
+	}
+	tried := map[string]bool{}
+	for _, step := range steps {
+		tried[step.pattern] = true
+		if strings.HasPrefix(step.pattern, "runs/") && step.values == nil {
+			runs, err := operator.Runs(ctx, "NORTH", 1)
+			must(err)
+			step.values = []string{"{run}", runs[0].ID}
+		}
+		before := w.audited()
+		status, body := ada.post(Root+strings.NewReplacer(step.values...).Replace(step.pattern), step.form)
+		if status != http.StatusOK || strings.Contains(body, `role="alert"`) {
+			t.Errorf("%s: %d\n%s", step.pattern, status, body)
+		}
+		if after := w.audited(); after <= before {
+			t.Errorf("%s left nothing in the audit", step.pattern)
+		}
+	}
+	for _, page := range pages() {
+		if page.method == http.MethodPost && !tried[page.path] && unaudited[page.path] == "" {
+			t.Errorf("%s is posted to, and nobody looked whether it is in the audit", page.path)
+		}
+	}
+}
+
+// audited counts what people did with the console so far.
+func (h *house) audited() (entries int) {
+	h.t.Helper()
+	for link, err := range h.operator().Audit(h.t.Context(), operate.AuditFilter{}) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if link.Actor != "operator:test" {
+			entries++
+		}
+	}
+	return entries
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/operate"
+)
+
+// manySuppliers is as many as one service is meant for.
+const manySuppliers = 200
+
+// crowded is a house with very many suppliers, whose clock stands still, and
+// which counts how often the overview is asked for.
+func crowded(t testing.TB, h *house) *atomic.Int64 {
+	t.Helper()
+	if err := h.store.Update(t.Context(), func(tx landfall.Tx) error {
+		for number := range manySuppliers {
+			supplier := landfall.NewSupplier(fmt.Sprintf("S%03d", number))
+			if err := tx.CreateSupplier(t.Context(), supplier); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	asked, as := &atomic.Int64{}, h.console.As
+	h.console.As = func(actor string) *operate.Operator {
+		if actor == "operator:console" { // whoever looks for everybody
+			asked.Add(1)
+		}
+		return as(actor)
+	}
+	return asked
+}
+
+// However many watch, the database is asked and the page filled in once; and who
+// has seen it is sent only what changed.
+func TestWatchersShareOneLook(t *testing.T) {
+	h := newHouse(t)
+	asked := crowded(t, h)
+	now := time.Now()
+	h.console.Clock = func() time.Time { return now }
+	sent := make([]map[string]string, 50)
+	look := func(watcher int) string {
+		v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
+			page: page{bare: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.Support}}
+		found, err := v.parts(overview, "stands")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.changed(sent[watcher])
+	}
+	for watcher := range sent {
+		sent[watcher] = map[string]string{}
+		if text := look(watcher); strings.Count(text, "<li id=") != manySuppliers {
+			t.Fatalf("watcher %d is sent\n%.600s", watcher, text)
+		}
+		if text := look(watcher); text != "" {
+			t.Fatalf("watcher %d is sent the same again:\n%.600s", watcher, text)
+		}
+	}
+	if asked.Load() != 1 {
+		t.Errorf("%d watchers ask %d times", len(sent), asked.Load())
+	}
+	paused := landfall.Paused
+	if _, err := h.operator().SetSupplier(t.Context(), "S007", operate.SupplierChange{Status: &paused}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * snapLife)
+	for watcher := range sent {
+		if text := look(watcher); strings.Count(text, "<li id=") != 1 || !strings.Contains(text, `id="s-S007"`) || !strings.Contains(text, "Paused") {
+			t.Fatalf("after one change watcher %d is sent\n%.600s", watcher, text)
+		}
+	}
+	if asked.Load() != 2 {
+		t.Errorf("after a second %d watchers asked %d times", len(sent), asked.Load())
+	}
+}
+
+// A list says how many accounts it has now; its rows stay where they are.
+func TestListsTellThatTheyGrew(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	sam := h.signedIn(landfall.Support)
+	const path = "/console/suppliers/NORTH/"
+	sam.sees(path+"accounts/?state=failed", `data-live="/console/suppliers/NORTH/accounts/live?state=failed"`, `data-count="1"`, "hidden></a>")
+	sam.sees(path+"failures/", `accounts/live?state=faulty"`, `data-count="1"`)
+	answer, err := sam.client.Get(h.server.URL + path + "accounts/live?state=pending")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	next := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), "list-news") {
+				if !strings.Contains(lines.Text(), want) {
+					t.Errorf("told %q, want %q", lines.Text(), want)
+				}
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
+	}
+	next(`data-count="2"`)
+	if _, err := h.console.Desk.Stage(t.Context(), landfall.Principal{}, []byte(`{"import_supplier":"NORTH","external_account_number":"new","customers":[{}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	next(`data-count="3"`)
+}
+
+// The overview of 200 suppliers, as it is shown to one person.
+func BenchmarkOverviewOf200(b *testing.B) {
+	h := newHouse(b)
+	crowded(b, h)
+	v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, page: page{bare: true}}
+	now := time.Now()
+	h.console.Clock = func() time.Time { return now }
+	for b.Loop() {
+		now = now.Add(2 * snapLife) // nothing is remembered
+		if _, err := v.parts(overview, "stands"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// One more watcher of it, when somebody else looked already.
+func BenchmarkOneMoreWatcherOf200(b *testing.B) {
+	h := newHouse(b)
+	crowded(b, h)
+	now := time.Now()
+	h.console.Clock = func() time.Time { return now }
+	v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, page: page{bare: true}}
+	sent := map[string]string{}
+	for b.Loop() {
+		found, err := v.parts(overview, "stands")
+		if err != nil {
+			b.Fatal(err)
+		}
+		found.changed(sent)
+	}
+}

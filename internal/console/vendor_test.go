@@ -1,0 +1,69 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/operate"
+)
+
+// knowingVendor knows one instruction, and nothing of any other.
+type knowingVendor struct{}
+
+func (knowingVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	if instruction.Reference != "mandate-1" {
+		return landfall.InstructionDetails{}, landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound, "The payment vendor does not know this instruction.")
+	}
+	return landfall.InstructionDetails{Status: "active", Scheme: "bacs", LastDigits: "4321"}, nil
+}
+
+// Vendors are added, changed, asked, granted and removed; what was refused
+// stays with what was typed, and credentials are only ever named.
+func TestVendorsAreSetFromTheConsole(t *testing.T) {
+	h := newHouse(t)
+	h.furnish()
+	verifier := landfall.InstructionVerifier(knowingVendor{})
+	h.console.As = func(actor string) *operate.Operator {
+		return operate.New(h.store, operate.Options{Actor: actor, Verifier: verifier})
+	}
+	h.console.VendorHealth = func(string) string { return "refused by vendor" }
+	ada := h.signedIn(landfall.ActingOperator)
+	told := func(path string, form url.Values, status int, texts ...string) {
+		t.Helper()
+		got, body := ada.post("/console/admin/vendors/"+path, form)
+		for _, text := range texts {
+			if got != status || !strings.Contains(body, text) {
+				t.Errorf("%s: %d, want %d and %q\n%s", path, got, status, text, body)
+			}
+		}
+	}
+	ada.sees("/console/admin/vendors/", "No payment vendor is configured", "Add a vendor")
+	house := url.Values{"code": {"HOUSE"}, "adapter": {"json"}, "base_url": {"http://10.0.0.1/"}, "secret_env": {"VENDOR_HOUSE"}, "settings": {"types=CARD"}}
+	told("", house, http.StatusBadRequest, `role="alert"`, `value="http://10.0.0.1/"`, "types=CARD", `value="HOUSE"`)
+	house.Set("base_url", "https://pay.example/v1")
+	house.Set("settings", "types")
+	told("", house, http.StatusBadRequest, "NAME=VALUE")
+	house.Set("settings", "\ntypes = CARD\n")
+	house.Set("secret_env", "PATH")
+	told("", house, http.StatusBadRequest, `role="alert"`)
+	house.Set("secret_env", "VENDOR_HOUSE")
+	told("", house, http.StatusOK, "The vendor is set.", "VENDOR_HOUSE", "types=CARD", "refused by vendor", "does not accept our credential")
+	told("", house, http.StatusBadRequest, "There is a payment vendor HOUSE already")
+	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusOK, "the instruction can be used, active, bacs, ending 4321.")
+	told("HOUSE/check/", url.Values{"reference": {"nobody"}, "type": {"CARD"}}, http.StatusOK, "It answered: The payment vendor does not know")
+	told("HOUSE/check/", url.Values{"reference": {""}, "type": {"CARD"}}, http.StatusBadRequest, "must not be blank")
+	verifier = restingVendor{}
+	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusServiceUnavailable, "The vendor rests.", `value="mandate-1"`)
+	told("HOUSE/set/", url.Values{"adapter": {"sandbox"}}, http.StatusOK, "The configuration is kept.", "<dd>sandbox</dd>")
+	told("NOBODY/set/", url.Values{"adapter": {"sandbox"}}, http.StatusNotFound, "There is no payment vendor")
+	told("HOUSE/grant/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "closed to suppliers without a grant", "Take back")
+	told("HOUSE/revoke/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "None. Grant it to one")
+	told("HOUSE/open/", nil, http.StatusOK, "open to every supplier")
+	told("HOUSE/remove/", url.Values{"confirm": {"house"}}, http.StatusBadRequest, "Type HOUSE to confirm")
+	told("HOUSE/remove/", url.Values{"confirm": {"HOUSE"}}, http.StatusOK, "HOUSE is removed.")
+	ada.sees("/console/admin/audit/?subject=HOUSE", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "operator:ada")
+}
