@@ -13,6 +13,8 @@ type RunReader interface {
 	// Runs gives a supplier's, newest first. An unknown supplier has none, nor
 	// is there anything behind an unknown run.
 	Runs(ctx context.Context, query RunQuery) ([]Run, error)
+	// LastRuns gives the newest of every supplier that has any.
+	LastRuns(ctx context.Context) ([]Run, error)
 	// LiveRuns gives all that have not ended, the oldest first.
 	LiveRuns(ctx context.Context) ([]Run, error)
 	// RunIsDone reports whether every account of a run has its outcome.

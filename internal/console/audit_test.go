@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"landfall"
 	"landfall/internal/contract"
 	"landfall/internal/operate"
-	"landfall/internal/outbox"
 )
 
 // unaudited are the acts that leave nothing in the audit, or are not tried by
@@ -38,18 +36,6 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 	ctx := t.Context()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
-	keys, err := outbox.ReadKeys("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sender := outbox.NewSender(outbox.SenderOptions{
-		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
-	})
-	t.Cleanup(sender.Close)
-	w.console.As = func(actor string) *operate.Operator {
-		return operate.New(w.store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Verifier: knowingVendor{}, Sender: sender})
-	}
 	operator := w.operator()
 	must := func(err error) {
 		t.Helper()
@@ -63,6 +49,7 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 		_, err := w.console.Desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
 	}
+	var err error
 	finished := w.runSome("NORTH", 1, landfall.RunFinished)
 	_, err = w.console.Desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
 	must(err)

@@ -65,7 +65,8 @@ func (w *world) paths() []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "A-1000003", "{account}", "A-1000003", "{run}", runs[0].ID, "{organisation}", "Acme")
+	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "A-1000003", "{account}", "A-1000003", "{run}", runs[0].ID, "{organisation}", "Acme",
+		"{vendor}", "SANDBOX", "{webhook}", "billing")
 	var paths []string
 	for _, page := range pages() {
 		path := Root + values.Replace(page.path)
@@ -80,7 +81,7 @@ func (w *world) paths() []string {
 // accountPaths is an account of each state, the lists down to them, and what a
 // search finds.
 func (w *world) accountPaths() []string {
-	paths := []string{"/console/search/?q=10"}
+	paths := []string{"/console/search/?q=10", accountPath(spiteful), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
 	for state, supplier := range map[string]string{"imported": "NORTH", "failed": "NORTH", "pending": "EAST"} {
 		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
 		body := w.signedInAs("reader-"+state, landfall.Support).sees(list, "</html>")

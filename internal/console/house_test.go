@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"landfall/internal/contract"
 	"landfall/internal/intake"
 	"landfall/internal/operate"
+	"landfall/internal/outbox"
 	"landfall/internal/sqlstore"
 )
 
@@ -25,6 +27,7 @@ type house struct {
 	store   landfall.Store
 	console *Console
 	server  *httptest.Server
+	sender  *outbox.Sender
 }
 
 // newHouse opens a console over a fresh SQLite database.
@@ -43,14 +46,18 @@ func newHouse(t testing.TB) *house {
 // houseOver serves a console over a store.
 func houseOver(t testing.TB, store landfall.Store) *house {
 	t.Helper()
-	var rules []string
-	for _, rule := range contract.RuleBook() {
-		rules = append(rules, rule.Code)
+	keys, err := outbox.ReadKeys(strings.Repeat("of this house alone ", 3))
+	if err != nil {
+		t.Fatal(err)
 	}
-	h := &house{t: t, store: store}
+	h := &house{t: t, store: store, sender: outbox.NewSender(outbox.SenderOptions{
+		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
+	})}
+	t.Cleanup(h.sender.Close)
 	h.console = New(Options{
 		As: func(actor string) *operate.Operator {
-			return operate.New(store, operate.Options{Actor: actor, Rules: rules})
+			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Verifier: knowingVendor{}})
 		},
 		Desk:      intake.New(store, intake.Options{}),
 		Reception: auth.NewReception(store, auth.ReceptionOptions{}),

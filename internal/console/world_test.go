@@ -2,9 +2,13 @@ package console
 
 import (
 	"context"
+	"encoding/json"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +18,7 @@ import (
 	"landfall/internal/contract"
 	"landfall/internal/intake"
 	"landfall/internal/operate"
+	"landfall/internal/outbox"
 	"landfall/internal/specimen"
 )
 
@@ -54,6 +59,7 @@ func newWorld(t *testing.T) *world {
 	w.stage("WEST", 40, false)
 	w.stage("EAST", 60, false)
 	w.tighten("NORTH")
+	w.administer()
 	if pictures() {
 		w.picture()
 	}
@@ -62,14 +68,60 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// spiteful is an account of which everything that can be is hostile.
+var spiteful = landfall.Key{Supplier: "NORTH", External: "spite"}
+
+// administer makes one of everything that is administered, and an account that
+// wants to do harm.
+func (w *world) administer() {
+	w.t.Helper()
+	ctx, operator := w.t.Context(), w.operator()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	w.t.Cleanup(receiver.Close)
+	_, _, err := operator.AddWebhook(ctx, operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: receiver.URL, FromStart: true})
+	must := func(err error) {
+		w.t.Helper()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	must(err)
+	must(operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
+	must(operator.SetVendor(ctx, landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_STRIPE_KEY"}))
+	must(operator.GrantVendor(ctx, "STRIPE", "NORTH"))
+	w.console.VendorHealth = func(code string) string { return map[string]string{"SANDBOX": "good"}[code] }
+	for _, role := range []landfall.Role{landfall.Importer, landfall.Viewer} {
+		_, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: role, Life: 90 * 24 * time.Hour})
+		must(err)
+	}
+	w.console.Health = func(context.Context) []Sign {
+		return []Sign{
+			{Group: "Database", Name: "writing", State: "ready", Value: "SQLite"}, {Group: "Database", Name: "answered", Value: "in 1.2 ms", Means: "the figures of this page, from one snapshot"},
+			{Group: "Replicas", Name: "import-1", State: "ready", Value: "version 1.0.0", Means: "started 2026-11-16 08:12:40 UTC, seen 12:04:10"},
+			{Group: "Deliveries", Name: "webhooks failing", Value: "0", State: "good", Means: "their receivers are in trouble; what is due waits"},
+		}
+	}
+	document, err := json.Marshal(map[string]any{
+		"import_supplier": spiteful.Supplier, "external_account_number": spiteful.External, "billing_name": hostile,
+		"customers": []any{map[string]any{"given_name": hostile, "family_name": hostile}}, "notes": []any{map[string]any{"body": hostile, "is_pinned": true}},
+	})
+	must(err)
+	if told := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.Importer}, Body: document}); told.Status >= http.StatusBadRequest {
+		w.t.Fatalf("%d %s", told.Status, told.Body)
+	}
+	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostile, "\n", " ")))
+}
+
 // conducted lets runs of a house go on by themselves.
 func (h *house) conducted() *world {
 	desk := intake.New(h.store, intake.Options{Wake: func() {}})
 	baton := conductor.New(h.store, desk, conductor.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { baton.Run(ctx); close(ended) }()
-	h.t.Cleanup(func() { cancel(); <-ended })
+	deliveries := outbox.NewWebhooks(h.store, outbox.WebhookOptions{Sender: h.sender, Tide: outbox.NewTide(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
+	var both sync.WaitGroup
+	both.Go(func() { baton.Run(ctx) })
+	both.Go(func() { deliveries.Run(ctx) })
+	h.t.Cleanup(func() { cancel(); both.Wait() })
 	h.console.Wake = baton.Wake
 	return &world{h, answer.New(desk, nil)}
 }

@@ -75,13 +75,9 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 	if err != nil {
 		return nil, err
 	}
-	live, err := view.LiveRuns(ctx)
+	last, err := lastRuns(ctx, view, suppliers)
 	if err != nil {
 		return nil, err
-	}
-	running := map[string]*landfall.Run{}
-	for i := range live {
-		running[live[i].Plan.Supplier] = &live[i]
 	}
 	signed, err := lastSigned(ctx, view)
 	if err != nil {
@@ -90,21 +86,29 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 	stands := make([]SupplierStand, len(suppliers))
 	for i, supplier := range suppliers {
 		stand := &stands[i]
-		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], running[supplier.Code], signed[supplier.Code]
+		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], last[supplier.Code], signed[supplier.Code]
 		if err := stand.count(ctx, view); err != nil {
 			return nil, err
 		}
-		if stand.Run == nil {
-			last, err := view.Runs(ctx, landfall.RunQuery{Supplier: supplier.Code, Limit: 1})
-			if err != nil {
-				return nil, err
-			}
-			if len(last) > 0 {
-				stand.Run = &last[0]
-			}
-		}
 	}
 	return stands, nil
+}
+
+// lastRuns gives the newest run of each of some suppliers, which is the live one
+// where there is one: while it lives none comes after it.
+func lastRuns(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) (map[string]*landfall.Run, error) {
+	var runs []landfall.Run
+	var err error
+	if len(suppliers) == 1 {
+		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: suppliers[0].Code, Limit: 1})
+	} else {
+		runs, err = view.LastRuns(ctx)
+	}
+	last := make(map[string]*landfall.Run, len(runs))
+	for i := range runs {
+		last[runs[i].Plan.Supplier] = &runs[i]
+	}
+	return last, err
 }
 
 // lastSigned gives the newest sign-off of every supplier.

@@ -51,6 +51,11 @@ func (v *view) Runs(ctx context.Context, query landfall.RunQuery) ([]landfall.Ru
 		query.Supplier, query.After, int64(query.Limit))
 }
 
+// LastRuns gives the newest of every supplier.
+func (v *view) LastRuns(ctx context.Context) ([]landfall.Run, error) {
+	return v.runs(ctx, `WHERE r.id IN (SELECT max(n.id) FROM run n GROUP BY n.supplier_id) ORDER BY r.id`)
+}
+
 // live is the condition of the index of live runs.
 const live = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
 

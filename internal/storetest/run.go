@@ -194,6 +194,13 @@ var runs = []check{
 		if len(listed) != 1 || listed[0].ID != live[0].ID || listed[0].State != landfall.RunCancelled || listed[0].EndedAt.IsZero() {
 			t.Errorf("listed behind the newest %+v", listed)
 		}
+		look(t, store, func(view landfall.View) (err error) {
+			listed, err = view.LastRuns(t.Context())
+			return err
+		})
+		if len(listed) != 1 || listed[0].ID != second.ID {
+			t.Errorf("the newest of each supplier %+v", listed)
+		}
 	}},
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(12)...)
