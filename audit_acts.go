@@ -12,11 +12,12 @@ import (
 // As text it has a line for each kind of act, which begins with "=" and names
 // key, source, action, supplier and how the request begins, with tabs between
 // them; then a line for each account: its external number, the rest of the
-// request's name, and the detail.
+// request's name, and the detail, unless the line before has the same.
 type Acts struct {
 	text  []byte
 	head  []byte // of the last kind
 	next  []byte // reused
+	last  string // the detail of the last account of this kind
 	Count int
 	// Operators is what operators did in the same transaction: they do little,
 	// and what they do is found by the account.
@@ -51,9 +52,12 @@ func (a *Acts) Add(by Author, action string, key Key, detail string) {
 	head = append(head, '\n')
 	if a.next = head; !bytes.Equal(head, a.head) {
 		a.text = append(a.text, head...)
-		a.head, a.next = head, a.head
+		a.head, a.next, a.last = head, a.head, ""
 	}
-	a.text = appendField(append(appendField(append(appendField(append(a.text, ' '), key.External), '\t'), line), '\t'), detail)
+	a.text = appendField(append(appendField(append(a.text, ' '), key.External), '\t'), line)
+	if detail != a.last {
+		a.text, a.last = appendField(append(a.text, '\t'), detail), detail
+	}
 	a.text = append(a.text, '\n')
 	a.Count++
 }
@@ -92,9 +96,12 @@ func (e AuditEntry) Expand() []AuditEntry {
 		case line[0] == '=' && len(parts) == 5:
 			kind = AuditEntry{ID: e.ID, At: e.At, Actor: "key:" + parts[0], Source: parts[1], Action: parts[2]}
 			supplier, request = parts[3], parts[4]
-		case line[0] == ' ' && len(parts) == 3:
+		case line[0] == ' ' && (len(parts) == 2 || len(parts) == 3):
+			if len(parts) == 3 {
+				kind.Detail = parts[2]
+			}
 			act := kind
-			act.Subject, act.RequestID, act.Detail = supplier+"/"+parts[0], request+parts[1], parts[2]
+			act.Subject, act.RequestID = supplier+"/"+parts[0], request+parts[1]
 			all = append(all, act)
 		}
 	}

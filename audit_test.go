@@ -22,6 +22,10 @@ func TestActsComeBackAsTheyWereDone(t *testing.T) {
 		add(landfall.Author{KeyID: "k1", RequestID: fmt.Sprintf("r/%d", i), Source: "192.0.2.7"}, "account.stage",
 			landfall.Key{Supplier: "ACME", External: fmt.Sprint(i)}, "revision 1")
 	}
+	// What repeats the line before is left out, and comes back all the same.
+	for _, detail := range []string{"revision 2", "revision 2", "", "", "revision 1"} {
+		add(landfall.Author{KeyID: "k1", RequestID: "r/9", Source: "192.0.2.7"}, "account.stage", landfall.Key{Supplier: "ACME", External: "8"}, detail)
+	}
 	add(landfall.Author{KeyID: "k\t2", RequestID: `a\/b/`}, "=", landfall.Key{Supplier: "=\n", External: "\\t ="}, "")
 	add(landfall.Author{KeyID: "k1", RequestID: "r"}, "account.stage", landfall.Key{Supplier: "ACME"}, "\n=\t")
 	acts.Add(landfall.Author{}, "nobody", landfall.Key{}, "")

@@ -25,7 +25,7 @@ func measureBulkPostgres(ctx context.Context, p plan, m *machinery) (result, err
 	defer s.stop()
 	// An account that is staged is a row by which it is found and one that
 	// holds it. LIKE leaves out how full pages become and what goes elsewhere.
-	if err := m.psql(ctx, database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 85);
+	if err := m.psql(ctx, database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
 		CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
 		return result{}, err
 	}

@@ -105,7 +105,7 @@ func TestRequestID(t *testing.T) {
 	}
 	for _, sent := range [][]string{nil, {""}, {"a b"}, {"a\r\nb"}, {"é"}, {"a", "b"},
 		{"01234567890123456789012345678901234567890123456789012345678901234"}} {
-		if got := requestID(sent); len(got) != 32 {
+		if got := requestID(sent); len(got) != 16 || !saneID(got) {
 			t.Errorf("%q gave %q", sent, got)
 		}
 	}

@@ -1,23 +1,28 @@
 package httpapi
 
 import (
+	"encoding/base32"
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 )
 
 // requestID keeps a client's own id when it is sane, so that both sides can
 // search their logs for the same word; anything else is replaced. Ids are no
-// secrets, so a fast generator will do.
+// secrets, so a fast generator will do, and they are kept with all that is
+// written: eighty bits are enough to tell requests apart and take half the room
+// of what is usual.
 func requestID(sent []string) string {
 	if len(sent) == 1 && saneID(sent[0]) {
 		return sent[0]
 	}
-	var raw [16]byte
-	binary.NativeEndian.PutUint64(raw[:8], rand.Uint64()) //nolint:gosec // an id is no secret
-	binary.NativeEndian.PutUint64(raw[8:], rand.Uint64()) //nolint:gosec // likewise
-	return hex.EncodeToString(raw[:])
+	var raw [10]byte
+	binary.NativeEndian.PutUint64(raw[:8], rand.Uint64())         //nolint:gosec // an id is no secret
+	binary.NativeEndian.PutUint16(raw[8:], uint16(rand.Uint64())) //nolint:gosec // likewise
+	return idLetters.EncodeToString(raw[:])
 }
+
+// idLetters are those that nobody mixes up with figures when reading aloud.
+var idLetters = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
 func saneID(id string) bool {
 	if id == "" || len(id) > 64 {

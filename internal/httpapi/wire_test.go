@@ -287,7 +287,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	got := h.call("importer", "GET", "/healthz", "", func(r *http.Request) { r.Header.Set("X-Request-ID", "no good") })
-	if id := got.header.Get("X-Request-ID"); !saneID(id) || len(id) != 32 {
+	if id := got.header.Get("X-Request-ID"); !saneID(id) || len(id) != 16 {
 		t.Errorf("id %q", id)
 	}
 }
