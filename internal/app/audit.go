@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"os"
 	"sync"
@@ -28,21 +29,25 @@ func (a *App) openAudit() error {
 }
 
 func (s Settings) witness(log *Log) (*notary.Witness, error) {
-	var witness *notary.Witness
-	text, err := []byte(nil), error(nil)
+	key, err := s.auditKey()
+	if err != nil {
+		return nil, err
+	}
+	witness, err := notary.NewWitness(key, s.AuditCheckpoints, log.Logger)
+	return witness, named("audit-checkpoints", err)
+}
+
+// auditKey reads the key that signs checkpoints; none when none is set.
+func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	if s.AuditKeyFile == "" {
-		witness, err = notary.NewWitness(nil, s.AuditCheckpoints, log.Logger)
-		return witness, named("audit-checkpoints", err)
+		return nil, nil
 	}
-	if text, err = os.ReadFile(s.AuditKeyFile); err != nil {
-		return nil, named("audit-key-file", err)
-	}
-	key, err := notary.ReadKey(text)
+	text, err := os.ReadFile(s.AuditKeyFile)
 	if err != nil {
 		return nil, named("audit-key-file", err)
 	}
-	witness, err = notary.NewWitness(key, s.AuditCheckpoints, log.Logger)
-	return witness, named("audit-checkpoints", err)
+	key, err := notary.ReadKey(text)
+	return key, named("audit-key-file", err)
 }
 
 // named says which setting is wrong.

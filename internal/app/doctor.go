@@ -52,6 +52,9 @@ func Check(settings Settings) (mistakes []error) {
 	if _, err := settings.Mail.Writer(); err != nil {
 		mistakes = append(mistakes, err)
 	}
+	if _, err := settings.auditKey(); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	return mistakes
 }
 
@@ -80,8 +83,10 @@ func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 		d.say("settings", Good, "all of them can be used", "")
 	}
 	d.listener()
+	d.port()
 	d.certificate()
 	d.file()
+	d.folders()
 	d.database(ctx)
 	d.mail(ctx)
 }
@@ -185,6 +190,9 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	d.say("database", Good, d.settings.DatabaseName()+" takes writes", "")
+	if err := store.AtHome(ctx); err != nil {
+		d.say("database", Bad, err.Error(), "docs/backup.md says what to do before a copy is served")
+	}
 	if at, err := store.Clock(ctx); err == nil {
 		if skew := time.Since(at).Abs(); skew > mostSkew {
 			d.say("clock", Weak, fmt.Sprintf("the database's clock and this machine's are %s apart", skew.Round(time.Second)), "let both follow the same time server")

@@ -116,10 +116,11 @@ func (c *caller) quiet() {
 	c.history.Quiet()
 }
 
-// judge compares the history with what is there.
+// judge compares the history with what is there, and that with the audit.
 func judge(c *caller, prefix string) {
 	c.t.Helper()
-	faults := crashtest.Check(c.history, c.observe(prefix))
+	state := c.observe(prefix)
+	faults := append(crashtest.Check(c.history, state), crashtest.CheckAudit(state, c.audited())...)
 	for i, fault := range faults {
 		if i == 20 {
 			c.t.Errorf("and %d more", len(faults)-i)

@@ -13,6 +13,26 @@ import (
 // primary is lost and the standby takes over. Whatever was answered is there.
 func TestFailoverToSilentStandby(t *testing.T) {
 	t.Parallel() // most of it is waiting
+	// A machine that is busy with other things may take its time, but not twice.
+	for attempt := 1; ; attempt++ {
+		took := failover(t)
+		t.Logf("the service takes writes again %s after the promotion", took)
+		if took <= resumes {
+			return
+		}
+		if attempt == 2 {
+			t.Fatalf("writes go on %s after the promotion, not within %s", took, resumes)
+		}
+	}
+}
+
+// resumes is how long after a promotion all servers must take writes again.
+const resumes = 10 * time.Second
+
+// failover goes through it once and says how long after the promotion every
+// server takes writes again, without having been started anew.
+func failover(t *testing.T) (took time.Duration) {
+	t.Helper()
 	primary, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
 	address, err := url.Parse(database)
 	if err != nil {
@@ -45,9 +65,10 @@ func TestFailoverToSilentStandby(t *testing.T) {
 		must(primary.Kill())
 		line.cut()
 		must(standby.Execute("SELECT pg_promote()"))
-		t.Logf("the service takes writes again %s after the promotion", c.recovers(l, 30*time.Second))
+		took = c.recovers(l, time.Minute)
 	})
 	t.Logf("the slowest answer took %s", c.slowest())
 	f.unharmed()
 	must(primary.Restart()) // so that its data can be removed
+	return took
 }

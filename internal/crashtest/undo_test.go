@@ -81,7 +81,7 @@ func TestRunUndoKilled(t *testing.T) {
 		if gone != first.Undone || kept != first.Kept {
 			t.Errorf("%d are gone and %d kept, the undo says %+v", gone, kept, first)
 		}
-		for i, fault := range crashtest.Check(c.history, state) {
+		for i, fault := range append(crashtest.Check(c.history, state), crashtest.CheckAudit(state, c.audited())...) {
 			if i < 10 {
 				t.Error(fault)
 			}

@@ -23,22 +23,41 @@ func (s *Store) settlePlace(ctx context.Context) error {
 		return err
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		var was sql.NullString
-		var copied sql.NullInt64
-		if err := t.one(ctx, `SELECT fingerprint, copied_at FROM place held WHERE id = 1 {hold}`, nil, []any{&was, &copied}); err != nil {
+		was, err := t.home(ctx, here, `{hold}`)
+		if err != nil || here == "" || was != "" {
 			return err
 		}
-		switch {
-		case copied.Valid:
-			return fmt.Errorf("%w (it was made on %s)", errCopied, moment(copied.Int64).Format("2006-01-02 at 15:04:05 UTC"))
-		case here != "" && was.Valid && was.String != here:
-			return errCopied
-		case here == "" || was.Valid:
-			return nil
-		}
-		_, err := t.exec(ctx, `UPDATE place SET fingerprint = $1 WHERE id = 1`, here)
+		_, err = t.exec(ctx, `UPDATE place SET fingerprint = $1 WHERE id = 1`, here)
 		return err
 	})
+}
+
+// AtHome says whether a server may start on this database, and changes nothing.
+func (s *Store) AtHome(ctx context.Context) error {
+	here, err := s.fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	return s.View(ctx, func(v landfall.View) error {
+		_, err := v.(*view).home(ctx, here, ``)
+		return err
+	})
+}
+
+// home gives where the database was served before, and refuses a copy.
+func (v *view) home(ctx context.Context, here, hold string) (string, error) {
+	var was sql.NullString
+	var copied sql.NullInt64
+	if err := v.one(ctx, `SELECT fingerprint, copied_at FROM place held WHERE id = 1 `+hold, nil, []any{&was, &copied}); err != nil {
+		return "", err
+	}
+	switch {
+	case copied.Valid:
+		return "", fmt.Errorf("%w (it was made on %s)", errCopied, moment(copied.Int64).Format("2006-01-02 at 15:04:05 UTC"))
+	case here != "" && was.Valid && was.String != here:
+		return "", errCopied
+	}
+	return was.String, nil
 }
 
 // fingerprint tells this database from a copy of it elsewhere: a dump that was
