@@ -14,6 +14,8 @@ import (
 // not come, or comes with a warning that a standby was not waited for, it is
 // looked up.
 func (m *postgres) commit(x *exchange, lazily bool) error {
+	// A mark names this commit alone. One used for a second try would be found
+	// there, and say that the first had happened.
 	left := newMark()
 	asked, err := m.send(x, func(batch *pgx.Batch) {
 		if lazily {
@@ -65,12 +67,16 @@ func (m *postgres) send(x *exchange, before func(*pgx.Batch)) (asked bool, err e
 		var answer pgconn.CommandTag
 		answer, err = results.Exec()
 		var no *pgconn.PgError
+		// The server answers statement by statement. When one before the COMMIT
+		// is refused it reads no further, so nothing can have been committed.
 		asked = i == last || !errors.As(err, &no)
 		tag = answer.String()
 	}
 	if rest := results.Close(); err == nil {
 		err = rest
 	}
+	// With the outcome open the connection stays marked: the driver must not
+	// send a cancellation for it even while it is being closed.
 	if !asked || err == nil {
 		c.committing.Store(false)
 	}
@@ -78,6 +84,7 @@ func (m *postgres) send(x *exchange, before func(*pgx.Batch)) (asked bool, err e
 	switch {
 	case err != nil:
 		return asked, err
+	// A failed transaction answers COMMIT with success and the word ROLLBACK.
 	case tag != "COMMIT":
 		return false, &Fault{kind: broken, code: "25P02"}
 	case c.warned.Load():

@@ -53,6 +53,8 @@ const (
 	waitsForDisk         // a read waits as long as its disk does
 )
 
+// withDefaults fills in what was left out, so that everybody behind it finds
+// a whole table.
 func (o Options) withDefaults() Options {
 	if o.Connections <= 0 {
 		o.Connections = 24
@@ -85,11 +87,14 @@ type machine interface {
 	stream(ctx context.Context, tenant string, fn func(*Tx) error) error
 	// start lets lanes take work from the queue until it closes.
 	start(q *queue)
+	// share says how many lanes the database stands.
 	share() share
 	// embedded says that the database is a file that one server has to itself.
 	embedded() bool
 	// figures says how connections are used, and how long a log has become.
 	figures() (pools []PoolFigures, log int64)
+	// close waits for what is under way, within the limits, and opens nothing
+	// again.
 	close() error
 }
 
@@ -111,6 +116,8 @@ func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 	db.updates = db.kind(func(_ context.Context, t *Tx, calls []*Call) error {
 		return calls[0].Work.(func(*Tx) error)(t) //nolint:forcetypeassert // Update made it
 	}, 1, machine.share().updates)
+	// Only now: a lane that took work before its kind was known would find
+	// nothing to run.
 	machine.start(db.queue)
 	if options.Server {
 		db.sweep = newSweeper(db, options.Logger)
@@ -170,6 +177,9 @@ func (db *DB) Close() (err error) {
 		if db.sweep != nil {
 			db.sweep.close()
 		}
+		// First whoever waits is refused, then the lanes end: the other way
+		// round a call could be taken by a lane that has no connection any
+		// more.
 		db.queue.close()
 		err = db.machine.close()
 	})

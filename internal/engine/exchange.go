@@ -64,6 +64,9 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 		}
 		_ = results.Close()
 		wrapped := postgresDialect.wrap(err)
+		// Only one that lay idle may have died unnoticed. A new one that breaks
+		// says something about the server, and hiding it would double every
+		// wait.
 		old := !x.conn.since.IsZero()
 		x.note(wrapped)
 		if again || !old || !is(wrapped, lost) || timedOut(err) || ctx.Err() != nil {
@@ -73,6 +76,8 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 	}
 }
 
+// query sends a statement that gives rows, with the beginning if it is the
+// first.
 func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, error) {
 	if x.pool.planted == holdsNothing {
 		text = strings.ReplaceAll(text, "{hold}", "")
@@ -97,6 +102,8 @@ func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, er
 	return &pgRows{Rows: rows, of: x}, nil
 }
 
+// exec sends a statement that gives a count, with the beginning if it is the
+// first.
 func (x *exchange) exec(ctx context.Context, text string, args []any) (int64, error) {
 	text = postgresDialect.text(text)
 	if x.conn == nil {
@@ -137,6 +144,8 @@ func (x *exchange) end() {
 	x.release()
 }
 
+// release gives the connection back, or up. The place goes back either way: a
+// place that is lost with its connection would be missing until a restart.
 func (x *exchange) release() {
 	if x.failed {
 		x.conn.drop()

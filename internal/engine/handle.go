@@ -32,6 +32,8 @@ func (h *handle) check(ctx context.Context) error {
 	return nil
 }
 
+// tx gives the statements of a transaction that was begun already; shared
+// says that others' work is in it.
 func (h *handle) tx(shared bool) *Tx {
 	return &Tx{dialect: sqliteDialect, runner: h, shared: shared}
 }
@@ -42,6 +44,7 @@ func (h *handle) run(text string) error {
 	return sqliteDialect.wrap(err)
 }
 
+// query runs a prepared statement that gives rows.
 func (h *handle) query(ctx context.Context, text string, args []any) (Rows, error) {
 	statement, err := h.prepare(ctx, text)
 	if err != nil {
@@ -54,6 +57,7 @@ func (h *handle) query(ctx context.Context, text string, args []any) (Rows, erro
 	return rows, nil
 }
 
+// exec runs a prepared statement that gives a count.
 func (h *handle) exec(ctx context.Context, text string, args []any) (int64, error) {
 	statement, err := h.prepare(ctx, text)
 	if err != nil {
@@ -66,6 +70,9 @@ func (h *handle) exec(ctx context.Context, text string, args []any) (int64, erro
 	return result.RowsAffected()
 }
 
+// prepare keeps every text that was ever run: there are as many as the
+// program has, since values travel as parameters, and parsing one costs more
+// than running it.
 func (h *handle) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if statement, ok := h.prepared[text]; ok {
 		return statement, nil
@@ -78,6 +85,7 @@ func (h *handle) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	return statement, nil
 }
 
+// close gives everything back, and with the last connection the file.
 func (h *handle) close() error {
 	for _, statement := range h.prepared {
 		_ = statement.Close() // the connection ends too

@@ -60,6 +60,9 @@ func (db *DB) Join(run func(context.Context, *Tx, []*Call) error) *Kind {
 	return db.kind(run, LongestBatch, db.machine.share().batches)
 }
 
+// kind makes a kind with its shadow for patient calls: they go through the
+// same function, one at a time, and may use only a part of the lanes, so that
+// a row that is locked for long holds up nobody but those who want it.
 func (db *DB) kind(run func(context.Context, *Tx, []*Call) error, most, lanes int) *Kind {
 	k := &Kind{db: db, run: run, most: most, lanes: lanes}
 	k.alone = &Kind{db: db, run: run, most: 1, lanes: db.machine.share().patient, patient: true}
@@ -84,14 +87,19 @@ func (k *Kind) Do(ctx context.Context, c *Call) error {
 	case <-c.done:
 		return c.answer()
 	case <-ctx.Done():
+		// Nothing of it has begun, so "it did not happen" is the truth.
 		if q.leave(c, true) {
 			return left(ctx.Err())
 		}
 	case <-patience.C:
+		// One that was set aside for a lock stays: it was tried already, and
+		// giving up its place would let it starve behind newcomers.
 		if q.leave(c, false) {
 			return errBusy
 		}
 	}
+	// A lane has it now, and what it does cannot be taken back: the caller's
+	// own patience counts no more, only the sum of the limits below us.
 	patience.Reset(q.limits.served())
 	select {
 	case <-c.done:
@@ -100,10 +108,13 @@ func (k *Kind) Do(ctx context.Context, c *Call) error {
 		if q.leave(c, true) {
 			return errLocked
 		}
+		// The lane is still at it after every limit: it may yet commit.
 		return ErrUnknownOutcome
 	}
 }
 
+// answer gives what became of a call. A panic goes on in the goroutine of the
+// caller, where somebody may catch it; in a lane it would end the program.
 func (c *Call) answer() error {
 	if c.panicked != nil {
 		panic(c.panicked)
@@ -114,6 +125,8 @@ func (c *Call) answer() error {
 // attempt runs a kind's function over some calls. Its panic belongs to the
 // callers, not to the lane.
 func (k *Kind) attempt(ctx context.Context, t *Tx, calls []*Call) (err error) {
+	// What an attempt before this one left in the calls must not be taken for
+	// an answer of this one.
 	for _, c := range calls {
 		c.err, c.panicked = nil, nil
 	}
@@ -143,6 +156,7 @@ func fail(calls []*Call, err error) {
 // line holds calls in the order they came.
 type line struct{ first, last *Call }
 
+// append puts a newcomer behind all others.
 func (l *line) append(c *Call) {
 	c.prior, c.later = l.last, nil
 	if l.last != nil {
@@ -153,6 +167,7 @@ func (l *line) append(c *Call) {
 	l.last = c
 }
 
+// prepend lets somebody in front who waited elsewhere.
 func (l *line) prepend(c *Call) {
 	c.prior, c.later = nil, l.first
 	if l.first != nil {
@@ -163,6 +178,8 @@ func (l *line) prepend(c *Call) {
 	l.first = c
 }
 
+// remove takes a call out wherever it stands, which is why the line is a list
+// and no slice: callers leave from the middle.
 func (l *line) remove(c *Call) {
 	if c.prior != nil {
 		c.prior.later = c.later

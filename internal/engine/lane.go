@@ -41,10 +41,14 @@ func (m *postgres) serve(b *batch) {
 	if err == nil {
 		return
 	}
+	// It is its own fault already.
 	if len(b.calls) == 1 {
 		m.alone(b.kind, b.calls[0], err)
 		return
 	}
+	// When the database is away, running each call alone would only ask it as
+	// many times as there are calls; and after an unknown outcome running
+	// anything again could do it twice.
 	blameless := is(err, away) || is(err, lost) || is(err, conflict) || errors.Is(err, ErrUnknownOutcome)
 	if blameless || m.options.planted == blamesAll {
 		fail(b.calls, err)
@@ -61,6 +65,7 @@ func (m *postgres) alone(kind *Kind, c *Call, err error) {
 		m.queue.aside(c)
 		return
 	}
+	// The error of a call that was run by itself is its own.
 	if err != nil {
 		fail([]*Call{c}, err)
 	}
@@ -82,6 +87,7 @@ func (m *postgres) run(kind *Kind, calls []*Call, patience time.Duration) error 
 		if !errors.Is(err, ErrAgain) {
 			time.Sleep(time.Duration(rand.Int64N(int64(10*time.Millisecond) << attempt))) //nolint:gosec // only to come at another time than the others
 		}
+		// The callers' limits count all repetitions together.
 		if time.Now().After(until) {
 			return err
 		}
@@ -92,6 +98,8 @@ func (m *postgres) run(kind *Kind, calls []*Call, patience time.Duration) error 
 // means that nothing of it remains.
 func (m *postgres) attempt(kind *Kind, calls []*Call, patience time.Duration, until time.Time) error {
 	var extra []setting
+	// That one is what connections begin with; saying it again would cost work
+	// in every transaction.
 	if patience != m.limits.BatchLock {
 		extra = []setting{{"lock_timeout", milliseconds(patience)}}
 	}
@@ -100,10 +108,12 @@ func (m *postgres) attempt(kind *Kind, calls []*Call, patience time.Duration, un
 	t := &Tx{dialect: postgresDialect, runner: x}
 	err := kind.attempt(context.Background(), t, calls)
 	switch {
+	// This is the mistake itself, for the test that must find it.
 	case err == nil && m.options.planted == uncommitted && t.changed == 0:
 		return nil
 	case err == nil:
 		return m.commit(x, t.lazy)
+	// What was undone on purpose is over with the rollback of end.
 	case errors.Is(err, ErrUndone):
 		return nil
 	case len(calls) == 1 && ours(err) && !errors.Is(err, ErrAgain):

@@ -11,6 +11,7 @@ import (
 // in the index; what makes them different is chance.
 type mark [16]byte
 
+// newMark makes a mark nobody else has.
 func newMark() (m mark) {
 	binary.BigEndian.PutUint64(m[:8], uint64(time.Now().UnixMicro())<<8)
 	rand.Read(m[7:])
@@ -41,6 +42,8 @@ func (m mark) settle(limit time.Duration, run func(context.Context, func(*Tx) er
 			count, err := t.Exec(ctx, `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now}, TRUE)
 				ON CONFLICT (id) DO NOTHING`, m[:])
 			if err != nil || count > 0 {
+				// An earlier try may have found something else before its own
+				// commit failed.
 				committed = false
 				return err
 			}

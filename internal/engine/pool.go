@@ -47,6 +47,8 @@ type conn struct {
 // longestIdle is how long a connection is kept for nothing.
 const longestIdle = 5 * time.Minute
 
+// newPool makes an empty one; connections are opened when somebody needs
+// them.
 func newPool(config *pgx.ConnConfig, limits Limits, of *era, size int) *pool {
 	return &pool{config: config, limits: limits, era: of, slots: make(chan struct{}, size)}
 }
@@ -68,6 +70,8 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 			return nil, err
 		}
 		w := &wire{Conn: dialled, silence: p.limits.Silence}
+		// The first one is the connection; later ones only carry a
+		// cancellation.
 		if !c.up.Load() {
 			c.wire = w
 		}
@@ -111,6 +115,8 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 		if c == nil {
 			break
 		}
+		// Whoever was idle when another one broke leads to the same server, and
+		// would let its first user wait for the same silence.
 		if !c.IsClosed() && c.era == p.era.Load() && time.Since(c.since) < longestIdle {
 			return c, nil
 		}
@@ -124,6 +130,8 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// pop gives the connection that was used last, so that those too many for the
+// load grow old and are dropped; nil when there is none.
 func (p *pool) pop() (*conn, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -139,6 +147,7 @@ func (p *pool) pop() (*conn, error) {
 	return c, nil
 }
 
+// ended says that nobody is served any more.
 func (p *pool) ended() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -152,6 +161,8 @@ func (p *pool) put(c *conn) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.closed || c.era != p.era.Load() || c.IsClosed() || c.PgConn().TxStatus() != 'I' {
+		// Not under the lock: closing a connection to a dead host can take its
+		// time.
 		go c.drop()
 		return
 	}

@@ -27,6 +27,9 @@ type postgres struct {
 	queue   *queue
 }
 
+// open connects, refuses a server that cannot keep its promises, and brings
+// the schema up to date. The connections are split for good: a share that
+// could be borrowed would be gone just when it is needed.
 func (p *postgresServer) open(ctx context.Context, options Options) (machine, error) {
 	config := p.config.Copy()
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > options.Limits.Connect {
@@ -48,6 +51,7 @@ func (p *postgresServer) open(ctx context.Context, options Options) (machine, er
 	if told {
 		m.session = nil
 	}
+	// All three lead to the same server: what one learns counts for all.
 	common := &era{}
 	m.writes = newPool(greeted, options.Limits, common, writes)
 	m.writes.planted = options.planted
@@ -97,8 +101,11 @@ func (m *postgres) share() share {
 	return share{batches: 2, patient: third, updates: third}
 }
 
+// embedded is false: many replicas may share the server.
 func (m *postgres) embedded() bool { return false }
 
+// close lets lanes end what they have begun, within the limits that it has
+// anyway.
 func (m *postgres) close() error {
 	done := make(chan struct{})
 	go func() {
@@ -117,12 +124,17 @@ func (m *postgres) close() error {
 	return err
 }
 
+// readOnly makes every statement of a view see the same moment, and has the
+// server refuse what would write.
 const readOnly = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+// view reads over a snapshot.
 func (m *postgres) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
 	return m.read(ctx, tenant, nil, fn)
 }
 
+// read waits for its turn before it takes a connection: who waited with one
+// in hand would keep it from those whose turn it is.
 func (m *postgres) read(ctx context.Context, tenant string, settings []setting, fn func(*Tx) error) error {
 	if m.reads.ended() {
 		return ErrClosed

@@ -63,6 +63,7 @@ type tenant struct {
 	cost    int64 // of what waits
 }
 
+// newQueue makes one without work or lanes.
 func newQueue(limits Limits) *queue {
 	q := &queue{limits: limits, tenant: map[string]*tenant{}, keys: map[keyed]*Call{}}
 	q.came = sync.NewCond(&q.lock)
@@ -81,13 +82,20 @@ func (q *queue) enter(c *Call) error {
 	c.at, c.cost, c.arrived = c.kind, int64(handful+c.Weight), now
 	home := q.tenant[c.Tenant]
 	if home == nil {
+		// A newcomer starts where the others stand: from zero it would have all
+		// the turns until it had caught up with everything they were ever
+		// given.
 		home = &tenant{name: c.Tenant, given: q.given, waiting: map[*Kind]*line{}}
 	}
+	// An empty queue refuses nobody, whatever the past says: otherwise one
+	// slow moment could keep everybody out with nothing left to prove it
+	// wrong.
 	if q.count > 0 && (q.weight+c.cost > mostWaiting || q.wouldWait(home, c, now) > q.limits.Admission) {
 		q.refused++
 		return errBusy
 	}
 	q.tenant[c.Tenant] = home
+	// Who was away does not save turns up for a crowd of his own.
 	if home.calls == 0 && home.given < q.given {
 		home.given = q.given
 	}
@@ -99,6 +107,8 @@ func (q *queue) enter(c *Call) error {
 	home.cost += c.cost
 	c.state = waiting
 	if c.Key != "" {
+		// Calls of one key are a chain: only its first stands in a line, so no
+		// batch can have two of them and none overtakes another.
 		at := keyed{c.kind, c.Key}
 		before := q.keys[at]
 		q.keys[at] = c
@@ -113,6 +123,7 @@ func (q *queue) enter(c *Call) error {
 	return nil
 }
 
+// line gives the line a call stands in, which is made for the first one.
 func (q *queue) line(c *Call) *line {
 	l := c.home.waiting[c.at]
 	if l == nil {
@@ -125,6 +136,7 @@ func (q *queue) line(c *Call) *line {
 // wouldWait guesses how long a newcomer waits: every tenant has as many turns
 // before it as its own tenant needs, at the pace of late.
 func (q *queue) wouldWait(home *tenant, c *Call, now time.Time) time.Duration {
+	// A database that takes nothing at all has no pace to guess from.
 	if stuck := q.pace.stuck(now); stuck > q.limits.QueueWait {
 		return stuck
 	}
@@ -132,6 +144,8 @@ func (q *queue) wouldWait(home *tenant, c *Call, now time.Time) time.Duration {
 	ahead := home.cost
 	for _, other := range q.tenant {
 		if other != home {
+			// Turns go to who was given least, so of a long line of somebody
+			// else's only as much comes before us as we have ourselves.
 			ahead += min(other.cost, mine)
 		}
 	}
@@ -157,6 +171,8 @@ func (q *queue) leave(c *Call, must bool) bool {
 		if c.next != nil {
 			c.next.before = c.before
 		} else {
+			// It was the last of its key: who comes next follows the one before
+			// it.
 			q.keys[keyed{c.kind, c.Key}] = c.before
 		}
 	default:
@@ -212,6 +228,7 @@ func (q *queue) next(quarters int) *batch {
 	defer q.lock.Unlock()
 	for !q.closed {
 		switch early := q.early(quarters); {
+		// Without the lock: those who are waited for need it to enter.
 		case early && !q.gathering:
 			q.gathering = true
 			q.lock.Unlock()
@@ -254,6 +271,8 @@ func (q *queue) aside(c *Call) {
 		c.err = ErrClosed // and finish answers it
 		return
 	}
+	// Its batch must not answer it: in says whose it is, and is nobody's until
+	// a lane takes it again.
 	c.at, c.aside, c.state, c.in = c.kind.alone, true, waiting, nil
 	q.count++
 	q.weight += c.cost
@@ -285,7 +304,9 @@ func (q *queue) answer(c *Call) {
 	q.end(c)
 }
 
+// end answers a call once. The queue is locked.
 func (q *queue) end(c *Call) {
+	// It was answered before its batch was, or has been set aside.
 	if c.state != taken {
 		return
 	}

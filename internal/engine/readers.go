@@ -16,6 +16,8 @@ type readers struct {
 	closing chan struct{}
 }
 
+// newReaders makes the places; a connection is opened when its place is first
+// used.
 func newReaders(size int, options Options, connect func(context.Context) (*handle, error)) *readers {
 	r := &readers{
 		turns: readTurns(size, options), slots: make(chan *handle, size),
@@ -35,6 +37,8 @@ func (r *readers) view(ctx context.Context, tenant string, fn func(*Tx) error) e
 	if err != nil {
 		return turnedAway(ctx, err)
 	}
+	// The error stands from the start for a goroutine that ends without an
+	// answer, as one does that calls runtime.Goexit.
 	glance := &glance{done: make(chan struct{}), err: errEnded}
 	go func() {
 		defer leave()
@@ -86,6 +90,8 @@ func (g *glance) wait(ctx context.Context, limits Limits) error {
 	}
 }
 
+// read runs fn over a snapshot on one connection. SQLite begins it with the
+// first statement, which is why nothing else may come between.
 func (r *readers) read(ctx context.Context, fn func(*Tx) error) (err error) {
 	var h *handle
 	select {
@@ -114,11 +120,14 @@ func (r *readers) read(ctx context.Context, fn func(*Tx) error) (err error) {
 	return t.verdict(fn(t))
 }
 
+// discard closes a connection that cannot be trusted, and is nil for who
+// keeps it.
 func (h *handle) discard() *handle {
 	_ = h.close() // it only read
 	return nil
 }
 
+// close waits for the places to come back, but not for a disk that hangs.
 func (r *readers) close(ctx context.Context) error {
 	close(r.closing)
 	for range cap(r.slots) {

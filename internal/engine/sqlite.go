@@ -16,10 +16,14 @@ import (
 // sqliteFile names a SQLite database.
 type sqliteFile string
 
+// shown is the name as it may appear in a log: there is nothing secret in it.
 func (f sqliteFile) shown() string { return "sqlite:" + string(f) }
 
+// exposed is false: nobody listens on a wire.
 func (sqliteFile) exposed() bool { return false }
 
+// unlocked refuses a password: who gave one believes to talk to another
+// database.
 func (sqliteFile) unlocked(string) (string, error) {
 	return "", errors.New("a database password is given, but setting database names none that takes one")
 }
@@ -33,6 +37,9 @@ type embeddedFile struct {
 	long   *readers // for lists, which callers may read slowly
 }
 
+// open makes the file where it may, locks it for a server, brings its schema
+// up to date and opens the connections, in this order: nobody may change the
+// schema below a server that runs.
 func (f sqliteFile) open(ctx context.Context, options Options) (_ machine, err error) {
 	if err := f.prepare(ctx, options.ApplySchema); err != nil {
 		return nil, err
@@ -150,6 +157,8 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 	return address.String(), nil
 }
 
+// connect opens one connection. database/sql is kept from opening a second
+// behind our back, since a transaction is on the connection it began on.
 func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_ *handle, err error) {
 	address, err := f.address(options, may)
 	if err != nil {
@@ -169,14 +178,18 @@ func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_
 	return h, nil
 }
 
+// view reads over a snapshot, with the places for what is short.
 func (e *embeddedFile) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
 	return e.short.view(ctx, tenant, fn)
 }
 
+// stream has places of its own, so that slow readers of lists keep nobody
+// from a look.
 func (e *embeddedFile) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
 	return e.long.view(ctx, tenant, fn)
 }
 
+// start lets the one lane run.
 func (e *embeddedFile) start(q *queue) { go e.writer.lane(q) }
 
 // share has one lane over everything, so nothing else limits anybody.
@@ -184,8 +197,11 @@ func (e *embeddedFile) share() share {
 	return share{batches: 1 << 20, patient: 1 << 20, updates: 1 << 20}
 }
 
+// embedded is true: one server has the file to itself.
 func (e *embeddedFile) embedded() bool { return true }
 
+// close ends everything within the limits; the lock goes last, so that no
+// other server begins while this one still writes.
 func (e *embeddedFile) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.writer.options.Limits.served())
 	defer cancel()

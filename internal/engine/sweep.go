@@ -18,6 +18,8 @@ type sweeper struct {
 	done   chan struct{}
 }
 
+// newSweeper begins to sweep. Every replica does: what one has taken away the
+// others do not find.
 func newSweeper(db *DB, logger *slog.Logger) *sweeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sweeper{cancel: cancel, done: make(chan struct{})}
@@ -37,6 +39,8 @@ func newSweeper(db *DB, logger *slog.Logger) *sweeper {
 	return s
 }
 
+// close ends it before the queue does, so that it logs no refusal of its own
+// at the end of every run.
 func (s *sweeper) close() {
 	s.cancel()
 	<-s.done

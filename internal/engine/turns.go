@@ -19,6 +19,8 @@ func (q *queue) take() *batch {
 	if kind == nil {
 		return nil
 	}
+	// It never goes back, even when the tenant who has least is a newcomer:
+	// else who leaves and comes again would gain by it.
 	q.given = max(q.given, first.given)
 	b := &batch{kind: kind}
 	weight := 0
@@ -26,6 +28,7 @@ func (q *queue) take() *batch {
 	for len(turns) > 0 && len(b.calls) < kind.most && weight < heaviestBatch {
 		home := turns[0]
 		c := home.waiting[kind].first
+		// The others in the batch are not to wait while so much is sent.
 		if c.Weight >= heavy && len(b.calls) > 0 {
 			heap.Pop(&turns) // its turn comes, alone
 			continue
@@ -33,6 +36,8 @@ func (q *queue) take() *batch {
 		home.waiting[kind].remove(c)
 		q.unqueue(c)
 		c.state, c.in = taken, b
+		// It is paid when it is taken and not when it has ended, so that a
+		// tenant whose work is slow does not get every lane meanwhile.
 		home.given += c.cost
 		weight += c.Weight
 		b.cost += c.cost
@@ -76,6 +81,8 @@ func (q *queue) turn() (kind *Kind, least *tenant) {
 // turns holds the tenants with work of one kind, who was given least first.
 type turns []*tenant
 
+// turns gathers who has work of a kind. It is made anew for every batch,
+// since what tenants were given changes between them; there are few tenants.
 func (q *queue) turns(kind *Kind) turns {
 	var t turns
 	for _, home := range q.tenant {

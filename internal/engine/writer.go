@@ -24,10 +24,15 @@ const (
 	groupTime = 20 * time.Millisecond
 )
 
+// newWriter begins with a connection that is known to work; later ones it
+// opens itself.
 func newWriter(options Options, connect func(context.Context) (*handle, error), first *handle) *writer {
 	return &writer{options: options, connect: connect, handle: first, done: make(chan struct{})}
 }
 
+// lane serves the queue until that closes. There is one, since SQLite lets
+// one write at a time: a second would only wait inside the database, where
+// nobody takes turns.
 func (w *writer) lane(q *queue) {
 	defer close(w.done)
 	for {
@@ -51,6 +56,8 @@ func (w *writer) group(q *queue, b *batch) {
 		if err == nil {
 			err = w.serve(b)
 		}
+		// It belongs to the group from here on, also when serving it failed:
+		// whoever was taken must be answered on every path.
 		served = append(served, b)
 		calls += len(b.calls)
 		weight += b.cost
@@ -133,6 +140,8 @@ func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nol
 		}
 		t := w.handle.tx(true)
 		err = kind.attempt(context.Background(), t, calls)
+		// The database itself is in trouble, so the savepoint may not be there
+		// any more: the whole group ends.
 		if is(err, away) {
 			return nil, err
 		}
@@ -147,6 +156,7 @@ func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nol
 		if errors.Is(err, ErrUndone) {
 			return nil, nil
 		}
+		// A refusal owes a commit as well: it rests on what was found.
 		w.owes = w.owes || w.options.planted != uncommitted || t.changed > 0
 		if !errors.Is(err, ErrAgain) || try == longestAgain {
 			return err, nil
@@ -168,6 +178,8 @@ func (w *writer) commit() error {
 		return nil
 	}
 	w.abandon()
+	// A disk that is full would let nobody write a mark to settle with; that
+	// it is not there can be seen without writing.
 	if w.lacks(m) {
 		return errors.Join(ErrUnavailable, err) // with its connection closed it never can be there
 	}
