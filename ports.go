@@ -373,6 +373,11 @@ type AccountReader interface {
 	// AccountFigures gives what the account of a process comes to, or
 	// ErrNotFound. It costs the same however long the ledger is.
 	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
+	// AccountBooks gives what a posting of transactions with these ids would be
+	// decided by if it came now, or ErrNotFound: number, clock, open period,
+	// balance, length of the ledger and the entries with those ids. Nothing is
+	// held, so it decides nothing that is written.
+	AccountBooks(ctx context.Context, key Key, transactionIDs []string) (AccountBooks, error)
 	// AccountByNumber is Account by the number the account was given.
 	AccountByNumber(ctx context.Context, number string) (Account, error)
 	// UndoneInRun says how many of the accounts that a run created were taken

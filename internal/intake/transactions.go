@@ -92,28 +92,27 @@ func transactionPosting(
 // failsEarlier asks whether a transaction in front of the first malformed one
 // could not be added either: the first failing one decides, whatever kind of
 // fault it has. It gives nil when there is none, or when the account cannot be
-// asked, which then is not what is wrong first.
+// asked, which then is not what is wrong first. Nothing will be added, so the
+// account is only read.
 func (d *Desk) failsEarlier(
 	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
 	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,
 ) error {
 	index := request.FirstFailing(verdict)
-	if supplier == nil || index <= 0 {
+	if supplier == nil || supplier.Status == landfall.Paused || index <= 0 {
 		return nil
 	}
-	var earlier error
 	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
-	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
-		earlier = nil
-		if refusal, is := errors.AsType[*books.RefusedError](errorOf(posting.decide(account))); is {
-			earlier = request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, verdict.Errors)
-		}
-		return landfall.Additions{}, nil
-	}
-	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
+	var account landfall.AccountBooks
+	if d.store.View(ctx, func(view landfall.View) (err error) {
+		account, err = view.AccountBooks(ctx, posting.Key, posting.TransactionIDs)
+		return err
+	}) != nil {
 		return nil
 	}
-	return earlier
+	_, _, err := posting.decide(account)
+	if refusal, is := errors.AsType[*books.RefusedError](err); is {
+		return request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, verdict.Errors)
+	}
+	return nil
 }
-
-func errorOf(_ []books.TransactionResult, _ landfall.Additions, err error) error { return err }

@@ -98,6 +98,32 @@ var postings = []check{
 			t.Errorf("events %+v", told)
 		}
 	}},
+	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
+			var decided, read landfall.AccountBooks
+			look(t, store, func(view landfall.View) (err error) {
+				read, err = view.AccountBooks(t.Context(), key, ids)
+				// Whoever reads keeps nobody from posting.
+				post(t, store, landfall.Posting{Key: key, TransactionIDs: ids, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					decided = books
+					return landfall.Additions{}, nil
+				}}, landfall.Posted)
+				return err
+			})
+			recent(t, read.Now)
+			read.Now, decided.Now = time.Time{}, time.Time{}
+			same(t, read, decided)
+		}
+		look(t, store, func(view landfall.View) error {
+			for _, other := range []landfall.Key{{Supplier: key.Supplier, External: "nobody"}, {Supplier: "NOBODY", External: key.External}} {
+				if _, err := view.AccountBooks(t.Context(), other, nil); !errors.Is(err, landfall.ErrNotFound) {
+					t.Errorf("%v: %v", other, err)
+				}
+			}
+			return nil
+		})
+	}},
 	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		want := account(t, store, key)

@@ -1,0 +1,40 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// AccountBooks gives what a posting of transactions would be decided by. It
+// reads what Post reads, with the same text, and holds nothing: whoever only
+// wants to know keeps nobody who adds something waiting.
+func (v *view) AccountBooks(ctx context.Context, key landfall.Key, transactionIDs []string) (landfall.AccountBooks, error) {
+	var books landfall.AccountBooks
+	var id, now int64
+	var openFrom string
+	err := v.one(ctx, `SELECT a.id, p.account_number, {now}, a.open_from_on, a.balance, a.ledger_length
+		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id
+		WHERE s.code = $1 AND p.external = $2`, []any{key.Supplier, key.External},
+		[]any{&id, &books.AccountNumber, &now, &openFrom, &books.Balance, &books.LastSequence})
+	if err != nil {
+		return landfall.AccountBooks{}, err
+	}
+	books.Now = moment(now)
+	if books.Period.FromOn, err = storedDay(openFrom); err != nil || len(transactionIDs) == 0 {
+		return books, err
+	}
+	var wanted []any
+	for _, transaction := range distinct(transactionIDs) {
+		wanted = append(wanted, id, transaction)
+	}
+	text, args, err := entriesWanted.of(v.engine.Arrays(), wanted)
+	if err != nil {
+		return landfall.AccountBooks{}, err
+	}
+	found, err := collect(ctx, v.session, readEntry, text, args...)
+	for _, one := range found {
+		books.Entries = append(books.Entries, one.item)
+	}
+	return books, err
+}
