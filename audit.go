@@ -42,8 +42,8 @@ func ReadAuditHash(text string) (hash AuditHash) {
 // counts, with its length, so that nothing can move from one into the next.
 func (e AuditEntry) After(before AuditHash) AuditHash {
 	text := append(make([]byte, 0, 256+len(e.Acts)), before[:]...)
-	text = binary.BigEndian.AppendUint64(text, uint64(e.ID))             //nolint:gosec // the bits of an int64
-	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro())) //nolint:gosec // likewise
+	text = binary.BigEndian.AppendUint64(text, uint64(e.ID)) //nolint:gosec // the bits of an int64
+	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
 	for _, field := range [...]string{e.Actor, e.Action, e.Subject, e.Detail, e.Source, e.RequestID, e.Acts} {
 		text = binary.BigEndian.AppendUint64(text, uint64(len(field)))
 		text = append(text, field...)

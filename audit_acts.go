@@ -42,7 +42,7 @@ func (a *Acts) Add(by Author, action string, key Key, detail string) {
 	if slash := strings.LastIndexByte(line, '/'); slash >= 0 {
 		request, line = line[:slash], line[slash:]
 	}
-	head := append(a.next[:0], '=')
+	head := append(a.next[:0], '=') //nolint:gocritic // next lends its memory and is set below
 	for i, field := range [...]string{by.KeyID, by.Source, action, key.Supplier, request} {
 		if i > 0 {
 			head = append(head, '\t')

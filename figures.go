@@ -15,7 +15,7 @@ type TransactionFigures struct {
 // Figures is what an account comes to, or several of one currency together:
 // what a reconciliation counts. They may be negative where they tell how
 // something changed.
-type Figures struct {
+type Figures struct { //nolint:recvcheck // it is copied where it is only read
 	Currency string
 
 	Accounts     int64
@@ -39,9 +39,10 @@ const (
 	AtInstructions
 	AtBalance
 	AtTransactions
-
-	FigureCount = AtTransactions + 2*len(TransactionTypes)
 )
+
+// FigureCount is how many numbers there are.
+const FigureCount = AtTransactions + 2*len(TransactionTypes)
 
 // Numbers gives every number in its place, for adding up, storing and
 // comparing; the currency is not among them.

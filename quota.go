@@ -13,7 +13,7 @@ const (
 	QuotaRequests  = "requests_per_second"
 	QuotaBytes     = "bytes_per_day"
 	QuotaRevisions = "revisions_per_account"
-	QuotaTokens    = "tokens_per_minute"
+	QuotaTokens    = "tokens_per_minute" //nolint:gosec // the name of a quota
 	QuotaCreations = "concurrent_creations"
 )
 

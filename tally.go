@@ -27,7 +27,7 @@ const (
 )
 
 // Sums is figures added up over any number of accounts.
-type Sums [FigureCount]money.Total
+type Sums [FigureCount]money.Total //nolint:recvcheck // it is copied where it is only read
 
 // Add adds figures.
 func (s *Sums) Add(figures Figures) {

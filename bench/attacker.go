@@ -175,7 +175,7 @@ func (e *attacker) readSlowly(ctx context.Context, _ int) {
 		if err != nil {
 			return
 		}
-		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10) //nolint:forcetypeassert // it was dialled as one
+		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 		_, err = io.Copy(conn, bytes.NewReader(request))
 		scratch := make([]byte, 512)
 		for err == nil && ctx.Err() == nil {

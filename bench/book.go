@@ -62,8 +62,8 @@ func parseBook(folder string) error {
 		parsers.Go(func() {
 			for block := range blocks {
 				for line := range block.Lines() {
-					var any map[string]any
-					if err := json.Unmarshal(line.Text, &any); err != nil {
+					var read map[string]any
+					if err := json.Unmarshal(line.Text, &read); err != nil {
 						failures <- err
 						return
 					}

@@ -165,14 +165,15 @@ func (c *Client) request(ctx context.Context, call call, token string) (*http.Re
 
 // apiPath puts names into a path; whatever is in them stays one segment.
 func apiPath(parts ...string) string {
-	path := "/v1/data-import/"
+	var path strings.Builder
+	path.WriteString("/v1/data-import/")
 	for _, part := range parts {
 		segment := url.PathEscape(part)
 		// Bare dots would be taken for a way up.
 		if segment == "." || segment == ".." {
 			segment = strings.ReplaceAll(segment, ".", "%2e")
 		}
-		path += segment + "/"
+		path.WriteString(segment + "/")
 	}
-	return path
+	return path.String()
 }

@@ -52,7 +52,7 @@ func newServer(t *testing.T, answer http.HandlerFunc) (*server, *client.Client) 
 
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Retry-After", "0")
-	w.Header().Set("X-Request-Id", "request-1")
+	w.Header().Set("X-Request-ID", "request-1")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `{"code":%q,"detail":"No.","errors":[{"code":"required","attr":"customers","detail":"Needed."}]}`, code)
 }

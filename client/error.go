@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,12 +51,7 @@ func IsCode(err error, codes ...string) bool {
 	if !ok {
 		return false
 	}
-	for _, code := range codes {
-		if refusal.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, refusal.Code)
 }
 
 // readError makes an error of a refusal, whoever wrote it: proxies answer too.
@@ -68,7 +64,7 @@ func readError(response *http.Response) *Error {
 func parseError(status int, text []byte, response *http.Response) *Error {
 	refusal := &Error{Status: status}
 	if response != nil {
-		refusal.RequestID, refusal.RetryAfter = response.Header.Get("X-Request-Id"), retryAfter(response)
+		refusal.RequestID, refusal.RetryAfter = response.Header.Get("X-Request-ID"), retryAfter(response)
 	}
 	var body struct {
 		Code   string      `json:"code"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -64,9 +65,7 @@ const pageSize = 1000
 func pages[Row any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		next := url.Values{"limit": {strconv.Itoa(pageSize)}}
-		for name, values := range query {
-			next[name] = values
-		}
+		maps.Copy(next, query)
 		for next != nil {
 			rows, after, err := page[Row](ctx, c, call{method: http.MethodGet, path: path, query: next})
 			if err != nil {

@@ -87,7 +87,7 @@ func TestUnitIsSound(t *testing.T) {
 // Systemd hears when the service is ready, that it lives, and that it ends.
 func TestServiceNotifiesSystemd(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp("", "sd") // a socket's name is short
+	folder, err := os.MkdirTemp("", "sd") //nolint:usetesting // a socket's name is short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), d
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		defer store.Close()
+		defer func() { _ = store.Close() }() // it only read
 		things, err := list(operate.New(store, operate.Options{}), ctx)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault

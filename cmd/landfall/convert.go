@@ -132,7 +132,7 @@ func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
 		fmt.Fprintln(command.ErrOrStderr(), clean(one))
 	}
 	if len(wrong.Wrong) == 1 {
-		return fmt.Errorf("the map has a mistake; nothing was converted")
+		return errors.New("the map has a mistake; nothing was converted")
 	}
 	return fmt.Errorf("the map has %d mistakes; nothing was converted", len(wrong.Wrong))
 }

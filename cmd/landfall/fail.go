@@ -79,7 +79,7 @@ func complain(stderr io.Writer, err error, machine bool) {
 	// One line, so that a log of many commands stays one object a line.
 	encoder := json.NewEncoder(stderr)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(map[string]any{"error": failure}) // there is nowhere left to complain
+	_ = encoder.Encode(map[string]any{"error": failure}) //nolint:errchkjson // there is nowhere left to complain
 }
 
 // stableCode is the code of the catalogue where the error has one. What only

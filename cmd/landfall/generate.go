@@ -104,7 +104,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 	case format != "ndjson" && format != "csv":
 		return "", fmt.Errorf("--format %s is not known; it can be ndjson or csv", format)
 	case format == "csv" && ending != "":
-		return "", fmt.Errorf("tables are not packed; leave --pack out")
+		return "", errors.New("tables are not packed; leave --pack out")
 	}
 	for _, fault := range faults {
 		kind, written, ok := strings.Cut(fault, "=")

@@ -73,10 +73,10 @@ func (m *moving) start(t *testing.T, out, complaint io.Writer, arguments ...stri
 }
 
 // finish lets an import come to its end and gives its tallies.
-func (m *moving) finish(t *testing.T, arguments ...string) map[mover.Phase]mover.Tally {
+func (m *moving) finish(t *testing.T) map[mover.Phase]mover.Tally {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	err := m.start(t, &out, &complaint, arguments...).Wait()
+	err := m.start(t, &out, &complaint).Wait()
 	if exit, failed := errors.AsType[*exec.ExitError](err); failed && exit.ExitCode() != exitRefused {
 		t.Fatalf("exit %d: %s", exit.ExitCode(), complaint.String())
 	}
@@ -101,7 +101,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 	kills := 0
 	for range 20 {
 		attempt := m.start(t, io.Discard, io.Discard)
-		time.Sleep(time.Duration(20+rand.IntN(600)) * time.Millisecond) //nolint:gosec // any moment will do
+		time.Sleep(time.Duration(20+rand.IntN(600)) * time.Millisecond)
 		if attempt.Process.Signal(syscall.SIGKILL) == nil {
 			kills++
 		}
@@ -251,7 +251,7 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 	go io.Copy(io.Discard, m.read) // the log
 	attempt := m.start(t, io.Discard, io.Discard)
 	for kill := range kills {
-		time.Sleep(time.Duration(20+rand.IntN(800)) * time.Millisecond) //nolint:gosec // any moment will do
+		time.Sleep(time.Duration(20+rand.IntN(800)) * time.Millisecond)
 		if err := m.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func manCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, arguments []string) error {
 			folder := arguments[0]
 			// A packager names a folder that is not there yet.
-			if err := os.MkdirAll(folder, 0o755); err != nil {
+			if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return usageError{err}
 			}
 			header := doc.GenManHeader{Section: "1", Source: "landfall " + version, Manual: "Landfall", Date: built()}

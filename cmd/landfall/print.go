@@ -48,7 +48,7 @@ func say(command *cobra.Command, data any, sentence string, args ...any) error {
 // warn says on standard error what is worth knowing and stops nothing.
 func warn(command *cobra.Command, sentence string) {
 	if asJSON(command) {
-		_ = json.NewEncoder(command.ErrOrStderr()).Encode(map[string]any{"warning": map[string]string{"detail": sentence}})
+		_ = json.NewEncoder(command.ErrOrStderr()).Encode(map[string]any{"warning": map[string]string{"detail": sentence}}) //nolint:errchkjson // there is nowhere left to complain
 		return
 	}
 	fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: "+sentence)

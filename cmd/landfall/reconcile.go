@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -106,7 +107,7 @@ func numbers(out io.Writer, heading []string, rows [][]string, from int) {
 // printBehind prints while it reads: there may be a million of them.
 func printBehind(command *cobra.Command, operator *operate.Operator, supplier, measure, reason string) error {
 	if measure == "" || reason == "" {
-		return usageError{fmt.Errorf("--measure and --reason belong together: they name the figure whose accounts are wanted")}
+		return usageError{errors.New("--measure and --reason belong together: they name the figure whose accounts are wanted")}
 	}
 	rows, err := operator.Behind(command.Context(), supplier, measure, reason)
 	if err != nil {

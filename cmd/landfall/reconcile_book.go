@@ -275,11 +275,12 @@ func printMeasured(out io.Writer, s *collate.Supplier) {
 func printFindings(out io.Writer, named []collate.Finding, result collate.Result, file string) {
 	rows := [][]string{}
 	for _, one := range named[:min(mostShown, len(named))] {
-		why := one.Code
+		var differences []string
 		for _, differs := range one.Differences {
-			why += " " + differs.What + " " + differs.Book + " in the book, " + differs.Server + " there;"
+			differences = append(differences, differs.What+" "+differs.Book+" in the book, "+differs.Server+" there")
 		}
-		rows = append(rows, []string{one.Key.External, string(one.State), strings.Trim(why, " ;")})
+		why := strings.TrimSpace(one.Code + " " + strings.Join(differences, "; "))
+		rows = append(rows, []string{one.Key.External, string(one.State), why})
 	}
 	if len(rows) == 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -95,13 +96,13 @@ func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) erro
 	if machine {
 		return printLine(out, map[string]any{"summary": summary})
 	}
-	sentence := fmt.Sprintf("Run %s: %d of %d accounts taken back, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)
+	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts taken back, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)}
 	for _, because := range landfall.KeptReasons {
 		if count := undo.Kept[because]; count > 0 {
-			sentence += fmt.Sprintf("; %s: %d", because, count)
+			parts = append(parts, fmt.Sprintf("%s: %d", because, count))
 		}
 	}
-	_, err := fmt.Fprintln(out, clean(sentence)+".")
+	_, err := fmt.Fprintln(out, clean(strings.Join(parts, "; "))+".")
 	return err
 }
 

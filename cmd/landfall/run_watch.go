@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,8 +111,8 @@ func progressLine(run client.Run) string {
 func printRun(out io.Writer, run client.Run) {
 	rows := [][]string{
 		{"run", run.ID}, {"supplier", run.Supplier}, {"team", run.Team}, {"kind", kindOfRun(run)}, {"state", run.State}, {"reason", run.Reason},
-		{"selected", fmt.Sprint(run.Selected)}, {"succeeded", fmt.Sprint(run.Succeeded)}, {"failed", fmt.Sprint(run.Failed)},
-		{"refused", fmt.Sprint(run.Refused)}, {"remaining", fmt.Sprint(run.Remaining)},
+		{"selected", strconv.Itoa(run.Selected)}, {"succeeded", strconv.Itoa(run.Succeeded)}, {"failed", strconv.Itoa(run.Failed)},
+		{"refused", strconv.Itoa(run.Refused)}, {"remaining", strconv.Itoa(run.Remaining)},
 		{"created", instant(run.CreatedAt)}, {"started", instantOf(run.StartedAt)}, {"ended", instantOf(run.EndedAt)},
 		{"expected end", instantOf(run.ExpectedEnd)},
 	}

@@ -121,8 +121,8 @@ func proofSummary(found *book.Book, proof proofread.Proof, started time.Time) re
 	}
 	lines := 0
 	for _, kind := range book.Kinds() {
-		count, any := proof.Counts[kind]
-		if !any {
+		count, read := proof.Counts[kind]
+		if !read {
 			continue
 		}
 		lines += count.Lines
@@ -149,7 +149,7 @@ func showProof(command *cobra.Command, proof proofread.Proof, summary report.Sum
 	return show(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
 		for _, kind := range book.Kinds() {
-			if count, any := proof.Counts[kind]; any {
+			if count, read := proof.Counts[kind]; read {
 				rows = append(rows, []string{
 					kind.Stem, strconv.Itoa(count.Lines), strconv.Itoa(count.Lines - count.Wrong), strconv.Itoa(count.Wrong), strconv.Itoa(count.Warned),
 				})

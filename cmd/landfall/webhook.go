@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func webhookList() *cobra.Command {
 		for _, webhook := range webhooks {
 			entry := newWebhookEntry(webhook)
 			entries = append(entries, entry)
-			rows = append(rows, []string{entry.Name, entry.Organisation, entry.State, entry.URL, entry.narrowed(), fmt.Sprint(entry.Delivered),
+			rows = append(rows, []string{entry.Name, entry.Organisation, entry.State, entry.URL, entry.narrowed(), strconv.FormatInt(entry.Delivered, 10),
 				instant(webhook.DeliveredAt), instant(webhook.FailingAt)})
 		}
 		return show(command, entries, func(out io.Writer) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,7 +119,7 @@ func showDeliveries(out io.Writer, what string, count int, entries []deliveryEnt
 		if entry.DueAt != nil {
 			due = *entry.DueAt
 		}
-		rows = append(rows, []string{entry.Event, entry.Type, entry.Subject, fmt.Sprint(entry.Attempts), due, entry.Reason})
+		rows = append(rows, []string{entry.Event, entry.Type, entry.Subject, strconv.Itoa(entry.Attempts), due, entry.Reason})
 	}
 	table(out, []string{"EVENT", "TYPE", "SUBJECT", "ATTEMPTS", "NEXT", "REASON"}, rows)
 }
@@ -144,8 +145,8 @@ func webhookLog() *cobra.Command {
 		entries, rows := []entry{}, [][]string{}
 		for _, round := range facts.Rounds {
 			entries = append(entries, entry{nullable(round.At), round.Delivered, round.Failed, round.Dead, round.Status, round.Reason, round.Took.Milliseconds()})
-			rows = append(rows, []string{instant(round.At), fmt.Sprint(round.Delivered), fmt.Sprint(round.Failed), fmt.Sprint(round.Dead),
-				fmt.Sprint(round.Status), round.Took.Round(time.Millisecond).String(), round.Reason})
+			rows = append(rows, []string{instant(round.At), strconv.Itoa(round.Delivered), strconv.Itoa(round.Failed), strconv.Itoa(round.Dead),
+				strconv.Itoa(round.Status), round.Took.Round(time.Millisecond).String(), round.Reason})
 		}
 		return show(command, entries, func(out io.Writer) {
 			table(out, []string{"AT", "DELIVERED", "FAILED", "DEAD", "STATUS", "TOOK", "REASON"}, rows)

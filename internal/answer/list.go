@@ -109,7 +109,7 @@ func pageOf[T any](
 	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], behind func(T) string,
 ) (Answer, error) {
 	answer := Answer{Status: statusOK}
-	body, count := append(call.Scratch[:0], '['), 0
+	body, count := append(call.Scratch[:0], '['), 0 //nolint:gocritic // the scratch lends its memory
 	var last T
 	for entry, err := range rows {
 		if err != nil {
@@ -122,7 +122,7 @@ func pageOf[T any](
 		body = item.Append(rules.AppendComma(body), entry)
 		last, count = entry, count+1
 	}
-	answer.Body = append(body, ']')
+	answer.Body = append(body, ']') //nolint:gocritic // the body is finished here
 	return answer, nil
 }
 
@@ -182,7 +182,7 @@ const pieceSize = 32 << 10
 // grow with its length.
 func Stream[T any](call Call, rows iter.Seq2[T, error], item *contract.Body[T]) Answer {
 	return Answer{Status: statusOK, Pieces: func(send Send) error {
-		piece := append(call.Scratch[:0], '[')
+		piece := append(call.Scratch[:0], '[') //nolint:gocritic // the scratch lends its memory
 		first := true
 		for row, err := range rows {
 			if err != nil {

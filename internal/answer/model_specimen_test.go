@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
 	"landfall"
@@ -113,9 +114,7 @@ func (s *specimen) document(supplier, external string) []byte {
 	whole := map[string]any{
 		"import_supplier": supplier, "external_account_number": external, "last_statement_closing_date": day(-10),
 	}
-	for name, value := range s.fields {
-		whole[name] = value
-	}
+	maps.Copy(whole, s.fields)
 	text, err := json.Marshal(whole)
 	if err != nil {
 		panic(err)

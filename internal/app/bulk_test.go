@@ -28,7 +28,7 @@ var bulkKinds = []string{
 // post sends a body and gives the status and what came back.
 func (w *world) post(t *testing.T, path, media string, body io.Reader) (int, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/v1/data-import/"+path, body)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/v1/data-import/"+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ type scribbler struct {
 	accounts int
 }
 
-func (s *scribbler) body(kind string, i int) string {
+func (s *scribbler) body(kind string, _ int) string {
 	about := fmt.Sprintf(`"external_account_number":"%d"`, s.IntN(s.accounts))
 	if s.IntN(30) == 0 {
 		about = `"external_account_number":"nobody"`

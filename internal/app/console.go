@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -61,13 +62,13 @@ func (a *App) signs(ctx context.Context) []console.Sign {
 	}
 	figures := a.runs.Figures()
 	signs = append(signs,
-		console.Sign{Group: "Queue", Name: "live runs", Value: fmt.Sprint(len(found.Live)), Means: "waiting, running or paused"},
-		console.Sign{Group: "Queue", Name: "workers busy", Value: fmt.Sprint(figures.Busy), Means: "of this replica, with accounts of runs"},
-		console.Sign{Group: "Deliveries", Name: "webhooks active", Value: fmt.Sprint(found.Webhooks.Active)},
-		console.Sign{Group: "Deliveries", Name: "webhooks failing", Value: fmt.Sprint(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Means: "their receivers are in trouble; what is due waits"},
-		console.Sign{Group: "Deliveries", Name: "events waiting", Value: fmt.Sprint(found.Webhooks.Waiting), Means: "failed at least once and are tried again"},
-		console.Sign{Group: "Deliveries", Name: "events given up", Value: fmt.Sprint(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Means: "can be tried again on the page of their webhook"},
-		console.Sign{Group: "Deliveries", Name: "mails waiting", Value: fmt.Sprint(found.Mails), Means: "to customers, queued or being sent"},
+		console.Sign{Group: "Queue", Name: "live runs", Value: strconv.Itoa(len(found.Live)), Means: "waiting, running or paused"},
+		console.Sign{Group: "Queue", Name: "workers busy", Value: strconv.FormatInt(figures.Busy, 10), Means: "of this replica, with accounts of runs"},
+		console.Sign{Group: "Deliveries", Name: "webhooks active", Value: strconv.Itoa(found.Webhooks.Active)},
+		console.Sign{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Means: "their receivers are in trouble; what is due waits"},
+		console.Sign{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Means: "failed at least once and are tried again"},
+		console.Sign{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Means: "can be tried again on the page of their webhook"},
+		console.Sign{Group: "Deliveries", Name: "mails waiting", Value: strconv.Itoa(found.Mails), Means: "to customers, queued or being sent"},
 	)
 	return signs
 }

@@ -184,7 +184,7 @@ func (d *doctor) database(ctx context.Context) {
 		d.say("database", Bad, err.Error(), "mend what it says; the server would refuse to start for it")
 		return
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }() // what it wrote was committed
 	if err := store.Ping(ctx); err != nil {
 		d.say("database", Bad, "it cannot be written to: "+err.Error(), "is it a standby, is its disk full, does a synchronous standby not answer?")
 		return

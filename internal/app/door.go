@@ -168,7 +168,7 @@ func (d *door) turnAway(caller *net.TCPConn) {
 	}
 	go func() {
 		defer func() { <-d.leaving }()
-		defer caller.Close()
+		defer func() { _ = caller.Close() }() // who was sent away may have left
 		_ = caller.SetDeadline(time.Now().Add(goodbye))
 		if _, err := caller.Write(farewell); err == nil && caller.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, caller, 64<<10)

@@ -20,7 +20,7 @@ func fromFile(path string) ([]given, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	root, err := outline.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -22,7 +22,7 @@ func notify(state string) {
 	if err != nil {
 		return
 	}
-	defer line.Close()
+	defer func() { _ = line.Close() }() // a datagram is sent or not
 	_, _ = line.Write([]byte(state))
 }
 

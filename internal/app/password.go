@@ -48,7 +48,7 @@ func readPassword(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	content := make([]byte, mostPassword)
 	n, err := file.Read(content)
 	if err != nil && n == 0 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,7 +75,7 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 			if host, port, _ := net.SplitHostPort(address); test.user == "host=" {
 				database = "host=" + host + " port=" + port + " user=landfall sslmode=disable"
 			}
-			arguments := append(test.arguments, "--database", database, "--database-wait", "0s")
+			arguments := slices.Concat(test.arguments, []string{"--database", database, "--database-wait", "0s"})
 			settings, err := load(t, arguments, test.variables, "")
 			if err != nil {
 				t.Fatal(err)

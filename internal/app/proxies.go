@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -62,8 +63,8 @@ func (p proxies) client(r *http.Request) netip.Addr {
 		return address
 	}
 	lines := r.Header["X-Forwarded-For"]
-	for line := len(lines) - 1; line >= 0; line-- {
-		for rest, more := lines[line], true; more; {
+	for _, line := range slices.Backward(lines) {
+		for rest, more := line, true; more; {
 			if !p.has(address) {
 				return address
 			}

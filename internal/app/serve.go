@@ -35,7 +35,7 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 	}
 	pace := pace{start: settings.ReadTimeout, rate: settings.BodyRate, answer: settings.WriteTimeout}
 	return &server{
-		door: newDoor(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log),
+		door: newDoor(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log), //nolint:forcetypeassert // it was asked to listen on TCP
 		http: &http.Server{
 			Handler:           patient(handler, pace),
 			ReadHeaderTimeout: headerTimeout,

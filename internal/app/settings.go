@@ -20,7 +20,7 @@ import (
 
 // Settings is everything an operator can decide about a running program. The
 // zero value is no use: get one from Load or Defaults.
-type Settings struct {
+type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	Listen    string
 	OpsListen string  // "" keeps metrics and profiling off
 	Proxies   proxies // whose X-Forwarded-For is believed

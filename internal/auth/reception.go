@@ -108,11 +108,11 @@ func (r *Reception) find(ctx context.Context, name string) (operator landfall.Op
 		operator, err = view.Operator(ctx, name)
 		return err
 	})
-	if err != nil && !errors.Is(err, landfall.ErrNotFound) {
-		return landfall.Operator{}, landfall.Told("looking up an operator", err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
 		return landfall.Operator{}, nil
+	case err != nil:
+		return landfall.Operator{}, landfall.Told("looking up an operator", err)
 	}
 	return operator, nil
 }

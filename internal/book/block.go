@@ -141,7 +141,7 @@ func (c *cutter) block() (Block, error) {
 		case c.ended != nil && len(c.text) == 0:
 			return Block{}, io.EOF
 		case c.ended != nil:
-			return c.hand(len(c.text)), nil // the last line need not end
+			return c.hand(len(c.text)), nil //nolint:nilerr // the last line need not end; why it did is told with the next
 		case cut > 0:
 			return c.hand(cut), nil
 		case len(c.text) > longestLine:
@@ -185,7 +185,7 @@ func (c *cutter) skip() (Block, error) {
 		}
 		if c.ended != nil {
 			c.text = c.text[:0]
-			return block, nil
+			return block, nil //nolint:nilerr // it is told with the next
 		}
 		c.text = c.text[:0]
 	}

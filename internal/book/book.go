@@ -111,7 +111,7 @@ func Open(paths ...string) (*Book, error) {
 	return found, found.noneTwice()
 }
 
-func rank(kind Kind) string { return string(rune('0' + slices.Index(Kinds(), kind))) }
+func rank(kind Kind) string { return string(rune('0' + slices.Index(Kinds(), kind))) } //nolint:gosec // there are seven kinds
 
 func stems() (list []string) {
 	for _, kind := range Kinds() {

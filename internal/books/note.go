@@ -68,17 +68,17 @@ type noteTimes struct {
 	all   map[int64]bool // seconds
 }
 
-func (k knownNotes) add(print [32]byte, at time.Time) {
-	times := k[print]
+func (k knownNotes) add(fingerprint [32]byte, at time.Time) {
+	times := k[fingerprint]
 	if times == nil {
 		times = &noteTimes{first: at, all: map[int64]bool{}}
-		k[print] = times
+		k[fingerprint] = times
 	}
 	times.all[at.Unix()] = true
 }
 
-func (k knownNotes) find(print [32]byte, at time.Time) (time.Time, bool) {
-	times := k[print]
+func (k knownNotes) find(fingerprint [32]byte, at time.Time) (time.Time, bool) {
+	times := k[fingerprint]
 	switch {
 	case times == nil:
 		return time.Time{}, false

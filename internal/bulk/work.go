@@ -36,9 +36,9 @@ func (t *stream) work(ctx context.Context) {
 // worker does some lines at a time.
 type worker struct {
 	*stream
-	ctx     context.Context
-	until   time.Time // when limited ends
-	limited context.Context
+	ctx     context.Context //nolint:containedctx // a worker lives within its request
+	until   time.Time       // when limited ends
+	limited context.Context //nolint:containedctx // it is made for many lines at once
 	cancel  context.CancelFunc
 	lines   []*entry
 	calls   []answer.Call

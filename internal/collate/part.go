@@ -88,8 +88,8 @@ func read(ctx context.Context, kind book.Kind, line book.Line, currency string) 
 
 func (p *part) notes(list []landfall.Note) {
 	for _, note := range list {
-		print := note.Fingerprint()
-		one := item{kind: aNote, id: binary.BigEndian.Uint64(print[:])}
+		short := note.Fingerprint()
+		one := item{kind: aNote, id: binary.BigEndian.Uint64(short[:])}
 		if !note.CreatedAt.IsZero() {
 			one.at = note.CreatedAt.Unix()
 		}
@@ -100,7 +100,7 @@ func (p *part) notes(list []landfall.Note) {
 func (p *part) transactions(list []landfall.Transaction) {
 	for _, one := range list {
 		p.items = append(p.items, item{
-			kind: aTransaction, id: print(one.ID), of: typePlace(one.Type), amount: int64(one.Amount), signed: int64(one.Signed()),
+			kind: aTransaction, id: short(one.ID), of: typePlace(one.Type), amount: int64(one.Amount), signed: int64(one.Signed()),
 		})
 	}
 }
@@ -116,13 +116,13 @@ func typePlace(kind landfall.TransactionType) byte {
 
 func (p *part) statements(list []landfall.Statement) {
 	for _, one := range list {
-		p.items = append(p.items, item{kind: aStatement, id: print(one.ID)})
+		p.items = append(p.items, item{kind: aStatement, id: short(one.ID)})
 	}
 }
 
 func (p *part) instructions(list ...landfall.Instruction) {
 	for _, one := range list {
-		p.items = append(p.items, item{kind: anInstruct, id: print(one.Vendor + "\x00" + one.Reference)})
+		p.items = append(p.items, item{kind: anInstruct, id: short(one.Vendor + "\x00" + one.Reference)})
 	}
 }
 
@@ -140,9 +140,9 @@ func (p *part) kept() *keptPart {
 	return kept
 }
 
-// print shortens what something is told apart by. Two things of one account
+// short shortens what something is told apart by. Two things of one account
 // would have to meet in 64 bits to be taken for the same.
-func print(text string) uint64 {
+func short(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -65,7 +65,7 @@ func newHeaps() (*heaps, error) {
 
 // add puts a record onto the heap of its account.
 func (h *heaps) add(one record) error {
-	at := print(one.Supplier+"\x00"+one.External) % heapCount
+	at := short(one.Supplier+"\x00"+one.External) % heapCount
 	return h.put[at].Encode(one)
 }
 

@@ -190,10 +190,10 @@ func (s *stage) paused(id string, reason landfall.PauseReason) landfall.Run {
 	})
 }
 
-func (s *stage) setSupplier(code string, change func(*landfall.Supplier)) {
+func (s *stage) setSupplier(change func(*landfall.Supplier)) {
 	s.t.Helper()
 	s.update(func(tx landfall.Tx) error {
-		supplier, err := tx.Supplier(s.t.Context(), code)
+		supplier, err := tx.Supplier(s.t.Context(), "A")
 		if err != nil {
 			return err
 		}
@@ -232,18 +232,18 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 		s.play(2)
 		run := s.start("A1", landfall.RunPlan{AtOnce: 10})
 		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
 		close(gate)
 		stopped := s.paused(run.ID, landfall.PauseSupplierPaused)
 		if stopped.Tally.Remaining() == 0 {
 			t.Error("nothing was left to be paused")
 		}
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
 		time.Sleep(100 * time.Millisecond)
 		if later := s.paused(run.ID, landfall.PauseSupplierPaused); later.Tally != stopped.Tally {
 			t.Errorf("a paused run goes on: %+v, then %+v", stopped.Tally, later.Tally)
 		}
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 		want := []string{"run.started", "run.paused", "run.finished"}
 		if told := s.told("A", ""); !slices.Equal(told, want) {
@@ -288,17 +288,17 @@ func TestTheEndComesAmidARun(t *testing.T) {
 func TestPauseAskedForStays(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *stage) {
 		s.book("A", 5, "")
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		run := s.start("A1", landfall.RunPlan{NotBefore: time.Now().Add(time.Hour)})
 		s.play(1)
 		if _, err := s.desk.PauseRun(t.Context(), who("A2"), run.ID); err != nil {
 			t.Fatal(err)
 		}
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
 		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err == nil || !strings.Contains(err.Error(), landfall.CodeSupplierNotOngoing) {
 			t.Errorf("resumed although the supplier is paused: %v", err)
 		}
-		s.setSupplier("A", func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		time.Sleep(700 * time.Millisecond)
 		s.paused(run.ID, landfall.PauseAsked)
 	})
@@ -443,7 +443,7 @@ func TestFullLimitHoldsARunUp(t *testing.T) {
 
 // A run whose vendor hangs does not keep another organisation's from ending.
 func TestRunsShareTheWorkers(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(_ *testing.T, s *stage) {
 		s.book("A", moreThanASlice, instructed)
 		s.book("B", 100, "")
 		gate := make(chan struct{})
@@ -470,7 +470,7 @@ const moreThanASlice = landfall.SliceSize + 30
 // A failing batch is halved until the one account that cannot be written
 // stands alone; all others are created.
 func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(_ *testing.T, s *stage) {
 		s.book("A", 9, instructed)
 		var once sync.Once
 		s.vendor.says(func(context.Context, string) error {

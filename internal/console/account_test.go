@@ -250,9 +250,8 @@ func TestLongListsArePaged(t *testing.T) {
 			seen[name] = true
 		}
 		path = ""
-		if _, next, is := strings.Cut(body, `<a href="/console/suppliers/NORTH/accounts/?`); is && strings.Contains(body, `rel="next"`) {
-			next = body[strings.LastIndex(body[:strings.Index(body, `rel="next"`)], `href="`)+6:]
-			next, _, _ = strings.Cut(next, `"`)
+		if before, _, is := strings.Cut(body, `rel="next"`); is && strings.Contains(body, `<a href="/console/suppliers/NORTH/accounts/?`) {
+			next, _, _ := strings.Cut(before[strings.LastIndex(before, `href="`)+len(`href="`):], `"`)
 			path = strings.ReplaceAll(next, "&amp;", "&")
 		}
 	}

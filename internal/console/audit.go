@@ -89,14 +89,14 @@ func auditFile(v *visit) (any, error) {
 	}
 	out := v.table("audit.csv")
 	if err := out.Write([]string{"at", "actor", "action", "subject", "detail", "source", "request_id"}); err != nil {
-		return nil, nil //nolint:nilerr // the reader has left
+		return nil, nil // the reader has left
 	}
 	for link, err := range v.operator().Audit(v.ctx(), filter) {
 		if err != nil {
 			return nil, v.cutOff(err)
 		}
 		if err := out.Write(harmless(link.At.UTC().Format(time.RFC3339Nano), link.Actor, link.Action, link.Subject, link.Detail, link.Source, link.RequestID)); err != nil {
-			return nil, nil //nolint:nilerr // likewise
+			return nil, nil // likewise
 		}
 	}
 	out.Flush()

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,11 +41,11 @@ func bar(segments []Segment) template.HTML {
 		if told.Len() > 0 {
 			told.WriteString(", ")
 		}
-		fmt.Fprintf(&told, "%s %s", grouped(fmt.Sprint(segment.Count)), segment.Word)
+		fmt.Fprintf(&told, "%s %s", grouped(strconv.FormatInt(segment.Count, 10)), segment.Word)
 		end := max(x+least, shown*barWidth/all)
 		end = min(end, barWidth)
 		fmt.Fprintf(&out, `<rect x="%d" y="0" width="%d" height="12" class="fill %s"><title>%s %s</title></rect>`,
-			x, max(end-x, 1), colour(segment.Word), grouped(fmt.Sprint(segment.Count)), template.HTMLEscapeString(segment.Word))
+			x, max(end-x, 1), colour(segment.Word), grouped(strconv.FormatInt(segment.Count, 10)), template.HTMLEscapeString(segment.Word))
 		if hatched(segment.Word) {
 			for mark := x + 3; mark+4 <= end; mark += 8 {
 				fmt.Fprintf(&out, `<rect x="%d" y="0" width="2" height="12" class="hatch"/>`, mark)
@@ -96,7 +97,7 @@ func bars(rows []Row) template.HTML {
 		}
 		fmt.Fprintf(&out, `<tr><th scope="row">%s</th><td class="num">%s</td><td class="track"><svg class="bar" viewBox="0 0 %d 12" `+
 			`preserveAspectRatio="none" aria-hidden="true"><rect width="%d" height="12" class="fill %s"/></svg></td><td class="quiet">%s</td></tr>`,
-			name, grouped(fmt.Sprint(row.Count)), barWidth, max(2, row.Count*barWidth/longest), class, template.HTMLEscapeString(row.Note))
+			name, grouped(strconv.FormatInt(row.Count, 10)), barWidth, max(2, row.Count*barWidth/longest), class, template.HTMLEscapeString(row.Note))
 	}
 	out.WriteString(`</tbody></table></div>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above
@@ -140,19 +141,19 @@ func (c clock) line(points []Point, noun string) template.HTML {
 		}
 		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
 	}
-	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(fmt.Sprint(highest)), at.In(c.zone).Format("15:04"))
+	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(strconv.FormatInt(highest, 10)), at.In(c.zone).Format("15:04"))
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg class="line" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, lineWidth, lineHeight, template.HTMLEscapeString(label), shade.String())
 	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), lineWidth-8, y(0))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
-		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, grouped(fmt.Sprint(highest)))
+		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, grouped(strconv.FormatInt(highest, 10)))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`,
 		lineLeft, lineHeight-4, first.In(c.zone).Format("15:04"), lineWidth-8, lineHeight-4, last.In(c.zone).Format("15:04"))
 	fmt.Fprintf(&out, `<polyline points="%s" class="curve"/></svg>`, strings.TrimSpace(path.String()))
 	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
-		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(fmt.Sprint(point.Count)))
+		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(strconv.FormatInt(point.Count, 10)))
 	}
 	out.WriteString(`</tbody></table></details>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above

@@ -57,7 +57,7 @@ func (v *visit) sessionCookie() string { return v.console.cookieName(v.Request, 
 func (v *visit) keep(name, value string, length time.Duration) {
 	// Lax, so that a link in a mail opens the page it names: pages change
 	// nothing, and acts are refused when another site sends them.
-	http.SetCookie(v.Writer, &http.Cookie{
+	http.SetCookie(v.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the console is served by https
 		Name: v.console.cookieName(v.Request, name), Value: value, Path: "/", HttpOnly: true,
 		Secure: v.console.encrypted(v.Request), SameSite: http.SameSiteLaxMode, MaxAge: int(length / time.Second),
 	})

@@ -45,9 +45,9 @@ func (v *visit) toTheDoor() {
 	if v.Method == http.MethodGet && v.URL.Path != Root {
 		to += "?to=" + url.QueryEscape(v.URL.RequestURI())
 	}
-	if v.Header.Get("HX-Request") != "" {
+	if v.Header.Get("Hx-Request") != "" {
 		// htmx would put the door into the middle of the page.
-		v.Writer.Header().Set("HX-Redirect", to)
+		v.Writer.Header().Set("Hx-Redirect", to)
 		v.Writer.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -88,7 +88,7 @@ func (c *Console) crossOrigin(w http.ResponseWriter, r *http.Request) {
 }
 
 // refusePlain explains why the console is not to be had without TLS.
-func (c *Console) refusePlain(w http.ResponseWriter, r *http.Request) {
+func (c *Console) refusePlain(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = w.Write([]byte("The console is served by https only, except to the machine it runs on (http://127.0.0.1 or http://localhost).\n" +

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,7 +41,7 @@ func address(parts ...string) string {
 // dict lets a view hand several values to a partial.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("dict wants names and values")
+		return nil, errors.New("dict wants names and values")
 	}
 	made := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -58,11 +60,11 @@ func list(words ...string) []string { return words }
 func count(number any) (string, error) {
 	switch number := number.(type) {
 	case int:
-		return grouped(fmt.Sprint(number)), nil
+		return grouped(strconv.Itoa(number)), nil
 	case int64:
-		return grouped(fmt.Sprint(number)), nil
+		return grouped(strconv.FormatInt(number, 10)), nil
 	case uint64:
-		return grouped(fmt.Sprint(number)), nil
+		return grouped(strconv.FormatUint(number, 10)), nil
 	case money.Total:
 		return grouped(number.Digits()), nil
 	}
@@ -138,7 +140,7 @@ func percent(part, whole int64) string {
 func thousandths(number int64) string {
 	switch {
 	case number >= 10_000:
-		return grouped(fmt.Sprint((number + 500) / 1000))
+		return grouped(strconv.FormatInt((number+500)/1000, 10))
 	case number <= 0:
 		return "0"
 	}

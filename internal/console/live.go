@@ -119,13 +119,13 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 		}
 		if message != "" {
 			if err := line.SetWriteDeadline(time.Now().Add(pageTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return nil //nolint:nilerr // the reader has left
+				return nil // the reader has left
 			}
 			if _, err := fmt.Fprint(v.Writer, message); err != nil {
-				return nil //nolint:nilerr // likewise
+				return nil // likewise
 			}
 			if err := line.Flush(); err != nil {
-				return nil //nolint:nilerr // likewise
+				return nil // likewise
 			}
 		}
 		select {
@@ -139,9 +139,9 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 		}
 		// A session that was ended sees nothing more.
 		if cookie, err := v.Cookie(v.sessionCookie()); err != nil {
-			return nil //nolint:nilerr // there is none any more
+			return nil // there is none any more
 		} else if _, _, err := v.console.Reception.Whoever(v.ctx(), cookie.Value); err != nil {
-			return nil //nolint:nilerr // it is over
+			return nil // it is over
 		}
 	}
 }

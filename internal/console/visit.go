@@ -25,7 +25,7 @@ type visit struct {
 }
 
 // ctx is the context of the request.
-func (v *visit) ctx() context.Context { return v.Request.Context() }
+func (v *visit) ctx() context.Context { return v.Context() }
 
 // operator gives the operator's verbs in the name of who is signed in.
 func (v *visit) operator() *operate.Operator {

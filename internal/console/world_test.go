@@ -145,9 +145,9 @@ func (w *world) stage(supplier string, accounts int, faulty bool) {
 }
 
 // run lets the service create what is staged, until the run is in a state.
-func (w *world) run(supplier string, state landfall.RunState) landfall.Run {
+func (w *world) run(supplier string, state landfall.RunState) {
 	w.t.Helper()
-	return w.runSome(supplier, 0, state)
+	w.runSome(supplier, 0, state)
 }
 
 func (w *world) runSome(supplier string, limit int, state landfall.RunState) landfall.Run {

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"maps"
 	"strconv"
 	"time"
 
@@ -78,9 +79,7 @@ func described(schema map[string]any, doc string) map[string]any {
 		return schema
 	}
 	out := map[string]any{"description": doc}
-	for name, value := range schema {
-		out[name] = value
-	}
+	maps.Copy(out, schema)
 	return out
 }
 

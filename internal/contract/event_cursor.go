@@ -57,10 +57,13 @@ type FeedQuery struct {
 }
 
 const (
-	usualFeed   = 100
-	mostFeed    = 1000
-	LongestWait = 60 * time.Second
+	usualFeed = 100
+	mostFeed  = 1000
 )
+
+// LongestWait is how long a reader of the feed may wait for news: proxies
+// between us and it tend to give up soon after.
+const LongestWait = 60 * time.Second
 
 // ReadFeedQuery reads the raw query of the feed.
 func ReadFeedQuery(raw string) (FeedQuery, error) {

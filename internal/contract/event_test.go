@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -195,7 +196,8 @@ func TestFeedCursors(t *testing.T) {
 		"": "", "wait=60&limit=1000&import_supplier_code=A": "", "wait=61": "wait", "limit=0": "limit", "limit=1001": "limit", "after=x": "after", "since=1": "since",
 	} {
 		_, err := ReadFeedQuery(raw)
-		if (err == nil) != (attr == "") || err != nil && err.(*landfall.Error).Violations[0].Attr != attr {
+		refusal, _ := errors.AsType[*landfall.Error](err)
+		if (err == nil) != (attr == "") || err != nil && refusal.Violations[0].Attr != attr {
 			t.Errorf("%q: %v", raw, err)
 		}
 	}

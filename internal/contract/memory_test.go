@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -72,7 +73,7 @@ func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
 func TestTooManyValuesAreRefusedAsSuch(t *testing.T) {
 	body := hostile(1 << 20)["readings of nothing"]
 	_, err := ReadAccount(t.Context(), body)
-	refusal, _ := err.(*landfall.Error)
+	refusal, _ := errors.AsType[*landfall.Error](err)
 	if refusal == nil || refusal.Code != landfall.CodeAccountFailedValidation || len(refusal.Violations) != 1 ||
 		refusal.Violations[0].Code != "max_items" || !strings.HasPrefix(refusal.Violations[0].Attr, "supply_addresses.") {
 		t.Errorf("got %+v", refusal)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf16"
@@ -52,7 +53,7 @@ func plainASCII(text []byte) bool {
 
 // decode appends a value as UTF-8, or says what is wrong with it.
 func (c charset) decode(dst, text []byte) ([]byte, string) {
-	if at := bytes.IndexByte(text, 0); at >= 0 {
+	if bytes.Contains(text, []byte{0}) {
 		return dst, "it has a zero byte in it"
 	}
 	switch c {
@@ -90,7 +91,7 @@ func (c charset) reader(file io.Reader) (io.Reader, error) {
 		if len(begin) == 0 {
 			return source, nil
 		}
-		return nil, fmt.Errorf("it has no byte order mark, so it is not UTF-16 as old systems write it; see encoding")
+		return nil, errors.New("it has no byte order mark, so it is not UTF-16 as old systems write it; see encoding")
 	case c == utf16WithBO:
 		_, _ = source.Discard(2)
 		wide := &wideReader{source: source, order: binary.LittleEndian}
@@ -99,9 +100,9 @@ func (c charset) reader(file io.Reader) (io.Reader, error) {
 		}
 		return wide, nil
 	case c == utf8Charset && (little || big):
-		return nil, fmt.Errorf("it is UTF-16: say encoding: utf-16")
+		return nil, errors.New("it is UTF-16: say encoding: utf-16")
 	case bytes.HasPrefix(begin, markUTF8) && c != utf8Charset:
-		return nil, fmt.Errorf("it begins with the mark of UTF-8: say encoding: utf-8")
+		return nil, errors.New("it begins with the mark of UTF-8: say encoding: utf-8")
 	case bytes.HasPrefix(begin, markUTF8):
 		_, _ = source.Discard(3)
 	}
@@ -159,8 +160,8 @@ func (w *wideReader) turn() {
 func (w *wideReader) unit() (uint16, error) {
 	var two [2]byte
 	if _, err := io.ReadFull(w.source, two[:]); err != nil {
-		if err == io.ErrUnexpectedEOF {
-			err = fmt.Errorf("it ends in the middle of a character of UTF-16")
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("it ends in the middle of a character of UTF-16")
 		}
 		return 0, err
 	}

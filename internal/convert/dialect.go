@@ -41,7 +41,7 @@ func (m *mapReader) dialect(node *outline.Node, d dialect) dialect {
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
 		if err != nil || name == "Local" {
-			m.complain(line, "there is no zone %s; write it as Europe/London", name)
+			m.complainf(line, "there is no zone %s; write it as Europe/London", name)
 			zone = time.UTC
 		}
 		d.zone = zone
@@ -50,7 +50,7 @@ func (m *mapReader) dialect(node *outline.Node, d dialect) dialect {
 		d.empty = m.texts(words, "empty")
 	}
 	if d.delimiter == d.quote {
-		m.complain(node.Line, "delimiter and quote must differ")
+		m.complainf(node.Line, "delimiter and quote must differ")
 	}
 	return d
 }
@@ -60,7 +60,7 @@ func (m *mapReader) figure(node *outline.Node, f figure) figure {
 	f.decimal = m.letter(node, "decimal", f.decimal, nil)
 	f.grouping = m.letter(node, "grouping", f.grouping, none)
 	if f.decimal == f.grouping {
-		m.complain(node.Line, "decimal and grouping must differ")
+		m.complainf(node.Line, "decimal and grouping must differ")
 	}
 	return f
 }
@@ -74,7 +74,7 @@ func (m *mapReader) patterns(node *outline.Node, name string, usual []*pattern) 
 	for _, text := range m.texts(given, name) {
 		pattern, err := newPattern(text)
 		if err != nil {
-			m.complain(given.Line, "%s: %s", name, err)
+			m.complainf(given.Line, "%s: %s", name, err)
 			continue
 		}
 		list = append(list, pattern)

@@ -36,7 +36,7 @@ func (c *compiler) expression(t *table, node *outline.Node, typ *rules.Type) *va
 	case outline.Group:
 		c.elaborate(t, node, v)
 	default:
-		c.complain(node.Line, "this must be the name of a column, =constant, or {column: …}")
+		c.complainf(node.Line, "this must be the name of a column, =constant, or {column: …}")
 	}
 	return v
 }
@@ -61,7 +61,7 @@ func (c *compiler) column(t *table, line int, name string) int {
 	case at < 0:
 		c.unknown(line, "column", name, t.shortName(), t.columns)
 	case slices.Index(t.columns[at+1:], name) >= 0:
-		c.complain(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
+		c.complainf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
 	}
 	return at
 }
@@ -94,7 +94,7 @@ func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 		sources++
 	}
 	if sources != 1 {
-		c.complain(node.Line, "an attr has exactly one of column, constant, join and first")
+		c.complainf(node.Line, "an attr has exactly one of column, constant, join and first")
 		return
 	}
 	c.change(t, node, v)
@@ -107,7 +107,7 @@ func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 
 func (c *compiler) several(t *table, node *outline.Node, v *value) (parts []*value) {
 	if node.Kind != outline.List || len(node.Items) == 0 {
-		c.complain(node.Line, "this must be a list of columns or =constants")
+		c.complainf(node.Line, "this must be a list of columns or =constants")
 		return nil
 	}
 	v.fixed = true
@@ -131,7 +131,7 @@ func (c *compiler) change(t *table, node *outline.Node, v *value) {
 		number, err := strconv.Atoi(part)
 		at, _ := c.text(node, "split")
 		if err != nil || number == 0 || at == "" {
-			c.complain(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
+			c.complainf(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
 			return
 		}
 		v.text = partText(v.text, at, number)
@@ -177,7 +177,7 @@ func (c *compiler) checkChoices(node *outline.Node, typ *rules.Type, table map[s
 	}
 	for _, member := range node.Members {
 		if to := table[member.Name]; to != "" && !slices.Contains(typ.Choices, to) {
-			c.complain(member.Line, "%s is translated into %s, which must be one of %s", member.Name, to, strings.Join(typ.Choices, ", "))
+			c.complainf(member.Line, "%s is translated into %s, which must be one of %s", member.Name, to, strings.Join(typ.Choices, ", "))
 		}
 	}
 }
@@ -211,12 +211,12 @@ func (c *compiler) values(node *outline.Node) map[string]string {
 	}
 	table := map[string]string{}
 	if node.Kind != outline.Group {
-		c.complain(node.Line, "values must be a table, such as {A: ACTIVE}, or the name of one")
+		c.complainf(node.Line, "values must be a table, such as {A: ACTIVE}, or the name of one")
 		return table
 	}
 	for _, member := range node.Members {
 		if member.Node.Kind == outline.Group || member.Node.Kind == outline.List {
-			c.complain(member.Line, "values translate a text into a text")
+			c.complainf(member.Line, "values translate a text into a text")
 			continue
 		}
 		table[member.Name] = member.Node.Text
@@ -230,7 +230,7 @@ func (c *compiler) reckon(t *table, node *outline.Node, v *value) {
 	if digits, line := c.text(node, "minor_units"); digits != "" {
 		number, err := strconv.Atoi(digits)
 		if err != nil || number < 0 || number > 10 {
-			c.complain(line, "minor_units is how many of the last digits are decimals: 2 for cents")
+			c.complainf(line, "minor_units is how many of the last digits are decimals: 2 for cents")
 		} else {
 			v.sums.minor = number
 		}
@@ -240,7 +240,7 @@ func (c *compiler) reckon(t *table, node *outline.Node, v *value) {
 	case "reversed":
 		v.sums.reversed = true
 	default:
-		c.complain(line, "sign is same or reversed")
+		c.complainf(line, "sign is same or reversed")
 	}
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)
@@ -254,7 +254,7 @@ func (c *compiler) reckon(t *table, node *outline.Node, v *value) {
 // tests takes conditions: columns with what they must be, all of them at once.
 func (c *compiler) tests(t *table, node *outline.Node) (list []test) {
 	if node.Kind != outline.Group || len(node.Members) == 0 {
-		c.complain(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
+		c.complainf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
 		return nil
 	}
 	for _, member := range node.Members {

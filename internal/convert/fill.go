@@ -23,7 +23,7 @@ func (c *compiler) fills() {
 				node = t.node.Find("fill")
 			}
 			if node == nil || node.Kind != outline.Group {
-				c.complain(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
+				c.complainf(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
 				continue
 			}
 			f := &filler{compiler: c, place: p, open: map[string]*place{}}
@@ -38,7 +38,7 @@ func (c *compiler) fills() {
 			p.members = f.members(node, p.object, "", preset)
 			for _, holder := range t.holders {
 				if f.open[holder.path] == holder && holder.mode != asFurther && !holder.broken {
-					c.complain(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
+					c.complainf(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func (f *filler) members(node *outline.Node, object *rules.Table, path string, p
 			delete(f.open, full)
 			list = append(list, member{attr: full, name: nameOf(field.Name), hole: &hole{holder, holder.mark}})
 		} else if field.Required && !slices.Contains(preset, field.Name) && node.Find(field.Name) == nil && f.place.mode != asFurther && !f.further {
-			f.complain(node.Line, "%s is required for %s and nothing fills it", full, f.place.where())
+			f.complainf(node.Line, "%s is required for %s and nothing fills it", full, f.place.where())
 		}
 	}
 	if holder := f.open[""]; path == "" && holder != nil {
@@ -96,7 +96,7 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 	switch {
 	case typ.Shape == rules.ShapeObject:
 		if node.Kind != outline.Group {
-			f.complain(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
+			f.complainf(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
 			return
 		}
 		m.parts = f.members(node, typ.Table, path+".", nil)
@@ -107,7 +107,7 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 		}
 		for i, item := range items {
 			if item.Kind != outline.Group {
-				f.complain(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
+				f.complainf(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
 				continue
 			}
 			below := path + "."
@@ -117,7 +117,7 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 			m.items = append(m.items, f.members(item, typ.Item.Table, below, nil))
 		}
 		if len(items) == 0 {
-			f.complain(node.Line, "%s needs a list of what is in it, or {rows: TABLE}", path)
+			f.complainf(node.Line, "%s needs a list of what is in it, or {rows: TABLE}", path)
 		}
 	case typ.Shape == rules.ShapeList:
 		f.list(m, node, typ)
@@ -149,7 +149,7 @@ func (f *filler) rows(m *member, node *outline.Node, path string) {
 	name, line := f.text(node, "rows")
 	holder := f.open[path]
 	if holder == nil || holder.table.name != name {
-		f.complain(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
+		f.complainf(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
 		return
 	}
 	delete(f.open, path)

@@ -126,12 +126,12 @@ func guess(file string, columns []string) thing {
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, one := range all {
 		score := 0
-		for _, word := range strings.Fields(one.words) {
+		for word := range strings.FieldsSeq(one.words) {
 			if slices.Contains(words, word) || strings.ReplaceAll(word, "_", "") == plainName(stem) {
 				score = 10
 			}
 		}
-		for _, attr := range strings.Fields(one.tell) {
+		for attr := range strings.FieldsSeq(one.tell) {
 			if columnFor(attr, columns, nil) >= 0 {
 				score++
 			}

@@ -15,7 +15,7 @@ func (c *compiler) files(t *table) {
 	node := t.node.Find("file")
 	names := c.texts(node, "file")
 	if len(names) == 0 {
-		c.complain(t.line, "file is needed: the file of table %s", t.name)
+		c.complainf(t.line, "file is needed: the file of table %s", t.name)
 	}
 	for _, name := range names {
 		found, err := filepath.Glob(filepath.Join(c.folder, name))
@@ -36,13 +36,13 @@ func (c *compiler) files(t *table) {
 		switch {
 		case err != nil:
 			t.unread = true
-			c.complain(node.Line, "%s: %s", path, err)
+			c.complainf(node.Line, "%s: %s", path, err)
 		case t.columns == nil:
 			t.columns = columns
 		case given != nil && len(columns) != len(t.columns):
-			c.complain(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
+			c.complainf(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
 		case t.headed && !slices.Equal(columns, t.columns):
-			c.complain(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
+			c.complainf(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (t *table) header(path string) ([]string, error) {
 	defer file.Close()
 	first, err := split.next()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("it is empty; the first line should name the columns")
+		return nil, errors.New("it is empty; the first line should name the columns")
 	}
 	if err != nil {
 		return nil, err

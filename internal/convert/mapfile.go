@@ -32,7 +32,7 @@ type mistake struct {
 // mostWrong is how many mistakes are told at once.
 const mostWrong = 100
 
-func (m *mapReader) complain(line int, format string, args ...any) {
+func (m *mapReader) complainf(line int, format string, args ...any) {
 	one := mistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
 	if len(m.wrong) < mostWrong && !slices.Contains(m.wrong, one) { // a fill that several places share
 		m.wrong = append(m.wrong, one)
@@ -60,13 +60,13 @@ func (m *mapReader) unknown(line int, what, name, where string, known []string) 
 	if where != "" {
 		where = " in " + where
 	}
-	m.complain(line, "there is no %s %s%s. %s", what, name, where, hint)
+	m.complainf(line, "there is no %s %s%s. %s", what, name, where, hint)
 }
 
 // group takes a node for named members, of which only some are known.
 func (m *mapReader) group(node *outline.Node, what string, known ...string) bool {
 	if node.Kind != outline.Group {
-		m.complain(node.Line, "%s must have members, such as %s: …", what, known[0])
+		m.complainf(node.Line, "%s must have members, such as %s: …", what, known[0])
 		return false
 	}
 	for _, member := range node.Members {
@@ -84,7 +84,7 @@ func (m *mapReader) text(of *outline.Node, name string) (text string, line int) 
 		return "", of.Line
 	}
 	if node.Kind != outline.Text {
-		m.complain(node.Line, "%s must be a plain text", name)
+		m.complainf(node.Line, "%s must be a plain text", name)
 		return "", node.Line
 	}
 	return node.Text, node.Line
@@ -99,7 +99,7 @@ func (m *mapReader) flag(of *outline.Node, name string) bool {
 	case "", "false", "no":
 		return false
 	}
-	m.complain(line, "%s must be true or false", name)
+	m.complainf(line, "%s must be true or false", name)
 	return false
 }
 
@@ -114,13 +114,13 @@ func (m *mapReader) texts(node *outline.Node, what string) (list []string) {
 	case outline.List:
 		for _, item := range node.Items {
 			if item.Kind == outline.Group || item.Kind == outline.List {
-				m.complain(item.Line, "%s must be plain texts", what)
+				m.complainf(item.Line, "%s must be plain texts", what)
 				continue
 			}
 			list = append(list, item.Text)
 		}
 	case outline.Group:
-		m.complain(node.Line, "%s must be a text or a list of texts", what)
+		m.complainf(node.Line, "%s must be a text or a list of texts", what)
 	}
 	return list
 }
@@ -149,7 +149,7 @@ func (m *mapReader) letter(of *outline.Node, name string, usual byte, names map[
 		return c
 	}
 	if len(text) != 1 || text[0] >= 0x80 || text[0] == '\n' || text[0] == '\r' {
-		m.complain(line, "%s must be one character", name)
+		m.complainf(line, "%s must be one character", name)
 		return usual
 	}
 	return text[0]

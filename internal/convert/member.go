@@ -45,7 +45,8 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 			dst = append(dst, m.ready...)
 			continue
 		case m.value != nil:
-			if done := false; m.codes != nil || m.plain {
+			if m.codes != nil || m.plain {
+				var done bool
 				if dst, done = r.short(dst, m); done {
 					drawn = true
 					continue
@@ -65,21 +66,21 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 			dst = append(dst, 0, m.hole.mark)
 			drawn = true
 		case m.parts != nil:
-			var any bool
-			if dst, any = r.object(append(dst, m.name...), m.parts); !any {
+			var some bool
+			if dst, some = r.object(append(dst, m.name...), m.parts); !some {
 				dst = dst[:before]
 			} else {
 				dst = append(dst, ',')
 			}
-			drawn = drawn || any
+			drawn = drawn || some
 		default:
-			var any bool
-			if dst, any = r.list(append(dst, m.name...), m); !any {
+			var some bool
+			if dst, some = r.list(append(dst, m.name...), m); !some {
 				if dst = dst[:before]; m.required {
 					dst = append(append(dst, m.name...), '[', ']', ',')
 				}
 			}
-			drawn = drawn || any
+			drawn = drawn || some
 		}
 		if len(dst) == before && m.required && !r.failed {
 			r.missing(m)
@@ -126,8 +127,8 @@ func (r *row) list(dst []byte, m *member) (out []byte, drawn bool) {
 	dst = append(dst, '[')
 	for _, item := range m.items {
 		before := len(dst)
-		var any bool
-		if dst, any = r.object(dst, item); !any {
+		var some bool
+		if dst, some = r.object(dst, item); !some {
 			dst = dst[:before]
 			continue
 		}

@@ -21,7 +21,7 @@ func (c *compiler) inOrder(p *plan) bool {
 		way = append(slices.Clip(way), t.name)
 		switch state[t] {
 		case 1:
-			c.complain(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
+			c.complainf(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
 			return
 		case 2:
 			return
@@ -74,7 +74,7 @@ func (c *compiler) settle(p *place) bool {
 		case outer == nil:
 			outer = of.object
 		case outer != of.object:
-			c.complain(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
+			c.complainf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
 			p.object, p.broken = outer, true
 			return true
 		}
@@ -87,7 +87,7 @@ func (c *compiler) settle(p *place) bool {
 		return true
 	}
 	typ := rules.Object(outer)
-	for _, name := range strings.Split(p.path, ".") {
+	for name := range strings.SplitSeq(p.path, ".") {
 		if isNumber(name) {
 			continue
 		}
@@ -95,7 +95,7 @@ func (c *compiler) settle(p *place) bool {
 			typ = *typ.Item
 		}
 		if typ.Shape != rules.ShapeObject {
-			c.complain(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
+			c.complainf(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
 			p.object, p.broken = outer, true
 			return true
 		}
@@ -113,7 +113,7 @@ func (c *compiler) settle(p *place) bool {
 	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
 		p.mode, p.object, p.most = asList, typ.Item.Table, typ.Max
 	default:
-		c.complain(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
+		c.complainf(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
 		p.object, p.broken = outer, true
 	}
 	return true
@@ -147,18 +147,18 @@ func (c *compiler) totals(node *outline.Node) []byte {
 	for _, t := range c.tables {
 		for _, p := range t.places {
 			if p.stem == totalsStem {
-				c.complain(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
+				c.complainf(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
 			}
 		}
 	}
 	body := appendLiteral(nil, node, contract.BookTable(totalsStem))
 	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
-		c.complain(node.Line, "control_totals: %s", violations(err))
+		c.complainf(node.Line, "control_totals: %s", violations(err))
 		return nil
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		c.complain(node.Line, "control_totals: %s", err)
+		c.complainf(node.Line, "control_totals: %s", err)
 	}
 	return append(indented.Bytes(), '\n')
 }

@@ -74,7 +74,7 @@ func newPattern(text string) (*pattern, error) {
 }
 
 // moment is what was read.
-type moment struct{ year, month, day, hour, minute, second int }
+type moment struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
 
 var monthNames = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 

@@ -139,7 +139,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	c := &compiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
 	root, err := outline.Read(file)
 	if err != nil {
@@ -150,11 +150,11 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	p := &plan{}
 	if version, line := c.text(root, "map"); version != "1" {
-		c.complain(line, "a map begins with map: 1, which is the form it is written in")
+		c.complainf(line, "a map begins with map: 1, which is the form it is written in")
 	}
 	var line int
 	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == choose {
-		c.complain(line, "supplier is needed: the code of the import supplier whose accounts these are")
+		c.complainf(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
 	usual := usualDialect()
 	if source := root.Find("source"); source != nil && source.Kind != outline.Nothing && c.group(source, "source", dialectSettings...) {
@@ -185,13 +185,13 @@ var (
 func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
 	tables := root.Find("tables")
 	if tables == nil || tables.Kind != outline.Group || len(tables.Members) == 0 {
-		c.complain(root.Line, "tables is needed: the tables of the old system by their names")
+		c.complainf(root.Line, "tables is needed: the tables of the old system by their names")
 		return
 	}
 	for _, member := range tables.Members {
 		t := &table{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
-			c.complain(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
+			c.complainf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
 		}
 		if !c.group(member.Node, "table "+t.name, slices.Concat(tableSettings, placeSettings, dialectSettings)...) {
 			continue
@@ -210,7 +210,7 @@ func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
 func (c *compiler) into(t *table) {
 	node := t.node.Find("into")
 	if node == nil {
-		c.complain(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
+		c.complainf(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
 		return
 	}
 	if node.Kind != outline.List {
@@ -223,14 +223,14 @@ func (c *compiler) into(t *table) {
 		}
 	}
 	if len(t.places) > 100 {
-		c.complain(node.Line, "a table has at most 100 places")
+		c.complainf(node.Line, "a table has at most 100 places")
 	}
 }
 
 // place reads one place. What it does not say itself the table says for all.
 func (c *compiler) place(t *table, node, name *outline.Node) {
 	if name == nil || name.Kind != outline.Text {
-		c.complain(node.Line, "a place is written as accounts or ACCOUNT.customers")
+		c.complainf(node.Line, "a place is written as accounts or ACCOUNT.customers")
 		return
 	}
 	p := &place{table: t, index: byte(len(t.places)), line: name.Line, node: node}
@@ -252,7 +252,7 @@ func (c *compiler) place(t *table, node, name *outline.Node) {
 			p.orphans = true
 		case "report":
 		default:
-			c.complain(kept.Line, "orphans is keep or report")
+			c.complainf(kept.Line, "orphans is keep or report")
 		}
 	}
 	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
@@ -287,7 +287,7 @@ func (c *compiler) root(t *table, p *place, stem string, account *outline.Node) 
 		return
 	}
 	if account == nil {
-		c.complain(p.line, "account is needed: the column with the number of the account")
+		c.complainf(p.line, "account is needed: the column with the number of the account")
 		return
 	}
 	p.key = []*value{c.expression(t, account, nil)}
@@ -310,7 +310,7 @@ func (c *compiler) linkTo(t *table, p *place, node *outline.Node) {
 	var own, theirs []string
 	switch {
 	case node == nil:
-		c.complain(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
+		c.complainf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
 		return
 	case node.Kind == outline.Group:
 		for _, member := range node.Members {
@@ -335,14 +335,14 @@ func (c *compiler) linkTo(t *table, p *place, node *outline.Node) {
 	for _, other := range p.parent.holders {
 		if other.path == p.path && p.path != "" {
 			if !slices.Contains(p.parent.groups[at].places, other) {
-				c.complain(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
+				c.complainf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
 			}
 			p.mark = other.mark // their rows stand in one list
 		}
 	}
 	p.parent.holders = append(p.parent.holders, p)
 	if len(p.parent.holders) > 200 {
-		c.complain(p.line, "%s has more than 200 tables in it", p.parent.name)
+		c.complainf(p.line, "%s has more than 200 tables in it", p.parent.name)
 	} else if p.mark == 0 {
 		p.mark = byte(len(p.parent.holders))
 	}

@@ -74,7 +74,7 @@ func (r *row) second(column int, text []byte) []byte {
 		}
 		text = r.scratch[from:]
 	}
-	for _, nothing := range r.table.dialect.empty {
+	for _, nothing := range r.table.dialect.empty { //nolint:modernize // compared in place it makes no string
 		if string(text) == nothing {
 			return nil
 		}
@@ -114,7 +114,7 @@ func (r *row) passes(tests []test) bool {
 }
 
 func contains(list []string, text []byte) bool {
-	for _, one := range list {
+	for _, one := range list { //nolint:modernize // likewise
 		if one == string(text) {
 			return true
 		}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"landfall/internal/book"
@@ -50,9 +51,7 @@ func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
 func described(schema object, text string) object {
 	all := object{"description": text}
-	for name, value := range schema {
-		all[name] = value
-	}
+	maps.Copy(all, schema)
 	return all
 }
 
@@ -74,7 +73,7 @@ func dialectSchema(texts object) object {
 }
 
 // settingsOf gives the settings that tables and places have in common.
-func settingsOf(texts object) object {
+func settingsOf(_ object) object {
 	return object{
 		"account":  described(ref("attr"), "The column with the number of the account, for a file of the book."),
 		"link":     described(object{"oneOf": []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}, object{"type": "object", "additionalProperties": object{"type": "string"}}}}, "The columns by which rows belong to a row of the other table; {own: theirs} where they are called differently."),
@@ -95,9 +94,7 @@ const placeText = "Where rows go: accounts, notes, transactions, statements, pay
 
 func tableSchema(texts object) object {
 	properties := settingsOf(texts)
-	for name, schema := range dialectSchema(texts) {
-		properties[name] = schema
-	}
+	maps.Copy(properties, dialectSchema(texts))
 	properties["file"] = described(texts, "The file, a pattern such as LEDGER-*.CSV, or a list of them.")
 	properties["columns"] = described(texts, "The names of the columns, for files whose first line does not have them.")
 	properties["into"] = object{"description": placeText, "oneOf": []any{object{"type": "string"}, object{"type": "array", "items": ref("place")}}}

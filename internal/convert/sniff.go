@@ -28,7 +28,7 @@ func sniff(path string) (*sniffed, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	begin := make([]byte, sniffSize)
 	n, err := io.ReadFull(file, begin)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {

@@ -28,7 +28,7 @@ func alone(t *testing.T) bool {
 	output, err := command.CombinedOutput()
 	switch {
 	case command.Process == nil:
-		lacking(t, "a file system of one's own cannot be mounted here: %v", err)
+		lackingf(t, "a file system of one's own cannot be mounted here: %v", err)
 	case err != nil:
 		t.Errorf("%v\n%s", err, output)
 	case strings.Contains(string(output), "--- SKIP"):
@@ -39,8 +39,8 @@ func alone(t *testing.T) bool {
 	return false
 }
 
-// lacking gives up on a test that this machine cannot run. A build machine can.
-func lacking(t *testing.T, format string, arguments ...any) {
+// lackingf gives up on a test that this machine cannot run. A build machine can.
+func lackingf(t *testing.T, format string, arguments ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf(format, arguments...)
@@ -63,7 +63,7 @@ func newDisk(t *testing.T) *disk {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("landfall", d.folder, "tmpfs", 0, "size=64m"); err != nil {
-		lacking(t, "mounting a small file system: %v", err)
+		lackingf(t, "mounting a small file system: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(d.folder, syscall.MNT_DETACH) })
 	return d
@@ -152,7 +152,7 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 	injected, err := os.ReadFile(report)
 	failures := strings.Count(string(injected), "(INJECTED)")
 	if err != nil || strings.Contains(complaint.String(), "ptrace") {
-		lacking(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
+		lackingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
 	}
 	f.t.Logf("%d fsyncs failed", failures)
 	if failures == 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (c *caller) observe(prefix string) crashtest.State {
 	store := c.open()
 	defer store.Close()
 	mails, refusals, strays := c.rows()
-	state.Strays = append(strays, inspected(t.Context(), store)...)
+	state.Strays = slices.Concat(strays, inspected(t.Context(), store))
 	for external := range refusals {
 		if strings.HasPrefix(external, prefix) {
 			find(external)

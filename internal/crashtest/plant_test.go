@@ -185,7 +185,7 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"undo without its number": {func(s *story, _, _ *crashtest.Found) {
 			s.state.Found[undone].Undone = s.state.Found[undone].Undone[:1]
 		}, "taken back, and its number is not retired"},
-		"undo nobody asked for": {func(s *story, m, _ *crashtest.Found) {
+		"undo nobody asked for": {func(_ *story, m, _ *crashtest.Found) {
 			m.Undone = []landfall.UndoneAccount{{Number: otherNumber, Reason: "undo"}}
 		}, "taken back and nobody asked for that"},
 		"undo told to two": {func(s *story, _, _ *crashtest.Found) {
@@ -197,7 +197,7 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 			events := s.state.Found[undone].Events
 			events[1], events[2] = events[2], events[1]
 		}, "completed while there was one"},
-		"retired number given again": {func(s *story, m, _ *crashtest.Found) {
+		"retired number given again": {func(s *story, _, _ *crashtest.Found) {
 			s.state.Found[undone].Undone[0].Number = number
 		}, "share the number " + number},
 		"account under a retired number": {func(s *story, m, _ *crashtest.Found) {

@@ -123,10 +123,10 @@ func (p *pair) now() mood {
 }
 
 // turn changes the mood of all connections, and of those to come.
-func (p *proxy) turn(now, new mood) {
+func (p *proxy) turn(now, next mood) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.mood = new
+	p.mood = next
 	for one := range p.pairs {
 		one.mutex.Lock()
 		one.mood = max(one.mood, now)

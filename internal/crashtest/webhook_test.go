@@ -54,7 +54,7 @@ func hear(t *testing.T, answer func(id string, attempt int) (status int, take bo
 		}
 		w.WriteHeader(status)
 	}))
-	t.Cleanup(h.Server.Close)
+	t.Cleanup(h.Close)
 	return h
 }
 

@@ -68,7 +68,7 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 		// says something about the server, and hiding it would double every
 		// wait.
 		old := !x.conn.since.IsZero()
-		x.note(wrapped)
+		_ = x.note(wrapped)
 		if again || !old || !is(wrapped, lost) || timedOut(err) || ctx.Err() != nil {
 			return nil, wrapped
 		}

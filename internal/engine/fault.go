@@ -19,7 +19,7 @@ const (
 
 // Fault is a driver's error with everything taken out that could hold data: a
 // driver's text names values, so only its numbers leave this package.
-type Fault struct {
+type Fault struct { //nolint:errname // it says what befell the database, and is more than an error
 	kind       means
 	code       string // SQLSTATE, or SQLite's extended result code
 	constraint string
@@ -74,8 +74,7 @@ func is(err error, wanted means) bool {
 
 // code gives the database's own number of an error, or nothing.
 func code(err error) string {
-	var found *Fault
-	if errors.As(err, &found) {
+	if found, ok := errors.AsType[*Fault](err); ok {
 		return found.code
 	}
 	return ""

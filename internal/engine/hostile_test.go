@@ -46,7 +46,7 @@ func (h *hostile) set(m mood) {
 	h.mood = m
 }
 
-func (h *hostile) decide(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+func (h *hostile) decide(text string) (error, bool) { //nolint:revive // as mood has it
 	h.ran.Add(1)
 	h.lock.Lock()
 	m := h.mood
@@ -117,9 +117,9 @@ func (c coded) Error() string { return fmt.Sprint("hostile ", int(c)) }
 func (c coded) Code() int { return int(c) }
 
 const (
-	ioError  coded = 10
-	diskFull coded = 13
-	ordinary coded = 1
+	errIO       coded = 10
+	errDiskFull coded = 13
+	ordinary    coded = 1
 )
 
 // nth fails the n-th statement from now whose text begins with a word.

@@ -11,7 +11,7 @@ import (
 func TestPlantedFaultsAreFound(t *testing.T) {
 	for name, planted := range map[string]func(testing.TB) error{
 		"a call is forgotten when its group falls": func(t testing.TB) error {
-			return failing(t, Options{planted: forgetsJob}, "INSERT INTO commit_mark", ioError, false)
+			return failing(t, Options{planted: forgetsJob}, "INSERT INTO commit_mark", errIO, false)
 		},
 		"a lost commit is looked up over the connections that lost it": func(t testing.TB) error {
 			return losing(t, Options{planted: settlesInUse, Connections: 5})

@@ -174,7 +174,7 @@ func (p *pool) put(c *conn) {
 func (p *pool) doubt(c *conn) { p.era.CompareAndSwap(c.era, c.era+1) }
 
 // drop ends a connection without a word: there may be nobody to hear it.
-func (c *conn) drop() { _ = c.wire.Conn.Close() }
+func (c *conn) drop() { _ = c.wire.Close() }
 
 // close ends the connections nobody uses; the others end when given back.
 func (p *pool) close() {

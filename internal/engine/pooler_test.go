@@ -96,7 +96,7 @@ func pooler(t *testing.T, program, server, ignored string) string {
 	}
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
-	folder, err := os.MkdirTemp("", "pooler") // readable for whom it runs as
+	folder, err := os.MkdirTemp("", "pooler") //nolint:usetesting // readable for whom it runs as
 	if err != nil {
 		t.Fatal(err)
 	}

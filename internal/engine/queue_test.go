@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -25,12 +26,7 @@ func ask(t *testing.T, q *queue, k *Kind, tenant, key string, weight int) *Call 
 }
 
 func holds(b *batch, c *Call) bool {
-	for _, other := range b.calls {
-		if other == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.calls, c)
 }
 
 func TestTenantsTakeTurns(t *testing.T) {

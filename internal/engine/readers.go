@@ -108,23 +108,18 @@ func (r *readers) read(ctx context.Context, fn func(*Tx) error) (err error) {
 	}
 	// A connection that cannot begin or end a transaction is given up.
 	if err := h.run("BEGIN"); err != nil {
-		h = h.discard()
+		_ = h.close() // it only read
+		h = nil
 		return err
 	}
 	defer func() {
 		if h.run("ROLLBACK") != nil {
-			h = h.discard()
+			_ = h.close()
+			h = nil
 		}
 	}()
 	t := h.tx(false)
 	return t.verdict(fn(t))
-}
-
-// discard closes a connection that cannot be trusted, and is nil for who
-// keeps it.
-func (h *handle) discard() *handle {
-	_ = h.close() // it only read
-	return nil
 }
 
 // close waits for the places to come back, but not for a disk that hangs.

@@ -12,7 +12,7 @@ import (
 // every way there is. Everybody is answered once and truly, and afterwards the
 // room is itself again.
 func TestEveryStatementFails(t *testing.T) {
-	for _, fail := range []error{ioError, diskFull, ordinary} {
+	for _, fail := range []error{errIO, errDiskFull, ordinary} {
 		for _, after := range []bool{false, true} {
 			for _, word := range []string{"BEGIN IMMEDIATE", "SAVEPOINT", "INSERT INTO item", "RELEASE", "INSERT INTO commit_mark", "COMMIT", "ROLLBACK"} {
 				t.Run(fmt.Sprintf("%v after %v at %s", fail, after, word), func(t *testing.T) {
@@ -50,9 +50,9 @@ func TestDiskStaysFull(t *testing.T) {
 	evil, name := newHostile(t)
 	r := enter(t, file(t), Options{driver: name})
 	for round := range 3 {
-		evil.set(func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+		evil.set(func(text string) (error, bool) { //nolint:staticcheck // as mood has it
 			if len(text) > 6 && text[:6] == "INSERT" {
-				return diskFull, false
+				return errDiskFull, false
 			}
 			return nil, false
 		})
@@ -79,7 +79,7 @@ func TestHungDisk(t *testing.T) {
 	limits.QueueWait, limits.Transaction, limits.Commit, limits.Settle = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 	r := enter(t, file(t), Options{driver: name, Limits: limits})
 	release := make(chan struct{})
-	evil.set(func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+	evil.set(func(text string) (error, bool) { //nolint:staticcheck // as mood has it
 		if text == "COMMIT" {
 			<-release
 		}
@@ -131,7 +131,7 @@ func TestReaderIsGivenUp(t *testing.T) {
 	evil, name := newHostile(t)
 	r := enter(t, file(t), Options{driver: name})
 	for range 40 { // more than there are readers
-		evil.set(nth(1, "BEGIN", ioError, true)) // it has begun, and says it has not
+		evil.set(nth(1, "BEGIN", errIO, true)) // it has begun, and says it has not
 		if _, err := r.count(t.Context(), "x"); !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("got %v", err)
 		}

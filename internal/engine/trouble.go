@@ -17,8 +17,7 @@ import (
 // anything that was secret in its name. What may pass by itself is
 // ErrUnavailable; what stays until somebody changes something is not.
 func postgresTrouble(err error) error {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refused.Code {
 		case "28P01":
 			return errors.New("the PostgreSQL server does not accept this user and password")

@@ -79,7 +79,7 @@ func (q *queue) turn() (kind *Kind, least *tenant) {
 }
 
 // turns holds the tenants with work of one kind, who was given least first.
-type turns []*tenant
+type turns []*tenant //nolint:recvcheck // container/heap wants it so
 
 // turns gathers who has work of a kind. It is made anew for every batch,
 // since what tenants were given changes between them; there are few tenants.

@@ -133,7 +133,7 @@ func (w *writer) serve(b *batch) error {
 
 // attempt runs calls in a savepoint. The first error is theirs, and nothing of
 // them remains; the second is the group's.
-func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nolint:revive,staticcheck // two errors of two kinds
+func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nolint:staticcheck // two errors of two kinds
 	for try := 1; ; try++ {
 		if trouble = w.handle.run("SAVEPOINT caller"); trouble != nil {
 			return nil, trouble
@@ -202,7 +202,7 @@ func (w *writer) lacks(m mark) bool {
 	if err != nil {
 		return false
 	}
-	defer h.close()
+	defer func() { _ = h.close() }() // it only read
 	var one int
 	return errors.Is(h.tx(true).One(ctx, `SELECT 1 FROM commit_mark WHERE id = $1`, []any{m[:]}, []any{&one}), ErrNotFound)
 }

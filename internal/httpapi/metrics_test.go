@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
 	}
 	h.api.Metrics.OverQuota("Acme", "requests_per_second")
 	shown := httptest.NewRecorder()
-	h.api.Ops().ServeHTTP(shown, httptest.NewRequest("GET", "/metrics", nil))
+	h.api.Ops().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if !strings.Contains(shown.Body.String(), `landfall_quota_refused_total{organisation="Acme",quota="requests_per_second"} 4`) {
 		t.Error("the organisation is not named")
 	}

@@ -56,7 +56,7 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.PieceTime = 200 * time.Millisecond })
 		left := make(chan error, 1)
-		h.withRoute("/endless/", func(a *API, ctx context.Context, x *exchange) error {
+		h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
 			dropped := false
 			err := a.streamed(x, rows(1<<40, nil, &dropped))
 			left <- err

@@ -241,7 +241,7 @@ func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 	h := openHouse(t)
 	read, write := io.Pipe()
-	request, _ := http.NewRequestWithContext(t.Context(), "POST", h.server.URL+inBulkPath(stagePath), read)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(stagePath), read)
 	asLines(request)
 	request.Header.Set("Authorization", "Token "+h.tokens["importer"])
 	go fmt.Fprintln(write, account("OURS", "1"))
@@ -273,7 +273,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	key := h.addKey("short", "ours", landfall.Importer)
 	read, write := io.Pipe()
 	defer write.Close()
-	request, _ := http.NewRequestWithContext(t.Context(), "POST", h.server.URL+inBulkPath(validatePath), read)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(validatePath), read)
 	asLines(request)
 	request.Header.Set("Authorization", "Token "+h.tokens["short"])
 	go fmt.Fprintln(write, account("OURS", "1"))
@@ -305,7 +305,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for range streamsEach {
 		read, write := io.Pipe()
 		writers = append(writers, write)
-		request, _ := http.NewRequestWithContext(t.Context(), "POST", h.server.URL+inBulkPath(validatePath), read)
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(validatePath), read)
 		asLines(request)
 		request.Header.Set("Authorization", "Token "+h.tokens["importer"])
 		go fmt.Fprintln(write, account("OURS", "1"))

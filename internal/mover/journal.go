@@ -162,7 +162,7 @@ func lastState(path string) (last *state, length int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -187,7 +187,7 @@ func (m *Mover) summary(result Result, now time.Time) report.Summary {
 	}
 	summary.Sentence = "Everything got through."
 	if result.Failed() {
-		summary.Sentence = fmt.Sprintf("%s did not get through.", report.Number(result.Failures.Accounts))
+		summary.Sentence = report.Number(result.Failures.Accounts) + " did not get through."
 	}
 	for _, file := range m.order.Book.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})

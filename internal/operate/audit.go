@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +45,8 @@ func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[land
 				return
 			}
 			acts := link.Expand()
-			for i := len(acts) - 1; i >= 0; i-- {
-				if filter.admits(acts[i]) && !yield(landfall.AuditLink{AuditEntry: acts[i], Place: link.Place, Hash: link.Hash}, nil) {
+			for _, act := range slices.Backward(acts) {
+				if filter.admits(act) && !yield(landfall.AuditLink{AuditEntry: act, Place: link.Place, Hash: link.Hash}, nil) {
 					return
 				}
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // SupplierStand is how the move of one supplier stands, for one look.
-type SupplierStand struct {
+type SupplierStand struct { //nolint:recvcheck // it is copied where it is only read
 	landfall.Supplier
 	Staged, Failed, Refused, Skipped, InProgress, Imported int64
 	// Money is what was claimed and what was created, by currency.

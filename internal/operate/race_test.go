@@ -76,13 +76,13 @@ func TestOneOfTwoRotationsWins(t *testing.T) {
 }
 
 // atOnce makes all changes at the same time; each must succeed.
-func atOnce[C any](t *testing.T, changes ...C) func(make func(C) error) {
+func atOnce[C any](t *testing.T, changes ...C) func(change func(C) error) {
 	t.Helper()
-	return func(make func(C) error) {
+	return func(change func(C) error) {
 		var crowd sync.WaitGroup
-		for _, change := range changes {
+		for _, one := range changes {
 			crowd.Go(func() {
-				if err := make(change); err != nil {
+				if err := change(one); err != nil {
 					t.Error(err)
 				}
 			})

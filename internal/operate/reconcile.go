@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"landfall"
@@ -137,7 +138,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		return fmt.Sprintf("report %d: JSON sha256 %s, HTML sha256 %s", signed.ID, report, page),
 			tx.AppendEvent(ctx, landfall.Event{
 				Type: landfall.EventSignedOff, Key: landfall.Key{Supplier: code},
-				Details: map[string]string{"report": fmt.Sprint(signed.ID), "sha256": report},
+				Details: map[string]string{"report": strconv.FormatInt(signed.ID, 10), "sha256": report},
 			})
 	})
 	return signed, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"landfall"
@@ -60,7 +61,7 @@ func listed(ids []string) string {
 	case len(ids) == 0:
 		return "none"
 	case len(ids) > 50:
-		return fmt.Sprint(len(ids))
+		return strconv.Itoa(len(ids))
 	}
 	return strings.Join(ids, " ")
 }

@@ -72,7 +72,8 @@ func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 	var words []string
 	mine := comparableRoot(supplier.DocumentRoot)
 	for _, other := range others {
-		theirs, relation := comparableRoot(other.DocumentRoot), ""
+		theirs := comparableRoot(other.DocumentRoot)
+		var relation string
 		switch {
 		case theirs == "/":
 			continue // it has none, and reaches nothing

@@ -14,7 +14,7 @@ import (
 // RunUndo says what became of the accounts that a run had created. Undone counts
 // all that were ever taken back, so that an undo which was interrupted and
 // repeated ends with the figures of one that was not.
-type RunUndo struct {
+type RunUndo struct { //nolint:recvcheck // it is copied where it is only read
 	Run     string
 	Created int // by the run
 	Undone  int

@@ -65,7 +65,7 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		var mended atomic.Bool
-		r := receive(t, func(account string, number, attempt int) (int, bool) {
+		r := receive(t, func(account string, number, _ int) (int, bool) {
 			if account == "acc0" && number == 0 && !mended.Load() {
 				return 400, false
 			}
@@ -212,10 +212,10 @@ func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { quick.Add(1) }))
 		t.Cleanup(server.Close)
 		for i := range many {
-			switch {
-			case i%4 == 0:
+			switch i % 4 {
+			case 0:
 				y.add(fmt.Sprintf("slow%d", i), slow.URL)
-			case i%4 == 1:
+			case 1:
 				y.add(fmt.Sprintf("down%d", i), "https://127.0.0.1:1/")
 			default:
 				y.add(fmt.Sprintf("quick%d", i), server.URL)

@@ -66,7 +66,7 @@ func eachYard(t *testing.T, test func(*yard)) {
 func (y *yard) update(fn func(context.Context, landfall.Tx) error) {
 	y.t.Helper()
 	ctx := context.Background()
-	if err := y.Store.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
+	if err := y.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
 		y.t.Fatal(err)
 	}
 }
@@ -125,7 +125,7 @@ func (y *yard) deliver(adjust ...func(*outbox.WebhookOptions)) (*outbox.Webhooks
 
 func (y *yard) webhook(name string) (found landfall.Webhook) {
 	y.t.Helper()
-	err := y.Store.View(context.Background(), func(view landfall.View) (err error) {
+	err := y.View(context.Background(), func(view landfall.View) (err error) {
 		found, err = view.Webhook(context.Background(), name)
 		return err
 	})
@@ -173,7 +173,7 @@ func receive(t *testing.T, answer func(account string, number, attempt int) (sta
 		}
 		w.WriteHeader(status)
 	}))
-	t.Cleanup(r.Server.Close)
+	t.Cleanup(r.Close)
 	return r
 }
 
@@ -202,9 +202,9 @@ func (r *receiver) inOrder(t *testing.T) {
 }
 
 // until waits for something to come true.
-func until(t *testing.T, what string, true func() bool) {
+func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !true(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it did not happen: %s", what)
 		}

@@ -12,7 +12,7 @@ import (
 type clerk struct{ *rand.Rand }
 
 func newClerk(seed uint64) *clerk {
-	return &clerk{rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // the same numbers every time are the point
+	return &clerk{rand.New(rand.NewPCG(seed, seed))} // the same numbers every time are the point
 }
 
 // object is a JSON object whose members keep their order.

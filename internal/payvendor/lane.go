@@ -86,7 +86,7 @@ func (l *lane) ask(caller context.Context, reference string) (found answer, err 
 		return got, err
 	})
 	l.keepQuiet(err)
-	l.line.remember(err)
+	l.remember(err)
 	return got, err
 }
 

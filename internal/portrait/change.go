@@ -39,23 +39,23 @@ const (
 // ChangesBetween compares two revisions in a time that grows with their length
 // and no faster. Values are masked unless they may be seen: where something
 // changed is no secret.
-func ChangesBetween(old, new *landfall.StagedRevision, personal bool) Changes {
+func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Changes {
 	changes := Changes{Masked: !personal}
-	if new == nil {
+	if latest == nil {
 		return changes
 	}
-	changes.To = new.Revision
+	changes.To = latest.Revision
 	before := map[string]string{}
-	if old != nil {
-		changes.From = old.Revision
-		if changes.TooLong = len(old.Document) > longestCompared; !changes.TooLong {
-			before = fields(old.Document)
+	if former != nil {
+		changes.From = former.Revision
+		if changes.TooLong = len(former.Document) > longestCompared; !changes.TooLong {
+			before = fields(former.Document)
 		}
 	}
-	if changes.TooLong = changes.TooLong || len(new.Document) > longestCompared; changes.TooLong {
+	if changes.TooLong = changes.TooLong || len(latest.Document) > longestCompared; changes.TooLong {
 		return changes
 	}
-	after := fields(new.Document)
+	after := fields(latest.Document)
 	for _, attr := range slices.SortedFunc(maps.Keys(both(before, after)), compareAttrs) {
 		was, had := before[attr]
 		is, has := after[attr]

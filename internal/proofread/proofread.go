@@ -175,8 +175,8 @@ func Placeless(failure landfall.Failure) landfall.Failure {
 // accounts that do not come at all. Accounts are read first. It gives where the
 // account was, if it was.
 func (r *Reader) compare(of *book.Book, number int, file book.File, read *reading) place {
-	print := fingerprintOf(read.key)
-	first, known := r.known[print]
+	fingerprint := fingerprintOf(read.key)
+	first, known := r.known[fingerprint]
 	switch {
 	case file.Kind == book.Accounts && known:
 		violation := landfall.Violation{
@@ -188,8 +188,8 @@ func (r *Reader) compare(of *book.Book, number int, file book.File, read *readin
 		}
 		read.failure.Violations = append(read.failure.Violations, violation)
 	case file.Kind == book.Accounts:
-		first = place{int32(number), int32(read.line.Number), r.currencyNumber(read.figures.Currency)}
-		r.known[print] = first
+		first = place{int32(number), int32(read.line.Number), r.currencyNumber(read.figures.Currency)} //nolint:gosec // files and lines of a book, which memory bounds
+		r.known[fingerprint] = first
 	case r.whole && !known:
 		read.warnings = append(read.warnings, landfall.Violation{
 			Attr: "external_account_number", Code: CodeNotInBook,

@@ -40,7 +40,7 @@ func (k *Keeper) today(ctx context.Context, who landfall.Principal, now time.Tim
 		}
 	}
 	if found != nil {
-		k.keep(ctx, found) // what is left of yesterday
+		_ = k.keep(ctx, found) // what is left of yesterday; what cannot be kept now is with the next
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

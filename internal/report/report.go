@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,7 +162,7 @@ func (w *Writer) keep(kind book.Kind, line book.Line) error {
 		}
 		w.failed[kind] = file
 	}
-	_, err := file.Write(append(line.Text[:len(line.Text):len(line.Text)], '\n'))
+	_, err := file.Write(append(slices.Clip(line.Text), '\n'))
 	return err
 }
 

@@ -54,7 +54,7 @@ func (r *reader) remember(known *names, name string) bool {
 	if !known.add(name) {
 		return r.twice()
 	}
-	return r.spend() && r.spend()
+	return r.spend() && r.spend() //nolint:staticcheck // it costs two
 }
 
 // forget gives back what the names of an object cost.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -46,9 +47,7 @@ func TestPeekSeesWhatIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, two := rapid.String().Draw(t, "one"), rapid.String().Draw(t, "two")
 		members := map[string]any{"a": one, "b": two}
-		for name, other := range rapid.MapOf(rapid.StringMatching(`[c-z"\\]{1,3}`), value).Draw(t, "others") {
-			members[name] = other
-		}
+		maps.Copy(members, rapid.MapOf(rapid.StringMatching(`[c-z"\\]{1,3}`), value).Draw(t, "others"))
 		body, err := json.Marshal(members)
 		if err != nil {
 			t.Fatal(err)
@@ -62,5 +61,5 @@ func TestPeekSeesWhatIsRead(t *testing.T) {
 
 func FuzzPeek(f *testing.F) {
 	f.Add([]byte(`{"a":"1","x":[{"\\":"\""}],"b":"2"}`))
-	f.Fuzz(func(t *testing.T, body []byte) { Peek(body, "a", "b") })
+	f.Fuzz(func(_ *testing.T, body []byte) { Peek(body, "a", "b") })
 }

@@ -3,6 +3,7 @@ package specimen
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func checkFaults(faults []Fault) error {
 		sum += fault.Share
 	}
 	if sum > 1 {
-		return fmt.Errorf("the shares of the faults come to more than 100 %%")
+		return errors.New("the shares of the faults come to more than 100 %")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"landfall"
@@ -100,11 +101,11 @@ func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landf
 func (t *tables) account(a *account, h *household) {
 	period, day := "", ""
 	if a.Billing != nil {
-		period, day = a.Billing.Period[:1], fmt.Sprint(a.Billing.StartDay)
+		period, day = a.Billing.Period[:1], strconv.Itoa(a.Billing.StartDay)
 	}
 	from, amount, on := "", "", ""
 	if len(a.Schedules) > 0 {
-		from, amount, on = oldDay(a.Schedules[0].From), cents(a.Schedules[0].Amount), fmt.Sprint(a.Schedules[0].Day)
+		from, amount, on = oldDay(a.Schedules[0].From), cents(a.Schedules[0].Amount), strconv.Itoa(a.Schedules[0].Day)
 	}
 	former := ""
 	if len(a.References) > 0 {
@@ -134,7 +135,7 @@ func (t *tables) point(p supplyPoint, number int) {
 	register := meter.Registers[0]
 	reading := register.Readings[0]
 	t.row(oldPoint, id, t.own, p.Identifier, initial(p.Type), oldDay(p.StartedOn), oldDay(p.BilledTo), meter.Serial, oldDay(meter.InstalledOn),
-		register.ID, fmt.Sprint(register.Digits), oldDay(reading.On), initial(reading.Type), comma(reading.Value))
+		register.ID, strconv.Itoa(register.Digits), oldDay(reading.On), initial(reading.Type), comma(reading.Value))
 	for _, a := range p.Agreements {
 		t.row(oldContract, id, a.Product, oldDay(a.From), oldDay(a.To))
 	}

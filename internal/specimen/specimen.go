@@ -7,6 +7,7 @@
 package specimen
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func (o Order) Check() error {
 	case o.Accounts < 1 || o.Accounts > mostAccounts:
 		return fmt.Errorf("a book has 1 to %d accounts, not %d", mostAccounts, o.Accounts)
 	case o.Supplier == "":
-		return fmt.Errorf("a book needs the code of an import supplier")
+		return errors.New("a book needs the code of an import supplier")
 	case !o.AsOf.After(earliest):
 		return fmt.Errorf("the day of the read-out must be after %s", earliest)
 	}

@@ -15,7 +15,7 @@ func TestNearestFirst(t *testing.T) {
 		"north":                  {"NORTH", "SOUTH"},
 		"lissten":                {"listen"},
 		"level":                  {"log-level"}, // a part will do
-		"nmae":                   {"name"},
+		"nmae":                   {"name"},      //nolint:misspell // on purpose
 		"zz":                     nil,
 		"":                       nil,
 		strings.Repeat("x", 499): nil, // long words are not worth the work
@@ -24,7 +24,7 @@ func TestNearestFirst(t *testing.T) {
 			t.Errorf("Near(%.20q) = %q, want %q", typed, got, want)
 		}
 	}
-	if got := spelling.Hint("nmae", known); got != "Did you mean name?" {
+	if got := spelling.Hint("nmae", known); got != "Did you mean name?" { //nolint:misspell // on purpose
 		t.Errorf("got %q", got)
 	}
 	if got := spelling.Hint("zz", known); got != "" {

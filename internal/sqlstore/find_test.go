@@ -143,7 +143,7 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 			plan, err := store.Plan(t.Context(), query[0].(string), query[1:]...)
 			text := strings.Join(plan, "\n")
 			used := false
-			for _, name := range strings.Split(index, "|") {
+			for name := range strings.SplitSeq(index, "|") {
 				used = used || strings.Contains(text, name)
 			}
 			if err != nil || !used || strings.Contains(text, "Seq Scan on process") || strings.Contains(text, "SCAN p\n") ||

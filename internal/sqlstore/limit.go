@@ -43,15 +43,15 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 	if err != nil {
 		return err
 	}
-	var real, dry []*claimCall
+	var firm, dry []*claimCall
 	for _, one := range batch {
 		if one.wanted.DryRun {
 			dry = append(dry, one)
 		} else {
-			real = append(real, one)
+			firm = append(firm, one)
 		}
 	}
-	if err := t.claimWithin(ctx, real, found); err != nil || len(dry) == 0 {
+	if err := t.claimWithin(ctx, firm, found); err != nil || len(dry) == 0 {
 		return err
 	}
 	return t.countedLook(ctx, dry, found)

@@ -5,6 +5,8 @@ package sqlstore
 // statements from it, so that a column which is declared personal is erased, and
 // docs/privacy.md is held against it.
 
+import "maps"
+
 // nature says what a column holds.
 type nature uint8
 
@@ -62,9 +64,7 @@ func blanked(blank string, names ...string) map[string]column {
 func all(parts ...map[string]column) map[string]column {
 	columns := map[string]column{}
 	for _, part := range parts {
-		for name, column := range part {
-			columns[name] = column
-		}
+		maps.Copy(columns, part)
 	}
 	return columns
 }

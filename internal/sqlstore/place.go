@@ -69,6 +69,7 @@ func (s *Store) fingerprint(ctx context.Context) (string, error) {
 	}
 	here := ""
 	err := s.View(ctx, func(v landfall.View) error {
+		//nolint:forcetypeassert // View hands out no other
 		return v.(*view).one(ctx, `SELECT system_identifier::text || '/' || (SELECT oid::text FROM pg_database WHERE datname = current_database())
 			FROM pg_control_system()`, nil, []any{&here})
 	})

@@ -78,10 +78,10 @@ func known(err error) error {
 		if !errors.Is(err, word.engine) {
 			continue
 		}
-		switch word.outside { //nolint:errorlint // a sentinel of the table
-		case landfall.ErrNotFound:
+		switch {
+		case errors.Is(word.outside, landfall.ErrNotFound):
 			return landfall.ErrNotFound
-		case landfall.ErrOverloaded:
+		case errors.Is(word.outside, landfall.ErrOverloaded):
 			return &trouble{errors.Join(landfall.ErrOverloaded, landfall.ErrUnavailable), err}
 		}
 		return &trouble{word.outside, err}

@@ -265,8 +265,8 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 // are compared afterwards: whoever spent years to find a pair could have one of
 // them twice on his own account.
 func noteDigest(n *landfall.Note) int64 {
-	print := n.Fingerprint()
-	return int64(binary.BigEndian.Uint64(print[:8])) //nolint:gosec // the bits of an int64
+	fingerprint := n.Fingerprint()
+	return int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
 }
 
 // unwrittenDigest is what notes without a body used to be kept under.

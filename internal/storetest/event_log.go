@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -113,7 +114,7 @@ var eventLogs = []check{
 				}
 			})
 		}
-		atOnce(writers, func(number int) {
+		atOnce(writers, func(int) {
 			for range each {
 				code := suppliers[rand.IntN(len(suppliers))]
 				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
@@ -159,12 +160,12 @@ var eventLogs = []check{
 			if err != nil {
 				return err
 			}
-			var got string
+			var got strings.Builder
 			for _, event := range found {
-				got += event.Key.External
+				got.WriteString(event.Key.External)
 			}
-			if got != "02356" {
-				t.Errorf("read %s", got)
+			if got.String() != "02356" {
+				t.Errorf("read %s", got.String())
 			}
 			one, err := view.LoggedEvent(t.Context(), found[2].ID)
 			if err != nil || one.ID != found[2].ID || one.Key != found[2].Key || !one.At.Equal(found[2].At) {

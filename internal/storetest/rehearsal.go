@@ -107,7 +107,7 @@ var rehearsals = []check{
 			return request
 		}
 		first := claim(t, store, own("1", true), landfall.ClaimGranted)
-		real := claim(t, store, own("2", false), landfall.ClaimGranted)
+		firm := claim(t, store, own("2", false), landfall.ClaimGranted)
 		claim(t, store, own("3", true), landfall.ClaimOverLimit)
 		claim(t, store, own("3", false), landfall.ClaimOverLimit)
 		play(t, store, first, landfall.CreateRolledBack)
@@ -124,7 +124,7 @@ var rehearsals = []check{
 		claim(t, store, short, landfall.ClaimGranted)
 		time.Sleep(5 * time.Millisecond)
 		claim(t, store, own("3", false), landfall.ClaimGranted)
-		create(t, store, real, house())
+		create(t, store, firm, house())
 	}},
 	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External, "2")

@@ -218,7 +218,7 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	})
 	for caller := range callers {
 		working.Go(func() {
-			random := rand.New(rand.NewPCG(7, uint64(caller))) //nolint:gosec // the same each time
+			random := rand.New(rand.NewPCG(7, uint64(caller))) // the same each time
 			for range steps {
 				// That there is too much to do is no error: nothing was done then.
 				if err := anything(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {

@@ -52,9 +52,9 @@ func lastEvent(t *testing.T, store landfall.Store) int64 {
 	return mark.Newest
 }
 
-func claimHooks(t *testing.T, store landfall.Store, lease time.Duration) []landfall.WebhookClaim {
+func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	t.Helper()
-	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: lease})
+	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: time.Minute})
 	if err != nil || active != 1 {
 		t.Fatalf("%d active, %v", active, err)
 	}
@@ -64,7 +64,7 @@ func claimHooks(t *testing.T, store landfall.Store, lease time.Duration) []landf
 // hookClaim takes the only webhook.
 func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
 	t.Helper()
-	claims := claimHooks(t, store, time.Minute)
+	claims := claimHooks(t, store)
 	if len(claims) != 1 || claims[0].Name != hook || claims[0].Token == "" {
 		t.Fatalf("claimed %+v", claims)
 	}
@@ -136,7 +136,7 @@ var webhooks = []check{
 	}},
 	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
-		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+		if claims := claimHooks(t, store); len(claims) != 0 {
 			t.Error("there was nothing to deliver")
 		}
 		happen(t, store, "a")
@@ -274,7 +274,7 @@ var webhooks = []check{
 		happen(t, store, "a")
 		claim := hookClaim(t, store)
 		keepRound(t, store, claim, landfall.RoundResult{Trouble: true, Pause: 200 * time.Millisecond, Reason: "it refused the connection"})
-		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+		if claims := claimHooks(t, store); len(claims) != 0 {
 			t.Error("it was not left alone")
 		}
 		time.Sleep(250 * time.Millisecond)
@@ -306,7 +306,7 @@ var webhooks = []check{
 			update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(t.Context(), organisation, disabled) })
 		}
 		set(true)
-		if claims := claimHooks(t, store, time.Minute); len(claims) != 0 {
+		if claims := claimHooks(t, store); len(claims) != 0 {
 			t.Error("it was claimed")
 		}
 		set(false)

@@ -89,8 +89,8 @@ func (h *handler) render(response *graphql.Response, modern bool) (answer reply,
 	return answer, cause
 }
 
-// overQuota compares by code with every refusal of a quota.
-var overQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
+// errOverQuota compares by code with every refusal of a quota.
+var errOverQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
 
 // explain gives the entry for an error of the library, and the status it asks
 // for by itself.
@@ -98,7 +98,7 @@ func (h *handler) explain(found *gqlerrors.QueryError) (fault, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
 		return newFault(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
-	case errors.Is(err, overQuota):
+	case errors.Is(err, errOverQuota):
 		known, _ := errors.AsType[*landfall.Error](err)
 		return newFault(codeRateLimited, known.Detail), http.StatusTooManyRequests
 	case err != nil:
