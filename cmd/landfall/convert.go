@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,10 @@ func convertCommand() *cobra.Command {
 			order, err := readConversion(command, arguments)
 			if err != nil {
 				return usageError{err}
+			}
+			if os.Getenv("GOMEMLIMIT") == "" {
+				// Else what was read would be let lie until it is as much as what is held.
+				defer debug.SetMemoryLimit(debug.SetMemoryLimit(2*order.Memory + 128<<20))
 			}
 			watched := newProgress(command.ErrOrStderr(), "read")
 			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }

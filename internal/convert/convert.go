@@ -102,6 +102,7 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 		return nil, err
 	}
 	x.room = &room{budget: max(order.Memory, leastMemory), folder: spill}
+	x.room.spare.most = x.room.budget / 4
 	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
 		return nil, err

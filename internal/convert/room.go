@@ -21,7 +21,7 @@ type room struct {
 	sorters []*sorter
 	files   atomic.Int64
 	spilled atomic.Int64 // bytes put on disk so far
-	spare   sync.Pool    // batches that were read
+	spare   spares       // batches that were read
 	blocks  sync.Pool    // and blocks
 }
 

@@ -169,9 +169,9 @@ func (b *batch) foresee(part, whole int) {
 
 // batch gives an empty one, about as long as it will be.
 func (s *sorter) batch() *batch {
-	b, _ := s.room.spare.Get().(*batch)
 	text, slots := int(s.usual.Load()), int(s.rows.Load())
-	if b == nil || cap(b.text) < text || cap(b.slots) < slots {
+	b := s.room.spare.get(text, slots)
+	if b == nil {
 		b = &batch{text: make([]byte, 0, text+text/8), slots: make([]slot, 0, slots+slots/8)}
 	}
 	b.text, b.slots = b.text[:0], b.slots[:0]
@@ -181,7 +181,7 @@ func (s *sorter) batch() *batch {
 // add takes a sorted batch.
 func (s *sorter) add(b *batch) error {
 	if len(b.slots) == 0 {
-		s.room.spare.Put(b)
+		s.room.spare.put(b)
 		return nil
 	}
 	s.usual.Store(int64(len(b.text)))
@@ -203,7 +203,7 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
-	m := newMerge(s.memory(func(b *batch) { s.room.spare.Put(b) }))
+	m := newMerge(s.memory(func(b *batch) { s.room.spare.put(b) }))
 	for e := m.next(); e != nil; e = m.next() {
 		if err := out.write(e); err != nil {
 			return err
@@ -249,7 +249,7 @@ func (s *sorter) leave(b *batch) {
 	s.held -= b.size()
 	s.room.held -= b.size()
 	s.room.mutex.Unlock()
-	s.room.spare.Put(b)
+	s.room.spare.put(b)
 }
 
 // mostRuns is how many files are read at once.
