@@ -55,9 +55,10 @@ func (w *watcher) newBar(phase mover.Phase, whole int) *progressbar.ProgressBar 
 	if whole == 0 {
 		whole = -1 // not known: a count instead of a bar
 	}
+	// Short enough for sixty columns, where a longer line would scroll away.
 	return progressbar.NewOptions(whole,
-		progressbar.OptionSetWriter(w.out), progressbar.OptionSetDescription(fmt.Sprintf("%-22s", phase)),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetWidth(24),
+		progressbar.OptionSetWriter(w.out), progressbar.OptionSetDescription(fmt.Sprintf("%-12s", phase)),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(""), progressbar.OptionSetWidth(24),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true), progressbar.OptionUseANSICodes(true))
 }
 

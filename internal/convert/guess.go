@@ -118,13 +118,15 @@ func columnFor(attr string, columns []string, taken map[int]bool) int {
 	return -1
 }
 
-// guess says what a table is most likely about.
+// guess says what a table is most likely about: its name and telling columns say
+// it, and where these are for two, how many columns the rest of each would fill.
+// A table of which nothing speaks is about nothing we know.
 func guess(file string, columns []string) thing {
-	all := things()
-	best, most := all[len(all)-1], -1
+	var best thing
+	most, fullest := 0, 0
 	stem := strings.ToLower(strings.TrimSuffix(file, file[strings.LastIndexByte(file, '.'):]))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, one := range all {
+	for _, one := range things() {
 		score := 0
 		for word := range strings.FieldsSeq(one.words) {
 			if slices.Contains(words, word) || strings.ReplaceAll(word, "_", "") == plainName(stem) {
@@ -136,9 +138,20 @@ func guess(file string, columns []string) thing {
 				score++
 			}
 		}
-		if score > most {
-			best, most = one, score
+		if full := filled(one.object, columns); score > most || score > 0 && score == most && full > fullest {
+			best, most, fullest = one, score, full
 		}
 	}
 	return best
+}
+
+// filled counts the columns that attrs of an object would be filled with.
+func filled(object *rules.Table, columns []string) int {
+	taken := map[int]bool{}
+	for _, field := range object.Fields {
+		if column := columnFor(field.Name, columns, taken); column >= 0 {
+			taken[column] = true
+		}
+	}
+	return len(taken)
 }

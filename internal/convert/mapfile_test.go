@@ -111,3 +111,30 @@ func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
 		t.Errorf("%+v", result.Troubles)
 	}
 }
+
+// TestASuggestionDoesNotPretend looks at tables whose names say nothing: what
+// their columns tell is used, and where these tell nothing somebody has to say.
+func TestASuggestionDoesNotPretend(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"KONTEN.csv":    "KontoNr|Saldo\n1|1.234,50\n2|-7,00\n",
+		"BUCHUNGEN.csv": "BuchNr|KontoNr|Betrag|Text\nB1|1|12,50|Rate\n",
+		"TARIFE.csv":    "ZpId|Von|Bis\nZ1|01/03/2024|\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suggestion, err := convert.Suggest(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`decimal: ","`, `grouping: "."`, "seems to be transactions", "nothing tells what it is about", "into: CHOOSE", "# not used: ZpId"} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+	if strings.Contains(suggestion.Text, "seems to be notes") {
+		t.Errorf("something was taken for notes:\n%s", suggestion.Text)
+	}
+}

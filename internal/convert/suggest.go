@@ -33,6 +33,7 @@ type suggested struct {
 	taken      map[int]bool
 	days       string
 	comma      bool
+	grouped    bool // a mark stands between thousands
 	instants   string
 }
 
@@ -81,9 +82,11 @@ func (t *suggested) look() {
 		comma, point := commaIn(values)
 		if comma && !point {
 			commas++
+			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ".") })
 		}
 		if point && !comma && dayPatternOf(values) == "" {
 			points++
+			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ",") })
 		}
 	}
 	t.days, t.instants, t.comma = usualOf(days), usualOf(instants), commas > points
@@ -133,8 +136,14 @@ func relate(tables []*suggested) {
 // rank puts outer things before inner ones, for the reader.
 func (t *suggested) rank() int {
 	order := []string{"accounts", "customers", "addresses", "supply points", "agreements", "meters", "schedules", "transactions", "line items", "notes", "statements", "instructions"}
+	if t.unclear() {
+		return len(order)
+	}
 	return slices.Index(order, t.thing.name)
 }
+
+// unclear reports whether nobody could guess what the table is about.
+func (t *suggested) unclear() bool { return t.thing.object == nil }
 
 // link finds the column that a table shares with its parent: one that is no
 // account number if there is any, because that is the closer tie.

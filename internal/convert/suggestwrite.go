@@ -79,7 +79,7 @@ func (w *mapWriter) most() *suggested {
 		if all.instants == "" {
 			all.instants = t.instants
 		}
-		all.comma = all.comma || t.comma
+		all.comma, all.grouped = all.comma || t.comma, all.grouped || t.grouped
 		if all.charset == utf8Charset && t.charset == windows1252 {
 			all.charset = t.charset // ASCII is both
 		}
@@ -93,6 +93,9 @@ func (t *suggested) settings() []string {
 	if t.comma {
 		list[2] = `decimal: ","`
 	}
+	if t.grouped {
+		list = append(list, map[bool]string{true: `grouping: "."`, false: `grouping: ","`}[t.comma])
+	}
 	if t.days != "" {
 		list = append(list, "dates: "+t.days)
 	}
@@ -103,7 +106,11 @@ func (t *suggested) settings() []string {
 }
 
 func (w *mapWriter) table(t *suggested) {
-	w.line(1, t.name+":", "seems to be "+t.thing.name)
+	if t.unclear() {
+		w.line(1, t.name+":", "nothing tells what it is about; take it out if nobody needs it")
+	} else {
+		w.line(1, t.name+":", "seems to be "+t.thing.name)
+	}
 	w.line(2, "file: "+quoted(t.file), "")
 	if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
@@ -126,6 +133,9 @@ func (w *mapWriter) table(t *suggested) {
 		}
 		w.decide(account)
 		w.line(2, "account: "+quoted(account), "the column with the number of the account")
+	case t.unclear():
+		w.open++
+		w.line(2, "into: "+choose, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
 	default:
 		w.open++
 		w.line(2, "into: "+choose, "there is no table of "+t.thing.parent+" that it could belong to")
@@ -150,7 +160,7 @@ func (w *mapWriter) decide(text string) {
 // fill writes the attrs that have a column, those that must be filled, and what
 // is left over.
 func (w *mapWriter) fill(t *suggested) {
-	for _, field := range t.thing.object.Fields {
+	for _, field := range t.fields() {
 		if field.Name == "import_supplier" || field.Name == "external_account_number" || field.Type.Shape >= rules.ShapeObject {
 			continue
 		}
@@ -176,6 +186,14 @@ func (w *mapWriter) fill(t *suggested) {
 			w.line(3, "# not used: "+strings.Map(oneLine, column+remark), "")
 		}
 	}
+}
+
+// fields are the attrs that a row of the table could fill.
+func (t *suggested) fields() []rules.Field {
+	if t.unclear() {
+		return nil
+	}
+	return t.thing.object.Fields
 }
 
 // within writes the address of an account whose supply points have none of
