@@ -106,7 +106,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
 		Wake: func() { app.runs.Wake() },
 	})
-	app.runs = conductor.New(store, desk, conductor.Options{Logger: log.Logger, Lease: settings.ClaimLease})
+	app.runs = conductor.New(store, desk, conductor.Options{
+		Logger: log.Logger, Lease: settings.ClaimLease, Company: func() bool { return app.api.InCompany() },
+	})
 	var pages http.Handler
 	if settings.Console {
 		app.openConsole(desk)

@@ -14,6 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/intake"
+	"landfall/internal/turnstile"
 )
 
 // Options says how a conductor works.
@@ -25,6 +26,9 @@ type Options struct {
 	// Lanes is how many slices are worked on side by side; twice the number of
 	// processors by default.
 	Lanes int
+	// Company says that single calls have come of late: runs then take what
+	// these leave, but never nothing. Nobody ever comes by default.
+	Company func() bool
 }
 
 const (
@@ -52,6 +56,9 @@ type Conductor struct {
 	lease time.Duration
 	lanes int
 	nudge chan struct{}
+
+	company func() bool
+	turns   *turnstile.Turnstile // in company
 
 	mu       sync.Mutex
 	playing  map[string]*part // the runs that workers may take from
@@ -84,7 +91,11 @@ func New(store Store, desk *intake.Desk, options Options) *Conductor {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Company == nil {
+		options.Company = func() bool { return false }
+	}
 	return &Conductor{
+		company: options.Company, turns: newTurns(),
 		store: store, desk: desk, log: options.Logger, lease: options.Lease, lanes: options.Lanes,
 		nudge: make(chan struct{}, 1), playing: map[string]*part{}, changed: make(chan struct{}), choosing: map[string]bool{},
 	}

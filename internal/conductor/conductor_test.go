@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ type stage struct {
 	desk       *intake.Desk
 	vendor     *vendor
 	conductors []*conductor.Conductor
+	company    atomic.Bool // single calls come all the time
 }
 
 // vendor answers about payment instructions.
@@ -106,7 +108,7 @@ func (s *stage) play(replicas int) {
 	var playing sync.WaitGroup
 	ctx, stop := context.WithCancel(s.t.Context())
 	for range replicas {
-		c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3})
+		c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3, Company: s.company.Load})
 		s.conductors = append(s.conductors, c)
 		playing.Go(func() { c.Run(ctx) })
 	}
@@ -264,7 +266,7 @@ func TestTheEndComesAmidARun(t *testing.T) {
 		run := s.start("B1", landfall.RunPlan{AtOnce: 4})
 		for range 2 {
 			ctx, stop := context.WithCancel(t.Context())
-			c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3})
+			c := conductor.New(s.store, s.desk, conductor.Options{Lease: time.Second, Lanes: 3, Company: s.company.Load})
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -442,8 +444,16 @@ func TestFullLimitHoldsARunUp(t *testing.T) {
 }
 
 // A run whose vendor hangs does not keep another organisation's from ending.
-func TestRunsShareTheWorkers(t *testing.T) {
+func TestRunsShareTheWorkers(t *testing.T) { shareTheWorkers(t, false) }
+
+// Beside single calls one batch is done at a time, and one that hangs loses its
+// turn.
+func TestRunsShareTheirTurns(t *testing.T) { shareTheWorkers(t, true) }
+
+func shareTheWorkers(t *testing.T, company bool) {
+	t.Helper()
 	onBoth(t, func(_ *testing.T, s *stage) {
+		s.company.Store(company)
 		s.book("A", moreThanASlice, instructed)
 		s.book("B", 100, "")
 		gate := make(chan struct{})

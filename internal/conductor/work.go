@@ -156,8 +156,9 @@ func (c *Conductor) play(ctx, unhurried context.Context, slice landfall.RunSlice
 	later, wait, full := 0, time.Duration(0), false
 	open := slice.Members
 	for end := time.Now().Add(stint); len(open) > 0 && ctx.Err() == nil && (time.Now().Before(end) || later > 0 && !full); {
-		size := batchOf(open, slice.Width)
-		progress, err := c.desk.WorkOn(unhurried, slice, open[:size])
+		size := batchOf(open, c.together(slice.Width))
+		var progress intake.Progress
+		c.inTurn(unhurried, slice.Run.ActsFor.Organisation, func() { progress, err = c.desk.WorkOn(unhurried, slice, open[:size]) })
 		if err != nil {
 			return 0, err
 		}

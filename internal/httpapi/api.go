@@ -118,7 +118,7 @@ func New(options Options) *API {
 	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
-		Count: options.Metrics.countLine, Busy: api.inCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,
+		Count: options.Metrics.countLine, Busy: api.InCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,
 	})
 	options.Metrics.reading(Reading{
 		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",

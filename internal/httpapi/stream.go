@@ -24,9 +24,9 @@ const (
 	lonely = 30 * time.Second
 )
 
-// inCompany says whether single calls that work have come of late. Who only
+// InCompany says whether single calls that work have come of late. Who only
 // reads is in nobody's way.
-func (a *API) inCompany() bool { return a.quiet() < company }
+func (a *API) InCompany() bool { return a.quiet() < company }
 
 // alone says whether none has come for long.
 func (a *API) alone() bool { return a.quiet() > lonely }
