@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,12 +25,12 @@ type moving struct {
 
 func newMoving(t *testing.T, generate ...string) *moving {
 	t.Helper()
-	return newMovingAt(t, nil, generate...)
+	return newMovingOn(t, fileDatabase(t), nil, generate...)
 }
 
-func newMovingAt(t *testing.T, settings []string, generate ...string) *moving {
+func newMovingOn(t *testing.T, database string, settings []string, generate ...string) *moving {
 	t.Helper()
-	m := &moving{served: serve(t, settings...), book: filepath.Join(t.TempDir(), "book")}
+	m := &moving{served: serveOn(t, database, settings...), book: filepath.Join(t.TempDir(), "book")}
 	m.command(t, "organisation", "create", "Acme")
 	m.command(t, "supplier", "create", "NORTH")
 	m.command(t, "supplier", "grant", "NORTH", "Acme")
@@ -93,53 +90,6 @@ func (m *moving) finish(t *testing.T) map[mover.Phase]mover.Tally {
 	return result.Tallies
 }
 
-// TestAnImportKilledAnywhereGoesOn kills an import at random moments, until one
-// attempt is left in peace, and wants the effects and the totals of exactly one.
-func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
-	generated := []string{"--accounts", "1500", "--fault", "phone=4%", "--fault", "orphan=2%"}
-	m := newMoving(t, generated...)
-	kills := 0
-	for range 20 {
-		attempt := m.start(t, io.Discard, io.Discard)
-		time.Sleep(time.Duration(20+rand.IntN(600)) * time.Millisecond)
-		if attempt.Process.Signal(syscall.SIGKILL) == nil {
-			kills++
-		}
-		if attempt.Wait() == nil {
-			break
-		}
-		if text, _ := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson")); bytes.Contains(text, []byte(`"finished":true`)) {
-			break // it came to its end before we came
-		}
-	}
-	if kills == 0 {
-		t.Fatal("nothing was killed")
-	}
-	var tallies map[mover.Phase]mover.Tally
-	if text, _ := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson")); bytes.Contains(text, []byte(`"finished":true`)) {
-		tallies = journalTallies(t, text)
-	} else {
-		tallies = m.finish(t)
-	}
-
-	undisturbed := newMoving(t, generated...)
-	want := undisturbed.finish(t)
-	for phase, tally := range want {
-		// What was sent again after a kill was there already.
-		got := tallies[phase]
-		got.Done, got.There = got.Done+got.There, 0
-		if tally.Done += tally.There; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
-			t.Errorf("%s after %d kills: %+v, undisturbed %+v", phase, kills, got, tally)
-		}
-		if got.Lines != got.Done+got.Failed+got.NotReached || got.Lines != tally.Lines {
-			t.Errorf("%s does not add up: %+v", phase, got)
-		}
-	}
-	if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
-		t.Errorf("after %d kills the server has %+v, undisturbed %+v", kills, got, want)
-	}
-}
-
 func journalTallies(t *testing.T, journal []byte) map[mover.Phase]mover.Tally {
 	t.Helper()
 	lines := bytes.Split(bytes.TrimSpace(journal), []byte("\n"))
@@ -156,28 +106,24 @@ func journalTallies(t *testing.T, journal []byte) map[mover.Phase]mover.Tally {
 	return tallies
 }
 
-// figures are what an import leaves on a server.
-type figures struct{ created, notes, statements, entries int }
-
-// portrait adds up what the server has, account by account.
-func (m *moving) portrait(t *testing.T) (sum figures) {
+// portrait is what the server has: every sum, after the rows themselves were
+// counted and found to come to it.
+func (m *moving) portrait(t *testing.T) string {
 	t.Helper()
+	m.command(t, "verify")
 	c, err := client.New(m.base, client.WithKey(m.key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for entry, err := range c.Imported(t.Context(), "NORTH") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, err := c.Status(t.Context(), "NORTH", entry.External)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum.created++
-		sum.notes, sum.statements, sum.entries = sum.notes+status.Notes, sum.statements+status.Statements, sum.entries+status.LedgerEntries
+	found, err := c.Reconciliation(t.Context(), "NORTH")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return sum
+	text, err := json.MarshalIndent(found.Measures, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestAnInterruptedImportSaysHowToGoOn presses Ctrl-C, then lets the server go
@@ -205,7 +151,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	for range 500 {
+	for range 3000 {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
@@ -232,60 +178,5 @@ func (s *served) again(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the server did not come back")
 		}
-	}
-}
-
-// TestAnImportAndItsServerKilled kills the server under an import, and sometimes
-// the import as well, and wants what an undisturbed one leaves. How often is
-// IMPORT_KILLS.
-func TestAnImportAndItsServerKilled(t *testing.T) {
-	kills := 2
-	if text := os.Getenv("IMPORT_KILLS"); text != "" {
-		var err error
-		if kills, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	generated := []string{"--accounts", "800", "--fault", "phone=4%"}
-	m := newMovingAt(t, []string{"--listen", freeAddress(t)}, generated...)
-	go io.Copy(io.Discard, m.read) // the log
-	attempt := m.start(t, io.Discard, io.Discard)
-	for kill := range kills {
-		time.Sleep(time.Duration(20+rand.IntN(800)) * time.Millisecond)
-		if err := m.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = m.Wait()
-		if kill%2 == 1 {
-			_ = attempt.Process.Kill()
-		}
-		m.again(t)
-		if kill%2 == 1 {
-			_ = attempt.Wait()
-			attempt = m.start(t, io.Discard, io.Discard)
-		}
-	}
-	t.Cleanup(func() { _ = m.Process.Kill() })
-	if err := attempt.Wait(); err != nil {
-		if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != exitRefused {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(text, []byte(`"finished":true`)) {
-		t.Fatal("the import did not come to its end")
-	}
-	for phase, tally := range journalTallies(t, text) {
-		if tally.Lines != tally.Done+tally.There+tally.Failed+tally.NotReached {
-			t.Errorf("%s does not add up: %+v", phase, tally)
-		}
-	}
-	undisturbed := newMoving(t, generated...)
-	undisturbed.finish(t)
-	if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
-		t.Errorf("after %d kills the server has %+v, undisturbed %+v", kills, got, want)
 	}
 }

@@ -25,7 +25,18 @@ type served struct {
 	read     *bufio.Reader
 }
 
+// fileDatabase names a new one.
+func fileDatabase(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
+}
+
 func serve(t *testing.T, arguments ...string) *served {
+	t.Helper()
+	return serveOn(t, fileDatabase(t), arguments...)
+}
+
+func serveOn(t *testing.T, database string, arguments ...string) *served {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -36,7 +47,6 @@ func serve(t *testing.T, arguments ...string) *served {
 		t.Fatal(err)
 	}
 	// The test binary is the program when it is called by its name.
-	database := "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
 	s := &served{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
 		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, arguments...),
 		Stderr: writer}}

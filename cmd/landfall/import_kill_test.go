@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"landfall/internal/mover"
+	"landfall/internal/pgtest"
+)
+
+// importKills is how often imports are killed: a few times, or IMPORT_KILLS.
+func importKills(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("IMPORT_KILLS")
+	if text == "" {
+		return 2
+	}
+	kills, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kills
+}
+
+// onBoth runs a test on each kind of database.
+func onBoth(t *testing.T, test func(t *testing.T, fresh func(testing.TB) string)) {
+	t.Helper()
+	for name, fresh := range map[string]func(testing.TB) string{"sqlite": fileDatabase, "postgres": pgtest.URL} {
+		t.Run(name, func(t *testing.T) { test(t, fresh) })
+	}
+}
+
+// TestAnImportKilledAnywhereGoesOn kills an import at random moments, until it
+// was killed often enough and is left in peace, and wants the effects and the
+// totals of exactly one.
+func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		kills := importKills(t)
+		// Long enough that it is not over before it was killed so often.
+		generated := []string{"--accounts", strconv.Itoa(200 + 300*kills), "--fault", "phone=4%", "--fault", "orphan=2%"}
+		m := newMovingOn(t, fresh(t), nil, generated...)
+		struck := map[mover.Phase]int{} // in which step a kill came
+		for range kills {
+			attempt := m.start(t, io.Discard, io.Discard)
+			waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
+			time.Sleep(time.Duration(20+rand.IntN(1500)) * time.Millisecond)
+			_ = attempt.Process.Signal(syscall.SIGKILL)
+			_ = attempt.Wait()
+			if m.over() {
+				break // it came to its end before we came
+			}
+			struck[m.step(t)]++
+		}
+		if len(struck) == 0 {
+			t.Fatal("nothing was killed on its way")
+		}
+		t.Logf("killed behind the checkpoints of %v", struck)
+		var tallies map[mover.Phase]mover.Tally
+		if m.over() {
+			tallies = m.tallies(t)
+		} else {
+			tallies = m.finish(t)
+		}
+
+		undisturbed := newMovingOn(t, fresh(t), nil, generated...)
+		for phase, tally := range undisturbed.finish(t) {
+			// What was sent again after a kill was there already.
+			got := tallies[phase]
+			got.Done, got.There = got.Done+got.There, 0
+			if tally.Done += tally.There; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
+				t.Errorf("%s after kills: %+v, undisturbed %+v", phase, got, tally)
+			}
+			if got.Lines != got.Done+got.Failed+got.NotReached || got.Lines != tally.Lines {
+				t.Errorf("%s does not add up: %+v", phase, got)
+			}
+		}
+		if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
+			t.Errorf("after kills %v the server has %s, undisturbed %s", struck, got, want)
+		}
+	})
+}
+
+// TestAnImportAndItsServerKilled kills the server under an import, and sometimes
+// the import as well, and wants what an undisturbed one leaves.
+func TestAnImportAndItsServerKilled(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		kills := importKills(t)
+		generated := []string{"--accounts", "800", "--fault", "phone=4%"}
+		// A killed server's accounts are free again when the lease is over.
+		m := newMovingOn(t, fresh(t), []string{"--listen", freeAddress(t), "--claim-lease", "5s"}, generated...)
+		go io.Copy(io.Discard, m.read) // the log
+		attempt := m.start(t, io.Discard, io.Discard)
+		for kill := range kills {
+			time.Sleep(time.Duration(20+rand.IntN(800)) * time.Millisecond)
+			if err := m.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = m.Wait()
+			if kill%2 == 1 {
+				_ = attempt.Process.Kill()
+			}
+			m.again(t)
+			if kill%2 == 1 {
+				_ = attempt.Wait()
+				attempt = m.start(t, io.Discard, io.Discard)
+			}
+		}
+		t.Cleanup(func() { _ = m.Process.Kill() })
+		if err := attempt.Wait(); err != nil {
+			if exit, failed := errors.AsType[*exec.ExitError](err); !failed || exit.ExitCode() != exitRefused {
+				t.Fatal(err)
+			}
+		}
+		if !m.over() {
+			t.Fatal("the import did not come to its end")
+		}
+		for phase, tally := range m.tallies(t) {
+			if tally.Lines != tally.Done+tally.There+tally.Failed+tally.NotReached {
+				t.Errorf("%s does not add up: %+v", phase, tally)
+			}
+		}
+		undisturbed := newMovingOn(t, fresh(t), nil, generated...)
+		undisturbed.finish(t)
+		if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
+			t.Errorf("after %d kills the server has %s, undisturbed %s", kills, got, want)
+		}
+	})
+}
+
+// journal is what the import of the book has written down so far.
+func (m *moving) journal() []byte {
+	text, _ := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson"))
+	return text
+}
+
+// over says whether it came to its end.
+func (m *moving) over() bool { return bytes.Contains(m.journal(), []byte(`"finished":true`)) }
+
+// tallies are those of the last checkpoint.
+func (m *moving) tallies(t *testing.T) map[mover.Phase]mover.Tally {
+	t.Helper()
+	return journalTallies(t, m.journal())
+}
+
+// step is the one it was at when it wrote down a whole line for the last time.
+func (m *moving) step(t *testing.T) mover.Phase {
+	t.Helper()
+	text := m.journal()
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // a torn line counts for nothing
+	if len(text) == 0 {
+		return "its beginning"
+	}
+	began := slices.Collect(maps.Keys(journalTallies(t, text)))
+	steps := mover.Phases()
+	for _, phase := range slices.Backward(steps) {
+		if slices.Contains(began, phase) {
+			return phase
+		}
+	}
+	return "its beginning"
+}
