@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	files "landfall/internal/book"
@@ -111,7 +112,7 @@ func measureImport(
 		if err != nil {
 			return result{}, err
 		}
-		ours, peak, err := m.importBook(ctx, name, folder)
+		ours, memory, err := m.importBook(ctx, name, folder)
 		if err != nil {
 			return result{}, err
 		}
@@ -122,17 +123,20 @@ func measureImport(
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
 		return result{
 			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
-			ours: fmt.Sprintf("%s, server %.0f MiB at most", rate(ours).of("accounts with all that is on them"), peak),
+			ours: fmt.Sprintf("%s, server %.0f MiB and client %.0f MiB at most", rate(ours).of("accounts with all that is on them"), memory.server, memory.client),
 		}, nil
 	}
 }
 
+// peaks is the most memory each side of an import had, in MiB.
+type peaks struct{ server, client float64 }
+
 // importBook serves a database, moves a book into it, and says how long that
-// took and how much memory the server had meanwhile.
-func (m *machinery) importBook(ctx context.Context, database, folder string) (took time.Duration, peak float64, err error) {
+// took and how much memory both sides had meanwhile.
+func (m *machinery) importBook(ctx context.Context, database, folder string) (took time.Duration, memory peaks, err error) {
 	s, err := m.start(ctx, database)
 	if err != nil {
-		return 0, 0, err
+		return 0, memory, err
 	}
 	defer s.stop()
 	command := exec.CommandContext(ctx, m.program, "import", folder, "--team", "Bench Team")
@@ -141,10 +145,13 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 	output, err := command.CombinedOutput()
 	took = time.Since(began)
 	if err != nil {
-		return 0, 0, fmt.Errorf("importing: %w\n%s", err, output)
+		return 0, memory, fmt.Errorf("importing: %w\n%s", err, output)
 	}
-	peak, err = s.memory("VmHWM")
-	return took, peak, err
+	if used, known := command.ProcessState.SysUsage().(*syscall.Rusage); known {
+		memory.client = float64(used.Maxrss) / 1024
+	}
+	memory.server, err = s.memory("VmHWM")
+	return took, memory, err
 }
 
 // copyTables writes the rows of a PostgreSQL database once more, with COPY from

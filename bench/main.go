@@ -92,6 +92,8 @@ var measurements = []measurement{
 	{"run-sqlite", "64 callers of `process`", 1.3, measureRun(file("run"))},
 	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, measureRunPostgres},
 	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, measureRunSQLite},
+	{"beside-run-postgres", "the median of single calls alone, in times", 3, measureBesideRun(fresh("beside_run"))},
+	{"beside-run-sqlite", "the median of single calls alone, in times", 3, measureBesideRun(file("beside-run"))},
 	{"run-last-tenth", "the first tenth of a run of 250,000", 0.95, measureLongRun},
 	{"validate-book", "a program that only parses the same JSON with `encoding/json`, on all cores", 0.5, measureProof},
 	{"import-postgres", "`COPY` of the very rows that the book becomes, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
@@ -122,6 +124,8 @@ var measurements = []measurement{
 	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
+	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, measureReconciliation(fresh("reconciliation"))},
+	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, measureReconciliation(file("reconciliation"))},
 	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
 }
 
