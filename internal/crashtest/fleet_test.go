@@ -83,6 +83,7 @@ type fleet struct {
 	replicas []*replica
 	http     *http.Client
 	token    string
+	staged   int // accounts of the book
 }
 
 // onBoth runs a test with one server on SQLite and with three on PostgreSQL.

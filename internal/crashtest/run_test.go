@@ -62,6 +62,7 @@ func (f *fleet) book(usual int) (accounts, bad int) {
 	if lines.Len() > 0 {
 		send()
 	}
+	f.staged = accounts
 	return accounts, bad
 }
 
@@ -103,6 +104,7 @@ func (f *fleet) watch(run tally, patience time.Duration, disturb func()) tally {
 			if run.Succeeded+run.Failed+run.Refused+run.Remaining != run.Selected || run.Remaining < 0 {
 				f.t.Fatalf("the counters do not add up: %s", answer)
 			}
+			f.exact(f.pick(random), f.staged)
 			if run.State == "FINISHED" {
 				return run
 			}
