@@ -36,12 +36,16 @@ type cut struct {
 	free   func() // what it holds besides its memory; nil for nothing
 }
 
+// byteOrderMark is what some editors put in front of a file; it is part of no
+// line.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // next gives the next line. Its text is the caller's for good. The error is
 // io.EOF after the last one; a line that did not arrive whole is none.
 func (l *lines) next() (cut, error) {
 	line := cut{number: l.number + 1}
+	// Whatever way this line ends, a place it took for its length goes back: a
+	// lost place would be missing for all requests until a restart.
 	release := func() {
 		if line.free != nil {
 			line.free()
@@ -54,6 +58,7 @@ func (l *lines) next() (cut, error) {
 			l.from = end + 1
 			break
 		}
+		// What was looked through holds no end; only what arrives next need be.
 		searched = len(l.chunk)
 		if errors.Is(l.ended, io.EOF) && searched > l.from {
 			line.text = l.chunk[l.from:searched:searched]
@@ -73,6 +78,8 @@ func (l *lines) next() (cut, error) {
 			line.free, line.long = nil, true
 			break
 		}
+		// Before memory is taken and not after: a caller can begin as many long
+		// lines as he has connections.
 		if part > usualLine && line.free == nil {
 			free, err := l.swell()
 			if err != nil {
@@ -84,6 +91,7 @@ func (l *lines) next() (cut, error) {
 	}
 	l.number++
 	line.text = bytes.TrimSuffix(line.text, []byte("\r"))
+	// Only here: elsewhere these bytes are a mistake, and the line is told so.
 	if line.number == 1 {
 		line.text = bytes.TrimPrefix(line.text, byteOrderMark)
 	}

@@ -23,6 +23,8 @@ type places struct {
 	changed chan struct{} // closed when one is given back
 }
 
+// newPlaces makes so many in all, of which one organisation has so many at
+// most.
 func newPlaces(all, each int) *places {
 	return &places{all: all, each: each, by: map[string]int{}, changed: make(chan struct{})}
 }
@@ -32,6 +34,7 @@ func (p *places) take(ctx context.Context, organisation string) (free func(), er
 	for {
 		changed := p.try(organisation)
 		if changed == nil {
+			// Who frees twice would free somebody else's.
 			return sync.OnceFunc(func() { p.free(organisation) }), nil
 		}
 		select {
@@ -54,6 +57,8 @@ func (p *places) try(organisation string) <-chan struct{} {
 	return nil
 }
 
+// free gives a place back and wakes everybody: who of them may have it
+// depends on whose it was.
 func (p *places) free(organisation string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

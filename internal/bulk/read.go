@@ -36,6 +36,8 @@ func (t *stream) read(ctx context.Context) {
 		if line.blank() {
 			continue
 		}
+		// The quota counts lines, not bytes, and makes the sender slower
+		// instead of refusing: nothing he sent is lost.
 		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
 			break
 		}
@@ -96,6 +98,8 @@ func unread(err error) *landfall.Error {
 // arrival is the body, watched while it arrives.
 type arrival stream
 
+// Read notes that we wait for the caller, so that the watch can tell his
+// silence from our own work.
 func (a *arrival) Read(into []byte) (int, error) {
 	t := (*stream)(a)
 	t.reading.Store(true)

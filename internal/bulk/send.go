@@ -48,6 +48,8 @@ func (t *stream) gather() (piece []byte, entries []*entry) {
 		for e := t.first; e != nil && e.state == done && len(piece) < pieceSize; e = e.next {
 			piece, entries = append(piece, e.out...), append(entries, e)
 		}
+		// It is over when everything that arrived was answered, or when it was
+		// stopped and the next line in turn will never be begun.
 		over := t.first == nil && (t.whole || t.short != nil) || t.stopped != nil && (t.first == nil || t.first.state != doing)
 		if len(entries) > 0 || over {
 			return piece, entries
@@ -66,6 +68,7 @@ func (t *stream) settle(entries []*entry) {
 		t.bytes -= len(e.text)
 		t.tally[e.status]++
 		t.answered = e.number
+		// The log names the supplier when all lines were about one.
 		switch {
 		case e.about == "" || t.about == e.about || t.mixed:
 		case t.about == "":

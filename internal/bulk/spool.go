@@ -34,6 +34,7 @@ type disk struct {
 	used atomic.Int64
 }
 
+// newDisk begins to count for a service.
 func newDisk(spool Spool) *disk { return &disk{Spool: spool} }
 
 // Spooled says how many bytes of answers are on disk because nobody has read
@@ -68,6 +69,8 @@ type spool struct {
 	dropped  bool  // nobody takes anything more
 }
 
+// newSpool makes an empty one; its file comes with the first bytes that do
+// not fit into memory.
 func newSpool(disk *disk) *spool {
 	s := &spool{disk: disk, patience: spoolPatience}
 	s.changed = sync.NewCond(&s.mu)
@@ -82,6 +85,9 @@ func (s *spool) put(bytes []byte, forced bool) error {
 	waited, taken := time.Time{}, s.taken
 	for !s.dropped {
 		switch {
+		// Memory is filled only while there is no file: what is in it is older
+		// than the file, and order is what a spool is for. A piece that is
+		// larger than all of it goes in alone.
 		case s.file == nil && (len(s.memory)+len(bytes) <= inMemory || len(s.memory) == 0 || forced):
 			s.memory = append(s.memory, bytes...)
 			s.changed.Broadcast()
@@ -90,6 +96,7 @@ func (s *spool) put(bytes []byte, forced bool) error {
 			s.changed.Broadcast()
 			return nil
 		}
+		// As long as something is taken, however slowly, the caller is alive.
 		if waited.IsZero() || s.taken != taken {
 			waited, taken = time.Now(), s.taken
 		}
@@ -120,6 +127,8 @@ func (s *spool) spill(bytes []byte) bool {
 	return false
 }
 
+// spillAnyway appends bytes whether they were reserved or not: the last line
+// of an answer must get out.
 func (s *spool) spillAnyway(bytes []byte) bool {
 	if s.file == nil {
 		file, err := os.CreateTemp(s.disk.Folder, "landfall-bulk-*")
@@ -172,6 +181,7 @@ func (s *spool) take(into []byte) (int, error) {
 	}
 }
 
+// note wakes whoever waits for room.
 func (s *spool) note(n int) {
 	s.taken += int64(n)
 	s.changed.Broadcast()

@@ -74,6 +74,7 @@ type entry struct {
 	about  string
 }
 
+// state is where a line is on its way. It only goes forward.
 type state uint8
 
 const (
@@ -83,6 +84,8 @@ const (
 	undone // and it will not be done
 )
 
+// newStream readies a request with the crew of its verb; workers begin with
+// the lines.
 func newStream(s *Service, request Request) *stream {
 	t := &stream{
 		Service: s, request: request, crew: usualCrew, spool: newSpool(s.disk),
@@ -98,6 +101,7 @@ func newStream(s *Service, request Request) *stream {
 // push gives a line to the crew once there is room, unless the request has been
 // stopped. A line waits behind an earlier one of its account.
 func (t *stream) push(ctx context.Context, e *entry) bool {
+	// Looked up before the lock is taken: it reads the line.
 	e.key, e.keyed = t.request.Verb.Account(e.text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,11 +124,14 @@ func (t *stream) push(ctx context.Context, e *entry) bool {
 	if e.keyed {
 		before := t.latest[e.key]
 		t.latest[e.key] = e
+		// The line before it starts this one when it has ended; nobody else has
+		// it, so no worker waits.
 		if before != nil {
 			before.behind = e
 			return true
 		}
 	}
+	// A short request has as few workers as it has lines.
 	if t.workers < t.crew && t.workers < t.count {
 		t.workers++
 		t.running.Go(func() { t.work(ctx) })
@@ -160,6 +167,8 @@ func (t *stream) end(e *entry) *entry {
 	if e.keyed && t.latest[e.key] == e {
 		delete(t.latest, e.key)
 	}
+	// Only the first in turn lets the answers go on; waking for every line
+	// would cost more than answering it.
 	if e == t.first || t.stopped != nil {
 		t.changed.Broadcast()
 	}
@@ -192,6 +201,7 @@ func (t *stream) stopping() *landfall.Error {
 	return t.stopped
 }
 
+// release gives back the place of a long line.
 func (e *entry) release() {
 	if e.free != nil {
 		e.free()

@@ -26,6 +26,7 @@ const (
 	forEver = time.Hour
 )
 
+// errNoTurn is seen by nobody: who has no turn after an hour has ended.
 var errNoTurn = errors.New("no turn came")
 
 // turns is what bulk takes its part of the machine by, shared evenly between
@@ -38,6 +39,7 @@ type turns struct {
 	lines      *turnstile.Turnstile // in company
 }
 
+// newTurns makes the turns of all bulk requests together.
 func newTurns(alone func() bool) *turns {
 	few := func(most int) *turnstile.Turnstile {
 		turns := turnstile.New(most, forEver, errNoTurn)
@@ -86,5 +88,7 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	}
 	began := time.Now()
 	work()
+	// The turn is kept for as long as the work took, unused: so single calls
+	// find half of the time free, whatever the work costs.
 	time.AfterFunc(min(time.Since(began), longestRest), leave)
 }

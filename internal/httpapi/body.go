@@ -22,6 +22,7 @@ const firstRead = 64 << 10
 // thousands of quiet connections do not keep what a few busy ones needed.
 var buffers sync.Pool
 
+// borrow gives memory that a request before this one has used.
 func borrow() *[]byte {
 	if buffer, is := buffers.Get().(*[]byte); is {
 		return buffer
@@ -29,6 +30,7 @@ func borrow() *[]byte {
 	return new([]byte)
 }
 
+// giveBack keeps memory for the next request, unless it grew large.
 func giveBack(buffer *[]byte) {
 	if cap(*buffer) <= firstRead {
 		*buffer = (*buffer)[:0]
@@ -50,6 +52,8 @@ func checkMedia(header http.Header) error {
 	return nil
 }
 
+// isJSON reads a media type. The plain form, which nearly everybody sends, is
+// told without taking it apart.
 func isJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
@@ -62,6 +66,7 @@ func isJSON(contentType string) bool {
 	return len(params) == 0 || given && strings.EqualFold(charset, "utf-8")
 }
 
+// unsupportedMedia refuses a body by its header, before it is read.
 func unsupportedMedia(detail string) error {
 	return &landfall.Error{Kind: landfall.UnsupportedMedia, Code: landfall.CodeUnsupportedMedia, Detail: detail}
 }

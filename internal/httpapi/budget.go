@@ -100,6 +100,7 @@ func (b *budget) pay(ctx context.Context, from *purse, claim *claim) (func(), er
 	case <-waiting.C:
 	case <-ctx.Done():
 	}
+	// It may have been paid in this very moment; settle knows.
 	from.settle(claim)
 	return nil, errCrowded
 }
@@ -129,6 +130,7 @@ type claim struct {
 	paid   chan struct{} // closed when the bytes are his
 }
 
+// newPurse makes one that holds so many bytes.
 func newPurse(size int64) purse { return purse{size: size, held: map[string]int64{}} }
 
 // enter lets a caller in: paid at once when there is enough and nobody waits,

@@ -45,6 +45,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	}
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
+		// Bulk looks at this to see whether it has company.
 		a.lastCall.Store(x.started.UnixMicro())
 		overdue := time.AfterFunc(bodyGrace, leave)
 		body, done, err := a.receive(ctx, x)
@@ -54,6 +55,8 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 		}
 		defer done()
 		call.Body = body
+		// The turn went back while the body was still coming, so another is
+		// waited for; behind nobody, since this one has waited already.
 		if !overdue.Stop() {
 			if leave, err = a.turns.EnterAgain(ctx, x.who.Organisation); err != nil {
 				return a.send(ctx, x, a.Answers.Refuse(verb, err))
@@ -217,6 +220,8 @@ var errSlowList = &landfall.Error{
 	Detail: "The list took too long to be read. Ask for it in pages.",
 }
 
+// errHeaderSent ends the writing of a list whose reader asked for its header
+// alone.
 var errHeaderSent = errors.New("the header is sent")
 
 // sendPiece sends part of a body. The deadline of the connection moves on with
@@ -239,6 +244,7 @@ func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []by
 	return err
 }
 
+// startJSON begins an answer whose length is not known.
 func (x *exchange) startJSON(status int) {
 	x.Header()["Content-Type"] = typeJSON
 	x.WriteHeader(status)

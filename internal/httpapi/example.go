@@ -77,6 +77,7 @@ var exampleTransactionError = &content{
 	})),
 }
 
+// outsidePeriod is said twice in its example, as the contract wants it.
 const outsidePeriod = "The transaction is not within the open statement period."
 
 // failing is a refusal with nothing to point at, pointing one with a place,

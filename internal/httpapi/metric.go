@@ -24,6 +24,8 @@ func (m *Metrics) Catalogue() []Metric {
 	return slices.CompactFunc(list, func(a, b Metric) bool { return a.Name == b.Name })
 }
 
+// list notes what a figure is. The handbook is made from this, so that no
+// figure is in the one and not in the other.
 func (m *Metrics) list(kind, name, help string, labels ...string) {
 	m.listed = append(m.listed, Metric{Name: name, Help: help, Kind: kind, Labels: labels})
 }
@@ -64,6 +66,8 @@ type Reading struct {
 	Read       func() float64
 }
 
+// reading shows a figure that is asked for when somebody looks, so that
+// nobody has to keep it up to date meanwhile.
 func (m *Metrics) reading(r Reading) {
 	var made prometheus.Collector
 	kind, labels := "gauge", []string{}
@@ -117,6 +121,8 @@ func (s surveyor) Collect(to chan<- prometheus.Metric) {
 		kind = prometheus.CounterValue
 	}
 	s.Read(func(value float64, labels ...string) {
+		// A report with other labels than declared is a mistake of ours, and
+		// must not take the whole page of metrics with it.
 		if made, err := prometheus.NewConstMetric(s.desc, kind, value, labels...); err == nil {
 			to <- made
 		}

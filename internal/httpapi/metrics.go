@@ -177,6 +177,8 @@ func (m *Metrics) countLine(verb *answer.Verb, status int) {
 	m.lines.WithLabelValues(verb.Tail, strconv.Itoa(status)).Inc()
 }
 
+// observe counts a request by its route, never by its path: paths hold
+// account numbers, and there are as many of them as callers like.
 func (m *Metrics) observe(x *exchange, took time.Duration) {
 	method, route := x.method(), x.template()
 	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()

@@ -9,6 +9,7 @@ import (
 // better in the order it was written than in that of the alphabet.
 type object []member
 
+// member is one name of an object with its value.
 type member struct {
 	name  string
 	value any

@@ -38,6 +38,8 @@ func (a *API) openAPI(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, a.description())
 }
 
+// document puts the description together. What it says of bodies comes from
+// the tables that read and write them, so it cannot say something else.
 func document() object {
 	return object{
 		{"openapi", "3.1.0"},
@@ -74,6 +76,7 @@ func document() object {
 	}
 }
 
+// introduction is what an integrator reads first.
 const introduction = "Moves customer accounts from another supplier's system onto this platform: validate the account data, stage it, " +
 	"create the account from it, and import what belongs to it.\n\n" +
 	"Every error body has `detail`, `code` and `errors`. Act on `code`; the wording of `detail` may change. " +
@@ -102,6 +105,7 @@ func paths() object {
 	return out
 }
 
+// describeRoute tells one row of the table.
 func describeRoute(r *route) object {
 	doc := r.doc
 	out := object{
@@ -125,8 +129,11 @@ func describeRoute(r *route) object {
 	return append(out, member{"responses", describeResponses(r)})
 }
 
+// placeholder finds the names in a path.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
+// describeParameters tells what goes into the path and behind the question
+// mark.
 func describeParameters(r *route) []object {
 	var out []object
 	for _, name := range placeholder.FindAllStringSubmatch(r.path, -1) {
@@ -144,6 +151,7 @@ func describeParameters(r *route) []object {
 	return out
 }
 
+// rest is what a parameter says wherever it stands.
 func (p parameter) rest() object {
 	out := object{{"description", p.description}, {"schema", p.schema}}
 	if p.example != nil {
@@ -228,6 +236,7 @@ func generalResponses(r *route) []response {
 	return out
 }
 
+// jsonContent is a body with its schema and example, under its media type.
 func jsonContent(c *content) object {
 	body := object{{"schema", ref(c.schema)}}
 	if c.example != nil {
@@ -273,8 +282,11 @@ func bodySchemas() object {
 	return out
 }
 
+// reference finds which schemas a schema refers to, so that those are
+// described as well.
 var reference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
 
+// components holds what several routes share.
 func components() object {
 	header := func(description string, schema object) object {
 		return object{{"description", description}, {"schema", schema}}

@@ -33,10 +33,13 @@ func tokenSchemas() object {
 // anyObject has members that nobody describes.
 func anyObject() object { return object{{"type", "object"}, {"additionalProperties", true}} }
 
+// describe adds a sentence to a schema. The schema may be shared, so it is
+// not changed.
 func describe(schema object, description string) object {
 	return append(slices.Clip(schema), member{"description", description})
 }
 
+// ref points at a schema by its name.
 func ref(schema string) object {
 	return object{{"$ref", "#/components/schemas/" + schema}}
 }

@@ -28,6 +28,7 @@ const (
 	slotPatience = 2 * time.Second
 )
 
+// newSlots makes so many, with what is told to who gets none.
 func newSlots(each, all int, errEach, errAll error) *slots {
 	return &slots{
 		each: each, all: all, errEach: errEach, errAll: errAll,
@@ -81,6 +82,7 @@ func (s *slots) try(organisation string) (<-chan struct{}, error) {
 	return nil, nil
 }
 
+// free gives a slot back and wakes everybody who waits for one.
 func (s *slots) free(organisation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,6 +31,7 @@ func (a *API) InCompany() bool { return a.quiet() < company }
 // alone says whether none has come for long.
 func (a *API) alone() bool { return a.quiet() > lonely }
 
+// quiet is how long no single call has come.
 func (a *API) quiet() time.Duration { return time.Since(time.UnixMicro(a.lastCall.Load())) }
 
 // typeLines is what bulk answers with, whichever of its names was sent.
@@ -75,6 +76,8 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	defer free()
 	line := http.NewResponseController(x.ResponseWriter)
 	request := bulk.Request{Verb: x.route.verb, Who: x.who, Query: x.query, EndBy: line.SetReadDeadline}
+	// The listener may have its own idea of how long a body may take; it is
+	// told, or it would cut the line off while we still read.
 	if patient, is := x.request.Body.(interface{ EndBy(at time.Time) error }); is {
 		request.EndBy = patient.EndBy
 	}
@@ -157,6 +160,7 @@ func checkStream(header http.Header) (encoding string, err error) {
 	return encoding, nil
 }
 
+// isLines reads a media type under any of its names.
 func isLines(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil || !slices.Contains(streamTypes, media) || len(params) > 1 {

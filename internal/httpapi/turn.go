@@ -25,6 +25,7 @@ var errBusy = &landfall.Error{
 	Detail: "The service has more to do than it can. Send the same request again shortly.",
 }
 
+// newTurns lets so many requests be worked on at once.
 func newTurns(most int) *turnstile.Turnstile { return turnstile.New(most, turnPatience, errBusy) }
 
 // newLongTurns is for the bodies that take a processor for a while. At most as

@@ -52,7 +52,10 @@ func (a *API) callWait(ctx context.Context, x *exchange) error {
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Ends: a.Ending}
 	got := a.Answers.Do(waiting, x.route.verb, call)
 	leave(nil)
+	// The guard uses the exchange too; it must have ended before somebody else
+	// does.
 	<-guarded
+	// What was waited for is told only to who may still read it.
 	if err := a.admit(limited, x); err != nil {
 		return err
 	}
