@@ -41,6 +41,8 @@ type auditLine struct {
 	Acts      string `json:"acts,omitempty"`
 }
 
+// newAuditLine writes an entry with everything its hash depends on, so that
+// others can check the chain with what is printed.
 func newAuditLine(link landfall.AuditLink) auditLine {
 	line := auditLine{
 		ID: link.ID, Place: link.Place, At: calendar.FormatInstant(link.At), Micros: link.At.UnixMicro(), Actor: link.Actor,
@@ -52,6 +54,7 @@ func newAuditLine(link landfall.AuditLink) auditLine {
 	return line
 }
 
+// auditList is for people: the newest first, and no more than was asked for.
 func auditList() *cobra.Command {
 	var filter operate.AuditFilter
 	var since, until string
@@ -111,6 +114,7 @@ func readMoment(flag, text string) (time.Time, error) {
 	return at, nil
 }
 
+// auditExport is for machines: everything, as it is kept.
 func auditExport() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "export", Short: "Print every entry as it is kept, with its hash: JSON, one on each line", Args: usage(cobra.NoArgs),
@@ -132,6 +136,8 @@ func auditExport() *cobra.Command {
 	})
 }
 
+// auditVerify holds the chain against itself and against checkpoints kept
+// elsewhere.
 func auditVerify() *cobra.Command {
 	var checkpoints []string
 	var public string
@@ -176,6 +182,8 @@ func auditVerify() *cobra.Command {
 	return command
 }
 
+// printVerdict says what holds and, where something does not, at which place
+// it begins.
 func printVerdict(out io.Writer, verdict notary.Verdict) {
 	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
 	if verdict.Checkpoints > 0 {
@@ -216,6 +224,7 @@ func readEvidence(files []string, public string) (evidence notary.Evidence, err 
 	return evidence, nil
 }
 
+// auditKey makes the key pair on the spot: the private half is never printed.
 func auditKey() *cobra.Command {
 	return &cobra.Command{
 		Use: "key FILE", Short: "Make a key that signs checkpoints", Args: usage(cobra.ExactArgs(1)),

@@ -164,6 +164,8 @@ func showConverted(command *cobra.Command, folder string, result *convert.Result
 	})
 }
 
+// showTroubles prints what went wrong by kind, the most frequent first; the
+// rows themselves are in files.
 func showTroubles(out io.Writer, folder string, result *convert.Result) {
 	if result.Whole() {
 		return

@@ -29,6 +29,8 @@ type unreachable struct{ error }
 
 func (e unreachable) Unwrap() error { return e.error }
 
+// exitCode lets scripts tell what was typed wrongly, what was refused and
+// what was away apart, without reading sentences.
 func exitCode(err error) int {
 	known, isOurs := errors.AsType[*landfall.Error](err)
 	switch {

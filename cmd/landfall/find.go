@@ -30,6 +30,8 @@ func accountFind() *cobra.Command {
 	})
 }
 
+// printFound prints hits as a table; what is personal is masked before it
+// comes here.
 func printFound(out io.Writer, found portrait.Found) {
 	rows := [][]string{}
 	for _, one := range found.Accounts {

@@ -77,6 +77,7 @@ func generateCommand() *cobra.Command {
 	return command
 }
 
+// faultHelp lists the mistakes that can be planted.
 func faultHelp() string {
 	var list []string
 	for _, kind := range specimen.FaultKinds() {
@@ -184,6 +185,8 @@ func showPrintedTables(command *cobra.Command, folder string, printed specimen.P
 	})
 }
 
+// showFaults says how many of each were planted, to be compared with what is
+// found.
 func showFaults(out io.Writer, faults map[string]int) {
 	if len(faults) == 0 {
 		return

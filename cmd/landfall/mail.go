@@ -21,6 +21,7 @@ func mailCommand() *cobra.Command {
 
 var mailHeading = []string{"MAIL", "SUPPLIER", "EXTERNAL", "TO", "STATE", "QUEUED", "SETTLED", "NEXT", "ATTEMPTS", "REPLY"}
 
+// mailRow is a mail as a line of a table.
 func mailRow(mail portrait.Mail) []string {
 	return []string{strconv.FormatInt(mail.ID, 10), mail.Supplier, mail.External, mail.To, mail.State,
 		string(mail.QueuedAt), string(mail.SettledAt), string(mail.DueAt), strconv.Itoa(mail.Attempts), mail.Reply}
@@ -77,6 +78,7 @@ func mailList() *cobra.Command {
 	return command
 }
 
+// mailShow finds a mail also by the Message-ID a customer's provider quotes.
 func mailShow() *cobra.Command {
 	var personal bool
 	command := onDatabase(&cobra.Command{
@@ -129,6 +131,8 @@ func mailRetry() *cobra.Command {
 	return command
 }
 
+// mailWithdraw takes either mails or a whole supplier's: a slip of the finger
+// must not do both.
 func mailWithdraw() *cobra.Command {
 	var supplier, reason string
 	command := onDatabase(&cobra.Command{
@@ -176,6 +180,7 @@ func mailBounced() *cobra.Command {
 	return command
 }
 
+// sayMails says how many were changed.
 func sayMails(command *cobra.Command, action string, count int, done string) error {
 	noun := "mails"
 	if count == 1 {

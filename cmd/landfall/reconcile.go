@@ -148,6 +148,7 @@ type signOffEntry struct {
 	PageHash   string `json:"page_sha256"`
 }
 
+// entryOf is a sign-off without its documents, for lists.
 func entryOf(signed landfall.SignOff) signOffEntry {
 	return signOffEntry{
 		signed.ID, signed.Supplier, instant(signed.SignedAt), signed.Actor,
@@ -155,6 +156,8 @@ func entryOf(signed landfall.SignOff) signOffEntry {
 	}
 }
 
+// reconcileSign seals only what is explained; a reason is typed for what
+// differs and stays with the report.
 func reconcileSign() *cobra.Command {
 	var reasons []string
 	command := onDatabase(&cobra.Command{
@@ -207,6 +210,7 @@ func reconcileReports() *cobra.Command {
 	})
 }
 
+// reconcileShow prints bytes and not data: a hash is taken of them.
 func reconcileShow() *cobra.Command {
 	var page bool
 	command := onDatabase(&cobra.Command{

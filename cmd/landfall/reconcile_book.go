@@ -207,6 +207,8 @@ func measured(s *collate.Supplier) []operate.ReportLine {
 	return operate.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
 }
 
+// claimsWord says how the control totals of the book and of the server stand
+// to each other.
 func claimsWord(claims collate.Claims) string {
 	switch {
 	case !claims.InBook:
@@ -251,6 +253,7 @@ func printCollated(out io.Writer, result collate.Result, named []collate.Finding
 	}
 }
 
+// printMeasured prints the figures of one supplier, those that differ marked.
 func printMeasured(out io.Writer, s *collate.Supplier) {
 	fmt.Fprintln(out)
 	if s.Unknown {
@@ -272,6 +275,8 @@ func printMeasured(out io.Writer, s *collate.Supplier) {
 	}
 }
 
+// printFindings names some of the accounts that differ; all of them are in
+// the file.
 func printFindings(out io.Writer, named []collate.Finding, result collate.Result, file string) {
 	rows := [][]string{}
 	for _, one := range named[:min(mostShown, len(named))] {

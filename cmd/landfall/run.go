@@ -74,6 +74,7 @@ func runStart() *cobra.Command {
 	return command
 }
 
+// instantFlag reads an instant that need not be given.
 func instantFlag(name, text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
@@ -107,6 +108,7 @@ func runList() *cobra.Command {
 	}))
 }
 
+// kindOfRun says in a word what a run does.
 func kindOfRun(run client.Run) string {
 	kind := "create"
 	if run.DryRun {

@@ -73,6 +73,8 @@ func runUndo() *cobra.Command {
 	return command
 }
 
+// printRemnant says why one account was kept, while the others are still
+// being undone.
 func printRemnant(out io.Writer, remnant operate.RunRemnant, machine bool) error {
 	entry := remnantEntry{
 		Supplier: remnant.Key.Supplier, External: remnant.Key.External, Number: remnant.Number,
@@ -88,6 +90,7 @@ func printRemnant(out io.Writer, remnant operate.RunRemnant, machine bool) error
 	return err
 }
 
+// printUndo says what it came to, and in JSON whether it came to its end.
 func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) error {
 	summary := undoSummary{
 		Run: undo.Run, Created: undo.Created, Undone: undo.Undone, Kept: undo.Left() - undo.Failed, Failed: undo.Failed,

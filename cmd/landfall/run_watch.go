@@ -127,6 +127,7 @@ func printRun(out io.Writer, run client.Run) {
 	}
 }
 
+// instantOf is empty for what has not happened.
 func instantOf(at *time.Time) string {
 	if at == nil {
 		return ""

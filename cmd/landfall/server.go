@@ -28,6 +28,9 @@ func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, 
 	return command
 }
 
+// serverOf makes the client of commands that talk to a server, from flags or
+// else from the environment. A key in an argument can be read by everybody on
+// the machine, so the environment is what the handbook shows.
 func serverOf(command *cobra.Command) (*client.Client, error) {
 	address, _ := command.Flags().GetString("server")
 	if address == "" {

@@ -103,8 +103,10 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	return nil
 }
 
+// keepNothing is for who only wants the figures.
 func keepNothing(proofread.Mistake) error { return nil }
 
+// keepMistake writes a line of the report.
 func keepMistake(writer *report.Writer, mistake proofread.Mistake) error {
 	if mistake.Wrong() {
 		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
@@ -166,6 +168,8 @@ func showProof(command *cobra.Command, proof proofread.Proof, summary report.Sum
 // mostShown keeps a book gone wrong from scrolling what matters away.
 const mostShown = 20
 
+// showGroups prints what to mend first: the mistakes that most accounts
+// share.
 func showGroups(out io.Writer, what string, groups []landfall.FailureGroup) {
 	if len(groups) == 0 {
 		return

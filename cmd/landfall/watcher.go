@@ -26,6 +26,8 @@ type watcher struct {
 	began    time.Time
 }
 
+// newWatcher decides once how progress is told: a bar for people, lines for
+// logs, objects for machines.
 func newWatcher(command *cobra.Command) *watcher {
 	out := command.ErrOrStderr()
 	return &watcher{out: out, machine: asJSON(command), terminal: isTerminal(out) && !asJSON(command)}
@@ -51,6 +53,7 @@ func (w *watcher) Begin(phase mover.Phase, whole int) {
 	w.phase, w.whole = phase, whole
 }
 
+// newBar draws a bar, or counts where the end is not known.
 func (w *watcher) newBar(phase mover.Phase, whole int) *progressbar.ProgressBar {
 	if whole == 0 {
 		whole = -1 // not known: a count instead of a bar
@@ -114,6 +117,7 @@ func (w *watcher) interject() {
 	}
 }
 
+// say tells something that happened in the form that was chosen.
 func (w *watcher) say(kind string, data map[string]any, sentence string, args ...any) {
 	if w.machine {
 		data["event"] = kind

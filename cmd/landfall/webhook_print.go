@@ -32,6 +32,8 @@ type webhookEntry struct {
 	CreatedAt    *string  `json:"created_at"`
 }
 
+// newWebhookEntry leaves the secrets out: they are shown once, when they are
+// made.
 func newWebhookEntry(webhook landfall.Webhook) webhookEntry {
 	entry := webhookEntry{
 		Name: webhook.Name, Organisation: webhook.Organisation, State: string(webhook.State), URL: webhook.URL, Events: []string{},
@@ -66,6 +68,7 @@ type deliveryEntry struct {
 	Reason   string  `json:"reason"`
 }
 
+// deliveryEntries lists deliveries without what they carry.
 func deliveryEntries(deliveries []landfall.Delivery) []deliveryEntry {
 	entries := []deliveryEntry{}
 	for _, d := range deliveries {
@@ -108,6 +111,7 @@ func webhookShow() *cobra.Command {
 	})
 }
 
+// showDeliveries prints how many there are, and the first of them.
 func showDeliveries(out io.Writer, what string, count int, entries []deliveryEntry) {
 	fmt.Fprintf(out, "  %-10s %d\n", what, count)
 	if len(entries) == 0 {

@@ -342,6 +342,8 @@ func (a *App) sweep(ctx context.Context) {
 // useEvery is how exactly operators see when a key was last used.
 const useEvery = time.Minute
 
+// keepUses writes down now and then which keys were used, and once more at
+// the end: a write for every request would cost more than the request.
 func (a *App) keepUses(ctx context.Context) {
 	for ended := false; !ended; {
 		select {

@@ -64,6 +64,8 @@ type doctor struct {
 	told     func(Diagnosis)
 }
 
+// say tells a finding as soon as it is there: the next question may take
+// seconds.
 func (d *doctor) say(what string, verdict Verdict, finding, advice string) {
 	d.told(Diagnosis{what, verdict, finding, advice})
 }
@@ -91,6 +93,7 @@ func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 	d.mail(ctx)
 }
 
+// listener looks at who could listen in.
 func (d *doctor) listener() {
 	host, _, _ := net.SplitHostPort(d.settings.Listen)
 	if address := net.ParseIP(host); d.settings.TLS.Certificate == "" && (address == nil || !address.IsLoopback()) {
@@ -104,6 +107,8 @@ func (d *doctor) listener() {
 // soon is when the end of a certificate is worth a word.
 const soon = 14 * day
 
+// certificate looks whether the files fit together and how long they are
+// good.
 func (d *doctor) certificate() {
 	if d.settings.TLS.Certificate == "" {
 		return
@@ -159,6 +164,8 @@ func (d *doctor) file() {
 // are hard to compare. Nothing else depends on it.
 const mostSkew = 5 * time.Second
 
+// database looks whether it answers, keeps what it promises and has the
+// schema of this program.
 func (d *doctor) database(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*examineTime)
 	defer cancel()
@@ -231,6 +238,7 @@ func (d *doctor) vendors(ctx context.Context, store landfall.Transactor) {
 	}
 }
 
+// mail talks to the mail server without sending anything.
 func (d *doctor) mail(ctx context.Context) {
 	if d.settings.Mail.Server == "" {
 		d.say("mail server", Good, "none is set; no mails are sent", "")

@@ -44,6 +44,7 @@ type gap struct {
 	cause  error
 }
 
+// newLines begins to gather lines for an output.
 func newLines(out io.Writer) *lines {
 	return &lines{out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), idle: make(chan struct{})}
 }

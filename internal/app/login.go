@@ -20,6 +20,8 @@ type logins struct {
 	overQuota func(organisation, quota string)
 }
 
+// newLogins begins counting with every outcome there is, so that none appears
+// out of nothing.
 func newLogins(log *slog.Logger) *logins {
 	l := &logins{log: log, counts: map[auth.Outcome]*atomic.Int64{}, overQuota: func(string, string) {}}
 	for _, outcome := range auth.Outcomes {

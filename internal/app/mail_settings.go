@@ -73,11 +73,14 @@ var mailing = []setting{
 	}},
 }
 
+// checkMailServer looks at the form; whether it answers is the doctor's
+// question.
 func checkMailServer(text string) error {
 	_, _, err := relay.Split(text, relay.StartTLS)
 	return err
 }
 
+// checkMailAddress wants one address, with or without a name.
 func checkMailAddress(text string) error {
 	_, err := letter.ParseAddress(text)
 	return err

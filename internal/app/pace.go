@@ -63,6 +63,8 @@ type pacedBody struct {
 // for; it is far less than what the start allows.
 const pauseNoticed = time.Second
 
+// Read counts the time in which nobody asked as ours and not the caller's:
+// who waits for his turn is not slow.
 func (b *pacedBody) Read(into []byte) (int, error) {
 	if !b.asked.IsZero() {
 		if pause := time.Since(b.asked); pause > pauseNoticed {

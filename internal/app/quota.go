@@ -8,6 +8,8 @@ import (
 // bytesEvery is how exactly the bytes of a day are counted over all servers.
 const bytesEvery = 5 * time.Second
 
+// keepBytes writes down now and then what organisations have sent, and once
+// more at the end.
 func (a *App) keepBytes(ctx context.Context) {
 	for ended := false; !ended; {
 		select {

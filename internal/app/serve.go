@@ -58,6 +58,7 @@ func (s *server) secure(with *credentials) {
 
 func (s *server) address() net.Addr { return s.door.Addr() }
 
+// serve answers until it is shut.
 func (s *server) serve() error {
 	serve := func() error { return s.http.Serve(s.door) }
 	if s.tls != nil {

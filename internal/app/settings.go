@@ -322,6 +322,8 @@ func checkDatabase(text string) error {
 	return err
 }
 
+// checkBaseURL refuses what links could not be made of. The sentence does not
+// repeat the value, which may hold a password.
 func checkBaseURL(text string) error {
 	base, err := url.Parse(text)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||

@@ -65,6 +65,8 @@ func (s *surveyor) read() survey {
 	return s.found
 }
 
+// look asks everything in one view, so that figures that belong together
+// agree.
 func look(ctx context.Context, view landfall.View) (survey, error) {
 	found := survey{
 		accounts: map[string]map[string]int64{}, deviating: map[string]int64{},

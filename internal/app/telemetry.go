@@ -56,6 +56,8 @@ func (a *App) openTelemetry(ctx context.Context) (err error) {
 // lastTelemetry is how long the end waits for what was not sent yet.
 const lastTelemetry = 3 * time.Second
 
+// closeTelemetry sends what is left, for a bounded time: a collector that is
+// away must not hold up the end.
 func (a *App) closeTelemetry() {
 	if a.telemetry == nil {
 		return

@@ -32,6 +32,7 @@ var securing = []setting{
 	}},
 }
 
+// complete finds settings that need each other.
 func (s TLSSettings) complete() (mistakes []error) {
 	if (s.Certificate == "") != (s.Key == "") {
 		mistakes = append(mistakes, errors.New("settings tls-certificate and tls-key: one is of no use without the other"))
@@ -82,6 +83,8 @@ func (c *credentials) server() *tls.Config {
 	}
 }
 
+// current gives the certificate as the files have it. They are looked at now
+// and then, so that a renewed one is used without a restart.
 func (c *credentials) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,6 +116,7 @@ func (c *credentials) expiry() time.Time {
 	return c.ends
 }
 
+// stat says what the files are now.
 func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 	for i, name := range []string{c.settings.Certificate, c.settings.Key, c.settings.ClientCA} {
 		if name == "" {
@@ -125,6 +129,7 @@ func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 	return files, nil
 }
 
+// same reports whether none of them was changed.
 func same(one, other [3]fs.FileInfo) bool {
 	for i := range one {
 		a, b := one[i], other[i]
@@ -138,6 +143,8 @@ func same(one, other [3]fs.FileInfo) bool {
 	return true
 }
 
+// read takes the files up, all or none: a certificate without its key would
+// turn everybody away.
 func (c *credentials) read() error {
 	pair, err := tls.LoadX509KeyPair(c.settings.Certificate, c.settings.Key)
 	if err != nil {

@@ -71,6 +71,8 @@ func (v Verdict) Err() *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: v.code, Detail: v.detail, Violations: v.Errors}
 }
 
+// detailAccount is what a refused account says as a whole; the violations say
+// the rest.
 const detailAccount = "The account data is not valid."
 
 // read reads a body against a table with the service's limits. It stops soon
@@ -96,6 +98,8 @@ func read(ctx context.Context, table *rules.Table, body []byte) (*rules.Document
 	return nil, refusal
 }
 
+// keyOf reads which account a body is about. What is not there is empty, and
+// then no supplier is found by it.
 func keyOf(root *rules.Node, supplierField string) landfall.Key {
 	return landfall.Key{
 		Supplier: root.Field(supplierField).Text(),

@@ -57,6 +57,7 @@ var billingOptionsTable = rules.NewTable("BillingOptions", "How often an account
 	rules.May("period_start_month", rules.Integer(1, 12), "Month of the year a billing period begins."),
 )
 
+// referenceTable is for the numbers other systems know an account by.
 var referenceTable = rules.NewTable("Reference", "A second number by which the account is known somewhere.",
 	rules.Need("namespace", rules.Name(50), "Who knows the account by this value."),
 	rules.Need("value", rules.Name(100), "The number or name itself."),

@@ -8,6 +8,8 @@ import (
 // The functions below turn nodes into nouns. They never fail: what is absent or
 // was refused has the zero value, and who binds has checked before.
 
+// The functions below make nouns of nodes whose shape the tables have
+// accepted: nothing can fail in them, and what was left out is a zero value.
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, "supply"),

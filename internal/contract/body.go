@@ -133,14 +133,17 @@ var anyValueSchema = map[string]any{"anyOf": []any{
 	map[string]any{"type": "null"},
 }}
 
+// refTo points at a schema of the API description.
 func refTo(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
+// listOf is a list in a schema.
 func listOf(items map[string]any) map[string]any {
 	return map[string]any{"type": "array", "items": items}
 }
 
+// oneOfTexts is a text of which every value is known.
 func oneOfTexts(choices ...string) map[string]any {
 	return map[string]any{"type": "string", "enum": choices}
 }
@@ -210,6 +213,7 @@ func (m memberOf[T]) as(schema map[string]any) memberOf[T] {
 	return m
 }
 
+// appendInstant writes an instant, or null where there is none.
 func appendInstant(dst []byte, at time.Time) []byte {
 	if at.IsZero() {
 		return append(dst, "null"...)

@@ -29,6 +29,7 @@ func appendEcho(dst []byte, echo Echo) []byte {
 	return append(dst, '}')
 }
 
+// violations writes lists of them wherever they stand.
 var violations = List[landfall.Violation]{items: ViolationBody}
 
 // warned declares the list of warnings, which is there when it was asked for.
@@ -119,6 +120,7 @@ var EntryBody = &Body[landfall.ProcessEntry]{
 	},
 }
 
+// figured says that figures were asked for and there are some.
 func figured(entry landfall.ProcessEntry) bool { return entry.Figures != nil }
 
 // The three lists differ in what they leave out alone.

@@ -32,6 +32,8 @@ func exampleTotals() landfall.ControlTotals {
 	return totals
 }
 
+// claimedMembers declares a member for every count; one that was never
+// claimed is left out, since 0 would be a claim.
 func claimedMembers() (members []memberOf[landfall.ControlTotals]) {
 	for _, kind := range claimedFields {
 		claim := func(c landfall.ControlTotals) *money.Total { return c.Claims[landfall.Measure{Kind: kind}].Count }
@@ -47,6 +49,8 @@ type currencyClaims struct {
 	claims   map[landfall.Measure]landfall.Value
 }
 
+// claimedCurrencies gathers what was claimed by currency, sorted, so that the
+// same claims are written alike.
 func claimedCurrencies(c landfall.ControlTotals) (found []currencyClaims) {
 	currencies := map[string]bool{}
 	for measure := range c.Claims {
@@ -60,10 +64,13 @@ func claimedCurrencies(c landfall.ControlTotals) (found []currencyClaims) {
 	return found
 }
 
+// balances gives the sum of balances, nil when nobody claimed one.
 func (c currencyClaims) balances() *money.Total {
 	return c.claims[landfall.Measure{Kind: landfall.MeasuresBalances, Currency: c.currency}].Amount
 }
 
+// transactions gives what was claimed of each type, in the order of the
+// contract.
 func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 	for _, kind := range landfall.TransactionTypes {
 		measure := landfall.Measure{Kind: landfall.MeasuresTransactions, Currency: c.currency, Type: kind}

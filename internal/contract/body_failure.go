@@ -27,6 +27,7 @@ var FailedBody = &Body[landfall.FailedProcess]{
 	}},
 }
 
+// failedAt names the step that failed, as it is on the wire.
 func failedAt(f landfall.FailedProcess) string {
 	switch {
 	case f.Failure.AtStaging:
@@ -66,6 +67,7 @@ var repairBody = &Body[landfall.Repair]{
 	example: exampleRepair(50),
 }
 
+// exampleRepair is shown in the API description.
 func exampleRepair(percent int) landfall.Repair {
 	return landfall.Repair{Percent: percent, Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example}}
 }

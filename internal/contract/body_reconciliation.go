@@ -71,6 +71,7 @@ var explainedBody = &Body[landfall.ReconciliationRow]{
 	example: exampleReconciliation().Rows[0],
 }
 
+// explains declares the member of one reason.
 func explains(reason landfall.Reason, doc string) memberOf[landfall.ReconciliationRow] {
 	return compares(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
 }

@@ -54,6 +54,7 @@ var RunBody = &Body[landfall.Run]{
 // RunsBody answers the question which runs there were.
 var RunsBody = &List[landfall.Run]{name: "RunList", items: RunBody}
 
+// runStates lists the states for the schema.
 func runStates() []string {
 	texts := make([]string, len(landfall.RunStates))
 	for i, state := range landfall.RunStates {
@@ -88,6 +89,8 @@ func countsOrNull[T any](name, doc string, get func(T) int) memberOf[T] {
 	return member
 }
 
+// runRate writes the pace with three decimals, without a binary float on the
+// way; null before there is one.
 func runRate(r landfall.Run) []byte {
 	if rate := r.PerThousandSeconds(); rate > 0 {
 		return appendScaled(nil, rate, 3)
@@ -95,6 +98,8 @@ func runRate(r landfall.Run) []byte {
 	return []byte("null")
 }
 
+// runEstimate writes the share that will succeed with its bounds; null while
+// too few have been tried to say.
 func runEstimate(r landfall.Run) []byte {
 	estimate, known := r.Estimate()
 	if !known {

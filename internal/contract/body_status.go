@@ -58,10 +58,13 @@ var StatusBody = &Body[Standing]{
 	example: Standing{Status: "COMPLETED", Number: exampleNumber},
 }
 
+// detailed says that details were asked for.
 func (s Standing) detailed() bool { return s.Process != nil }
 
+// takenBack says that an account of this process was taken back.
 func (s Standing) takenBack() bool { return len(s.Undone) > 0 }
 
+// created says that there is an account.
 func (s Standing) created() bool { return s.Figures != nil }
 
 // state tells an account whose last attempt failed from one that nobody tried.

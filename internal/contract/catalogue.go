@@ -44,6 +44,7 @@ func answers(code, meaning string, status ...int) CodeEntry {
 	return CodeEntry{Code: code, Status: status, Where: wholeAnswer, Severity: refuses, Meaning: meaning}
 }
 
+// points declares a code that stands in a violation.
 func points(code, where, meaning string) CodeEntry {
 	return CodeEntry{Code: code, Status: []int{http.StatusBadRequest}, Where: where, Severity: refuses, Meaning: meaning}
 }

@@ -22,6 +22,8 @@ type checker struct {
 // defaults are the settings of a supplier that is not known.
 var defaults = landfall.NewSupplier("")
 
+// newChecker readies a check. Of an unknown supplier the usual settings are
+// taken: who sends a wrong code still learns what else is wrong.
 func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.Time) *checker {
 	c := &checker{report: document.Report(), supplier: defaults, known: supplier != nil, now: now}
 	if c.known {
@@ -123,6 +125,8 @@ func (c *checker) phone(number *rules.Node) {
 	}
 }
 
+// email notices addresses made for trying things out: mails to them would go
+// to strangers or nowhere.
 func (c *checker) email(address *rules.Node) {
 	if text := address.Text(); text != "" && testEmail(text) {
 		c.broken(CodeTestEmail, address)
@@ -152,6 +156,8 @@ func (c *checker) unique(code string, list *rules.Node, field string) {
 	}
 }
 
+// firstTime breaks a rule when a text was seen before. Nodes that are wrong
+// already are left out: two empty ones are not the same thing twice.
 func (c *checker) firstTime(known *seen, code string, node *rules.Node) {
 	if node.Valid() && !known.add(node.Text()) {
 		c.broken(code, node)
@@ -187,6 +193,7 @@ func (s *seen) addPair(a, b *rules.Node) bool {
 	return !a.Valid() || !b.Valid() || s.add(a.Text()+"\x00"+b.Text())
 }
 
+// setOfTexts makes a set for looking words up.
 func setOfTexts(texts []string) map[string]bool {
 	set := make(map[string]bool, 2*len(texts))
 	for _, text := range texts {

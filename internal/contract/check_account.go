@@ -56,6 +56,7 @@ func (c *checker) accountKind(root *rules.Node) {
 	}
 }
 
+// customer checks what belongs together about one customer.
 func (c *checker) customer(n *rules.Node, domestic bool) {
 	if !n.Valid() {
 		return
@@ -78,6 +79,8 @@ func (c *checker) customer(n *rules.Node, domestic bool) {
 	c.metadata(n)
 }
 
+// billing checks what is said about bills against the supplier and with
+// itself.
 func (c *checker) billing(root *rules.Node) {
 	currency := root.Field("currency")
 	if c.known && currency.Valid() && currency.Text() != c.supplier.Currency {
@@ -120,10 +123,13 @@ func (c *checker) dates(root *rules.Node) {
 	}
 }
 
+// metadata wants every key once: of two values nobody could say which is
+// meant.
 func (c *checker) metadata(n *rules.Node) {
 	c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key")
 }
 
+// consents wants one of each type, and none from the future.
 func (c *checker) consents(n *rules.Node) {
 	list := n.Field("consents")
 	c.unique(CodeDuplicateConsents, list, "type")

@@ -39,6 +39,7 @@ func (c *checker) transactionType(n *rules.Node) {
 	}
 }
 
+// needs wants a field that only some types of transaction have.
 func (c *checker) needs(n *rules.Node, field string) {
 	if !n.Field(field).Present() {
 		c.report.AddField(n, field, rules.CodeRequired, "A transaction of this type needs this field.")
@@ -108,6 +109,8 @@ func apartExactly(reckoned string, a money.Decimal, given string, b money.Decima
 	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + b.Sub(a).String() + "."
 }
 
+// minorUnit is the smallest amount there is, by which rounded sums may
+// differ.
 const minorUnit = money.Amount(1)
 
 // signed gives a transaction's amount as it moves the balance.
@@ -156,6 +159,7 @@ func (c *checker) paymentSchedules(list *rules.Node) {
 	c.overlap(CodeScheduleOverlap, spans(list, "start_date", "end_date"))
 }
 
+// scheduleNeeds wants a field that only some triggers have.
 func (c *checker) scheduleNeeds(n *rules.Node, field, code string) {
 	if !n.Field(field).Present() {
 		c.brokenField(code, n, field)

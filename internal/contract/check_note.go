@@ -2,6 +2,8 @@ package contract
 
 import "landfall/internal/rules"
 
+// notes checks each note for itself; whether the account has it already only
+// its books can say.
 func (c *checker) notes(list *rules.Node) {
 	for _, note := range list.Items() {
 		if !note.Valid() {

@@ -6,6 +6,8 @@ import (
 	"landfall/internal/rules"
 )
 
+// supplyAddresses checks every address and point, and that none comes twice
+// in the account.
 func (c *checker) supplyAddresses(list *rules.Node) {
 	var addresses, points seen
 	several := len(list.Items()) > 1
@@ -25,6 +27,8 @@ func (c *checker) supplyAddresses(list *rules.Node) {
 	}
 }
 
+// supplyPoint checks the periods of a point against those of its agreements
+// and meters.
 func (c *checker) supplyPoint(n *rules.Node) {
 	c.period(n, "supply_start_date", "supply_end_date")
 	agreements := n.Field("agreements")

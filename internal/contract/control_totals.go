@@ -94,10 +94,13 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 	return totals, nil
 }
 
+// saidTwice refuses a second claim about the same: which of the two holds is
+// not ours to guess.
 func saidTwice(attr string) landfall.Violation {
 	return landfall.Violation{Code: rules.CodeInvalidChoice, Attr: attr, Detail: "An earlier item is about the same. Say it once."}
 }
 
+// countOf reads a count, nil when none was claimed: 0 is a claim.
 func countOf(node *rules.Node) *money.Total {
 	if !node.Valid() {
 		return nil
@@ -106,6 +109,7 @@ func countOf(node *rules.Node) *money.Total {
 	return &total
 }
 
+// totalOf reads an amount, nil when none was claimed.
 func totalOf(node *rules.Node) *money.Total {
 	if !node.Valid() {
 		return nil

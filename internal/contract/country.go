@@ -31,6 +31,7 @@ func ValidCountry(text string) bool { return countrySet[text] }
 // ValidCurrency reports whether a text is a current ISO 4217 code.
 func ValidCurrency(text string) bool { return currencySet[text] }
 
+// setOf makes a set of words in a text.
 func setOf(words string) map[string]bool {
 	set := make(map[string]bool)
 	for word := range strings.FieldsSeq(words) {

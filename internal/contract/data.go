@@ -111,6 +111,7 @@ func bindAddress(n *rules.Node, prefix string) landfall.Address {
 	return address
 }
 
+// appendLine leaves empty lines of an address out.
 func appendLine(lines []string, node *rules.Node) []string {
 	if text := node.Text(); text != "" {
 		return append(lines, text)

@@ -18,6 +18,8 @@ func Differences(earlier, later []byte) []string {
 	return differentFields(nil, "", transactionTable, a.Root(), b.Root())
 }
 
+// differentFields compares two objects field by field of their table, so that
+// nothing unknown is ever compared or named.
 func differentFields(found []string, prefix string, table *rules.Table, a, b *rules.Node) []string {
 	for i := range table.Fields {
 		field := &table.Fields[i]
@@ -26,6 +28,8 @@ func differentFields(found []string, prefix string, table *rules.Table, a, b *ru
 	return found
 }
 
+// differentValues compares by meaning and not by spelling: 10 and 10.00 are
+// the same amount.
 func differentValues(found []string, path string, typ *rules.Type, a, b *rules.Node) []string {
 	if a.Present() != b.Present() {
 		return append(found, path)

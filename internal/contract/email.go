@@ -76,6 +76,7 @@ func testEmail(text string) bool {
 	return false
 }
 
+// cutLast cuts at the last mark: a local part may have one of its own.
 func cutLast(text string, mark byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(text, mark); i >= 0 {
 		return text[:i], text[i+1:], true

@@ -41,14 +41,17 @@ func textDetail(name, doc, example string) eventMember {
 	return eventMember{name: name, doc: doc, schema: textSchema, always: true, example: example}
 }
 
+// countDetail is a number in an event's data.
 func countDetail(name, doc, example string) eventMember {
 	return eventMember{name: name, doc: doc, schema: countSchema, always: true, example: example}
 }
 
+// flagDetail is yes or absent.
 func flagDetail(name, doc string) eventMember {
 	return eventMember{name: name, doc: doc, schema: flagSchema, example: "true"}
 }
 
+// optional says that not every event of the type has it.
 func (m eventMember) optional() eventMember {
 	m.always = false
 	return m

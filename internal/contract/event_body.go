@@ -62,6 +62,8 @@ var EventBody = &Body[CloudEvent]{
 	example: eventKinds[0].Example(),
 }
 
+// subject names the account an event is about, or the supplier where it is
+// about all.
 func (e CloudEvent) subject() string {
 	if e.Key.External == "" {
 		return e.Key.Supplier
@@ -86,6 +88,8 @@ func (e CloudEvent) appendData(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// appendDetail writes a detail as what its type declares, and as text where
+// an old event does not fit a newer declaration: the log is never rewritten.
 func appendDetail(dst []byte, kind *EventKind, name, text string) []byte {
 	if kind != nil {
 		at := slices.IndexFunc(kind.members, func(member eventMember) bool { return member.name == name })

@@ -31,6 +31,8 @@ func ValidPath(text string) bool {
 // than twice, and each time costs the whole path.
 const decodings = 4
 
+// plainPath reports whether a path is relative and means one thing to every
+// file store.
 func plainPath(text string) bool {
 	text = strings.TrimPrefix(text, "/")
 	if hasScheme(text) || strings.HasPrefix(text, "~") {
@@ -102,6 +104,7 @@ func percentDecoded(text string) string {
 	return string(decoded)
 }
 
+// hex reads a digit of an escape, -1 for none.
 func hex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

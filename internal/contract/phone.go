@@ -91,6 +91,8 @@ func plainBritish(text string) bool {
 	return digits == 10
 }
 
+// possibleSlow asks the library, which takes a hundred times as long as the
+// rest of a field.
 func possibleSlow(text, region string) bool {
 	number, err := phonenumbers.Parse(text, region)
 	return err == nil && phonenumbers.IsPossibleNumber(number)
@@ -109,6 +111,7 @@ type memory struct {
 	places [4096]atomic.Pointer[remembered]
 }
 
+// remembered is a question of late and its answer.
 type remembered struct {
 	text, region string
 	possible     bool
@@ -116,6 +119,8 @@ type remembered struct {
 
 var phoneMemory = &memory{seed: maphash.MakeSeed()}
 
+// ask answers from memory where it can. The seed is drawn at the start, so
+// that nobody can choose numbers that push each other out.
 func (m *memory) ask(text, region string) bool {
 	place := &m.places[maphash.String(m.seed, text)%uint64(len(m.places))]
 	if known := place.Load(); known != nil && known.text == text && known.region == region {

@@ -54,6 +54,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // hand.
 func inwardLetter(c byte) bool { return letterExcept(c, "CIKMOV") }
 
+// letterExcept reports whether a byte is a letter that may stand there.
 func letterExcept(c byte, excluded string) bool {
 	return c >= 'A' && c <= 'Z' && strings.IndexByte(excluded, c) < 0
 }

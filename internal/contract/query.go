@@ -135,6 +135,8 @@ func (q *Query) take(name string) (text string, given bool) {
 	return text, given
 }
 
+// refuse keeps a violation, a bounded number of them: the query may have
+// thousands.
 func (q *Query) refuse(name, code, detail string) {
 	switch {
 	case len(q.violations) < mostViolations:

@@ -60,6 +60,7 @@ func shapeError(document *rules.Document) error {
 	}
 }
 
+// detailRequest is what a refused request says as a whole.
 const detailRequest = "The request is not valid."
 
 // envelopeRequest is a request with a list for one account. Cross-field rules
@@ -70,6 +71,7 @@ type envelopeRequest struct {
 	document *rules.Document
 }
 
+// readEnvelope reads what all requests for an account have in common.
 func readEnvelope(ctx context.Context, table *rules.Table, body []byte) (envelopeRequest, error) {
 	document, err := read(ctx, table, body)
 	return envelopeRequest{body: body, document: document}, err
@@ -81,6 +83,7 @@ func (r *envelopeRequest) Key() landfall.Key { return keyOf(r.document.Root(), "
 // Body gives the bytes that were sent.
 func (r *envelopeRequest) Body() []byte { return r.body }
 
+// list gives the list the request is for.
 func (r *envelopeRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
 
 // NotesRequest brings notes for an account.

@@ -26,6 +26,7 @@ var runTable = rules.NewTable("RunRequest", "Asks the service to create a suppli
 	rules.May("not_after", rules.Datetime(), "When the run pauses if it has not ended; never when left out."),
 )
 
+// selections lists what a run may choose from, for the table.
 func selections() []string {
 	texts := make([]string, len(landfall.RunSelections))
 	for i, selection := range landfall.RunSelections {

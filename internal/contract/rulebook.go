@@ -106,6 +106,7 @@ var ruleBook = []Rule{
 	{CodeTestEmail, warns, "every e-mail address", "This looks like an e-mail address for trying out."},
 }
 
+// ruleIndex finds rules by their code.
 var ruleIndex = func() map[string]*Rule {
 	index := make(map[string]*Rule, len(ruleBook))
 	for i := range ruleBook {

@@ -81,6 +81,8 @@ func (r *TransactionsRequest) FirstFailing(verdict Verdict) int {
 	return index
 }
 
+// firstFailing finds the violation of the first transaction that has one,
+// which is the one the answer is about.
 func firstFailing(violations []landfall.Violation) (first landfall.Violation, index int) {
 	index = -1
 	for _, violation := range violations {
@@ -110,6 +112,8 @@ func (r *TransactionsRequest) Refuse(index int, field, code, detail string, late
 	return r.withTransaction(refusal, index, detail)
 }
 
+// withTransaction puts the transaction itself into its refusal, as the
+// contract wants it, byte for byte as it was sent.
 func (r *TransactionsRequest) withTransaction(refusal *landfall.Error, index int, reason string) *landfall.Error {
 	data := json.RawMessage("null")
 	if items := r.list("transactions").Items(); index >= 0 && index < len(items) && items[index].Present() {

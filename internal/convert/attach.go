@@ -128,6 +128,8 @@ func (a *attacher) dangling(e *entry, l *load) error {
 	return nil
 }
 
+// shownKey writes a key as a person knows it: its parts are kept with zero
+// bytes between them, which no value can have.
 func shownKey(key []byte) string { return shown(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
 
 // leave ends a key. What belongs to nothing but rows with problems is left out
@@ -142,6 +144,8 @@ func (a *attacher) leave() {
 	}
 }
 
+// tableAt gives the table of a count: a place's own first, then those whose
+// rows were put into its rows.
 func (c *cursor) tableAt(i int) *table {
 	if i == 0 {
 		return c.place.table
@@ -177,6 +181,9 @@ func (a *attacher) collect(c *cursor) error {
 // longestLine is the longest line of a book.
 const longestLine = 10 << 20
 
+// take keeps a row for the object that is being made, unless there are too
+// many of them or the line would grow too long: both would be refused by the
+// service, and are told here with the row.
 func (a *attacher) take(c *cursor, text []byte) error {
 	most := 1
 	if c.place.mode == asList {
@@ -249,6 +256,7 @@ func (a *attacher) fill(dst, text []byte, last bool) []byte {
 	}
 }
 
+// has says whether anything at all can come into a hole.
 func (a *attacher) has(mark byte) bool {
 	return slices.ContainsFunc(a.cursors, func(c *cursor) bool { return c.place.mark == mark })
 }

@@ -23,6 +23,7 @@ const (
 	utf16WithBO charset = "utf-16"
 )
 
+// charsets are the names a map may say.
 var charsets = []string{string(utf8Charset), string(windows1252), string(latin1), string(utf16WithBO)}
 
 // highOf1252 are the characters of 0x80 to 0x9f, which is where Windows-1252
@@ -157,6 +158,7 @@ func (w *wideReader) turn() {
 	w.ready = utf8.AppendRune(w.ready, r)
 }
 
+// unit reads two bytes as one number, in the order the file began with.
 func (w *wideReader) unit() (uint16, error) {
 	var two [2]byte
 	if _, err := io.ReadFull(w.source, two[:]); err != nil {

@@ -178,6 +178,8 @@ func (t *table) arrange() {
 	})
 }
 
+// inOrder reports whether the rows of a table come in the order in which a
+// place wants them, which saves sorting them.
 func (t *table) inOrder(p *place) bool {
 	last := len(t.groups) - 1
 	return last >= 0 && t.groups[last].id == strings.Join(p.linked, "\x00")
@@ -299,6 +301,8 @@ func (x *conversion) reject(t *table, at uint64, counts []int, p Problem) error 
 	return x.accounts[t.number].problem(p)
 }
 
+// leftOut counts rows that were left out with what they belonged to, each
+// with its own table: the sums at the end must come to all that was read.
 func (x *conversion) leftOut(t *table, counts []int) {
 	for i, count := range counts {
 		if count > 0 {
@@ -307,6 +311,8 @@ func (x *conversion) leftOut(t *table, counts []int) {
 	}
 }
 
+// advance tells how far the reading is. Several cores read at once, so what
+// is told never goes back.
 func (x *conversion) advance(bytes int) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()

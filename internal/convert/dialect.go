@@ -23,6 +23,7 @@ var dialectSettings = []string{
 	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "empty",
 }
 
+// usualDialect is how tables are written when a map says nothing else.
 func usualDialect() dialect {
 	day, _ := newPattern("YYYY-MM-DD")
 	return dialect{
@@ -55,6 +56,8 @@ func (m *mapReader) dialect(node *outline.Node, d dialect) dialect {
 	return d
 }
 
+// figure reads how numbers are written. The two signs must differ, or 1.234
+// would mean two things.
 func (m *mapReader) figure(node *outline.Node, f figure) figure {
 	none := map[string]byte{"none": 0, "": 0}
 	f.decimal = m.letter(node, "decimal", f.decimal, nil)
@@ -65,6 +68,8 @@ func (m *mapReader) figure(node *outline.Node, f figure) figure {
 	return f
 }
 
+// patterns reads the ways in which days or times may be written, of which the
+// first that fits counts.
 func (m *mapReader) patterns(node *outline.Node, name string, usual []*pattern) []*pattern {
 	given := node.Find(name)
 	if given == nil {

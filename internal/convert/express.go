@@ -105,6 +105,7 @@ func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 	}
 }
 
+// several reads a list of columns and constants.
 func (c *compiler) several(t *table, node *outline.Node, v *value) (parts []*value) {
 	if node.Kind != outline.List || len(node.Items) == 0 {
 		c.complainf(node.Line, "this must be a list of columns or =constants")
@@ -281,6 +282,7 @@ func (c *compiler) tests(t *table, node *outline.Node) (list []test) {
 	return list
 }
 
+// cutAt takes the part in front of a mark, or everything where there is none.
 func cutAt(text []byte, at string) (piece, rest []byte) {
 	if at == "" {
 		return text, nil

@@ -47,6 +47,8 @@ func (c *compiler) files(t *table) {
 	}
 }
 
+// filesOf names what is in a folder, for a hint about a file that is not
+// there. A folder that cannot be read gives no hint.
 func filesOf(folder string) (names []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {

@@ -11,6 +11,8 @@ type load struct {
 	text   []byte   // the members, with marks where something is still to come
 }
 
+// append writes what is known of a row besides its text, in the form in which
+// it is sorted and put on disk.
 func (l *load) append(dst []byte) []byte {
 	flags := byte(0)
 	if l.bad {
@@ -40,6 +42,7 @@ func (l *load) read(text []byte, below int) {
 	l.text = text
 }
 
+// appendCounts writes how many rows of each table below are in a row.
 func appendCounts(dst []byte, counts []int) []byte {
 	for _, count := range counts {
 		dst = binary.AppendUvarint(dst, uint64(count))
@@ -47,6 +50,7 @@ func appendCounts(dst []byte, counts []int) []byte {
 	return dst
 }
 
+// readCounts reads them again.
 func (l *load) readCounts(text []byte, below int) []byte {
 	l.counts = l.counts[:0]
 	for range below {
@@ -60,6 +64,8 @@ func (l *load) readCounts(text []byte, below int) []byte {
 // Once a row has everything that belongs to it, its load is only counts and
 // members; for a root it says first which table it is of.
 
+// begin writes what stands in front of the rows of a place: where several
+// tables make accounts, which of them it was.
 func (p *place) begin(dst []byte) []byte {
 	if p.mode == asRoot {
 		return binary.AppendUvarint(dst, uint64(p.table.number))

@@ -15,6 +15,7 @@ type MapError struct {
 	Wrong []string
 }
 
+// Error gives every mistake on a line of its own.
 func (e *MapError) Error() string { return strings.Join(e.Wrong, "\n") }
 
 // mapReader reads a map and gathers what is wrong with it, so that whoever
@@ -24,6 +25,7 @@ type mapReader struct {
 	wrong []mistake
 }
 
+// mistake is one thing wrong with a map, and where it stands.
 type mistake struct {
 	line int
 	text string
@@ -32,6 +34,8 @@ type mistake struct {
 // mostWrong is how many mistakes are told at once.
 const mostWrong = 100
 
+// complainf keeps a mistake with its place, as compilers do, so that editors
+// find it.
 func (m *mapReader) complainf(line int, format string, args ...any) {
 	one := mistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
 	if len(m.wrong) < mostWrong && !slices.Contains(m.wrong, one) { // a fill that several places share
@@ -39,6 +43,8 @@ func (m *mapReader) complainf(line int, format string, args ...any) {
 	}
 }
 
+// err gives all of them in the order of the file, whatever the order in which
+// they were found.
 func (m *mapReader) err() error {
 	if len(m.wrong) == 0 {
 		return nil

@@ -90,6 +90,7 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 	return dst, drawn
 }
 
+// missing complains of an attr that must be there and is empty.
 func (r *row) missing(m *member) {
 	column := -1
 	if m.value != nil {

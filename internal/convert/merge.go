@@ -16,6 +16,8 @@ type memorySource struct {
 	now     entry
 }
 
+// next moves on to the next row of the batches. Those that were read are let
+// go at once: a whole table is in them.
 func (m *memorySource) next() bool {
 	for len(m.batches) > 0 {
 		if m.at < len(m.batches[0].slots) {
@@ -65,6 +67,7 @@ type merge struct {
 	wrong   error
 }
 
+// newMerge begins with the first row of every source.
 func newMerge(sources []source) *merge {
 	m := &merge{}
 	for _, s := range sources {
@@ -101,6 +104,7 @@ func (m *merge) next() *entry {
 	return m.heads[0]
 }
 
+// sink moves the root of the heap down to where it belongs.
 func (m *merge) sink(i int) {
 	for {
 		least := i

@@ -119,10 +119,15 @@ func (c *compiler) settle(p *place) bool {
 	return true
 }
 
+// isNumber reports whether a part of a path is the place in a list.
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
+// nameOf writes the name of a member as it stands in the line; names of attrs
+// need no escapes.
 func nameOf(name string) []byte { return []byte(`"` + name + `":`) }
 
+// fieldOf finds a field of a table of the contract, which is what a map may
+// fill.
 func fieldOf(of *rules.Table, name string) (rules.Field, bool) {
 	at := slices.IndexFunc(of.Fields, func(field rules.Field) bool { return field.Name == name })
 	if at < 0 {
@@ -131,6 +136,7 @@ func fieldOf(of *rules.Table, name string) (rules.Field, bool) {
 	return of.Fields[at], true
 }
 
+// fieldNames lists them, for the hint about a name that is not among them.
 func fieldNames(of *rules.Table) (names []string) {
 	for _, field := range of.Fields {
 		names = append(names, field.Name)

@@ -25,6 +25,7 @@ func (o *outlet) close() error {
 	return o.flush()
 }
 
+// flush hands a batch on.
 func (o *outlet) flush() error {
 	if o.batch == nil {
 		return nil

@@ -76,6 +76,8 @@ func newPattern(text string) (*pattern, error) {
 // moment is what was read.
 type moment struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
 
+// monthNames are told by three letters, in English, as old systems write
+// them.
 var monthNames = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 
 // pivot is where years of two digits change their century: no account is older
@@ -140,6 +142,7 @@ func (p *pattern) turn(dst, text []byte) ([]byte, bool) {
 	return append(dst, text[6], text[7], text[8], text[9], '-', text[3], text[4], '-', text[0], text[1]), true
 }
 
+// set puts a number where its part says.
 func (at *moment) set(part *part, value int) {
 	switch part.what {
 	case 'Y':
@@ -162,6 +165,7 @@ func (at *moment) set(part *part, value int) {
 	}
 }
 
+// monthOf gives the month of a name, however long it is written; 0 for none.
 func monthOf(text []byte) int {
 	if len(text) < 3 {
 		return 0
@@ -174,6 +178,8 @@ func monthOf(text []byte) int {
 	return 0
 }
 
+// daysOf has 29 days for February; whether a year is a leap year is looked at
+// where it matters.
 var daysOf = [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // real reports whether it is in the calendar.

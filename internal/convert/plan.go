@@ -38,6 +38,7 @@ type table struct {
 	holders []*place // places of other tables, in the order of their marks
 }
 
+// shortName is what a person calls the table: its file, without the folders.
 func (t *table) shortName() string {
 	if len(t.paths) == 0 {
 		return t.name
@@ -128,8 +129,11 @@ func rootStems() (list []string) {
 	return append(list, totalsStem)
 }
 
+// totalsStem names the place of control totals, which is a file of its own
+// kind.
 const totalsStem = "control-totals"
 
+// mapSettings are the words at the top of a map.
 var mapSettings = []string{"map", "supplier", "source", "values", "tables", "control_totals"}
 
 // readPlan reads a map. The tables are looked for in the folder. Its error is a

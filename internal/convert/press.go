@@ -31,6 +31,7 @@ type press struct {
 	used [][]int // rows in the book, by table: of itself and of those below it
 }
 
+// newPress makes the lines of one file of the book.
 func newPress(x *conversion, stem string) *press {
 	return &press{
 		conversion: x, stem: stem, name: nameOf(stem), used: make([][]int, len(x.tables)), text: make([]byte, 0, sheetSize),
@@ -207,6 +208,7 @@ func (p *press) total(t *table, at uint64, counts []int, text []byte) error {
 	return p.writeTotals(append(body, '\n'))
 }
 
+// writeTotals writes what the old system says it has, for comparing.
 func (x *conversion) writeTotals(body []byte) error {
 	return os.WriteFile(filepath.Join(x.part, book.TotalsName), body, 0o600)
 }
@@ -223,6 +225,7 @@ func (p *press) turn() error {
 	return err
 }
 
+// begin makes the file with the first line: a book has no empty files.
 func (p *press) begin() (err error) {
 	if p.file == nil {
 		p.file, err = newPrinter(filepath.Join(p.part, p.stem+".ndjson"))
@@ -296,6 +299,7 @@ func (p *press) inBook(key []byte) (bool, error) {
 	return false, p.known.err()
 }
 
+// placeOf gives where the rows of a table go in this file.
 func (p *press) placeOf(t *table) *place {
 	for _, place := range t.places {
 		if place.stem == p.stem {

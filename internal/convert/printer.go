@@ -27,6 +27,8 @@ const (
 // keepEvery is how much is written before the disk is asked to take it.
 const keepEvery = 16 << 20
 
+// newPrinter opens a file of the book and begins to write it beside those who
+// make its lines.
 func newPrinter(path string) (*printer, error) {
 	file, err := book.CreateNamed(path)
 	if err != nil {
@@ -44,6 +46,8 @@ func newPrinter(path string) (*printer, error) {
 	return p, nil
 }
 
+// print writes until there is no more. After an error it goes on taking
+// sheets, so that nobody waits for ever to hand one over.
 func (p *printer) print() {
 	var wrong error
 	written := 0

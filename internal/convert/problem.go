@@ -91,6 +91,8 @@ type account struct {
 	troubles map[Problem]*Trouble
 }
 
+// newAccount begins the account of a table's rows: every one that was read
+// ends in exactly one of its figures.
 func newAccount(t *table, folder string) *account {
 	return &account{
 		tally:    Tally{Table: t.name, Problems: map[ProblemKind]int{}},
@@ -99,6 +101,7 @@ func newAccount(t *table, folder string) *account {
 	}
 }
 
+// read counts rows that were read, and those of them that no condition wants.
 func (a *account) read(rows, passed int) {
 	a.mutex.Lock()
 	a.tally.Read += rows
@@ -106,18 +109,22 @@ func (a *account) read(rows, passed int) {
 	a.mutex.Unlock()
 }
 
+// use counts rows that are in the book.
 func (a *account) use(rows int) {
 	a.mutex.Lock()
 	a.tally.Used += rows
 	a.mutex.Unlock()
 }
 
+// leaveOut counts rows that are not in the book because what they belong to
+// is not.
 func (a *account) leaveOut(rows int) {
 	a.mutex.Lock()
 	a.tally.LeftOut += rows
 	a.mutex.Unlock()
 }
 
+// notReferred counts a row that nothing refers to.
 func (a *account) notReferred() {
 	a.mutex.Lock()
 	a.tally.NotReferred++

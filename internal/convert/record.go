@@ -19,6 +19,7 @@ type records struct {
 	ended  int      // where it ended in the text, for whoever shows it
 }
 
+// reset begins with another block; the memory of the fields stays.
 func (r *records) reset(b block) {
 	r.text, r.line, r.ended = b.text, b.line, 0
 }
@@ -89,6 +90,9 @@ func (r *records) simple() bool { return r.simpleFrom(0, len(r.text)) }
 // accent does not make all others of its block need a second look.
 func (r *records) simpleRow() bool { return r.simpleFrom(r.began, r.ended) }
 
+// simpleFrom reports whether a part of the text can be copied into JSON as it
+// is. It looks at eight bytes at once: nearly every text is simple, and
+// looking at each would cost more than the rest of the row.
 func (r *records) simpleFrom(from, to int) bool {
 	text := r.text[from:to]
 	if bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || r.quote != 0 && r.quote != '"' && bytes.IndexByte(text, r.quote) >= 0 {
@@ -104,6 +108,7 @@ func (r *records) simpleFrom(from, to int) bool {
 	return plainASCII(text[i:]) && r.endsOnly(from+i, to)
 }
 
+// ones and tops find a byte among eight without a loop.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
 // endsOnly reports whether the control characters of a part of the text are

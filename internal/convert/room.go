@@ -25,6 +25,7 @@ type room struct {
 	blocks  sync.Pool    // and blocks
 }
 
+// newSorter makes a sorter that shares the room's memory with the others.
 func (r *room) newSorter() *sorter {
 	s := &sorter{room: r}
 	s.usual.Store(blockSize)
@@ -63,6 +64,7 @@ type run struct {
 	text []byte
 }
 
+// createRun makes a file for rows that do not fit into memory.
 func (r *room) createRun() (*run, error) {
 	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files.Add(1)))
 	// Customers' data: nobody else on the machine needs to read it.
@@ -73,6 +75,7 @@ func (r *room) createRun() (*run, error) {
 	return &run{path: path, file: file, out: bufio.NewWriterSize(file, 256<<10), room: r}, nil
 }
 
+// write adds a row. They come sorted.
 func (r *run) write(e *entry) error {
 	r.text = e.append(r.text[:0])
 	r.room.spilled.Add(int64(len(r.text)))
@@ -80,12 +83,16 @@ func (r *run) write(e *entry) error {
 	return err
 }
 
+// finish ends the writing. The memory of the buffer goes: there may be
+// hundreds of runs.
 func (r *run) finish() error {
 	err := errors.Join(r.out.Flush(), r.file.Close())
 	r.out, r.file, r.text = nil, nil, nil
 	return err
 }
 
+// remove takes the file away as soon as it was read; the disk may have just
+// enough room.
 func (r *run) remove() error { return os.Remove(r.path) }
 
 // runReader reads a run from its beginning.
@@ -97,6 +104,7 @@ type runReader struct {
 	wrong  error
 }
 
+// open begins to read it.
 func (r *run) open() (*runReader, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -128,6 +136,7 @@ func (r *runReader) next() bool {
 	return true
 }
 
+// end notes why there are no more rows: all were read, or something is wrong.
 func (r *runReader) end(err error) {
 	if !errors.Is(err, io.EOF) {
 		r.wrong = err

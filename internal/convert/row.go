@@ -16,6 +16,7 @@ type row struct {
 	problem Problem // the first one
 }
 
+// begin takes up another row, with the memory of the one before.
 func (r *row) begin(fields [][]byte) {
 	r.fields, r.scratch, r.failed, r.lacking = fields, r.scratch[:0], false, false
 }
@@ -36,6 +37,7 @@ func (r *row) fail(kind ProblemKind, column int, value []byte, what string) {
 // mostShown is how much of a value is shown: enough to find it again.
 const mostShown = 80
 
+// shown shortens a value for a message, between two characters.
 func shown(value []byte) string {
 	if len(value) > mostShown {
 		cut := mostShown
@@ -113,6 +115,7 @@ func (r *row) passes(tests []test) bool {
 	return true
 }
 
+// contains compares without making a string of the text.
 func contains(list []string, text []byte) bool {
 	for _, one := range list { //nolint:modernize // likewise
 		if one == string(text) {
@@ -137,6 +140,8 @@ func appendText(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
+// appendEscaped writes a text as JSON wants it. The line separators of
+// JavaScript are escaped as well: some readers of lines take them for ends.
 func appendEscaped(dst, text []byte) []byte {
 	from := 0
 	for i, c := range text {

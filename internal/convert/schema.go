@@ -12,6 +12,7 @@ import (
 
 //go:generate go test -run TestSchemaIsWritten -update .
 
+// object is a piece of a schema.
 type object = map[string]any
 
 // Schema gives the JSON Schema of a map, for editors that complete and check
@@ -47,16 +48,20 @@ var (
 	translations = object{"type": "object", "additionalProperties": scalar, "description": "What each code means."}
 )
 
+// ref points at a definition.
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
+// described adds a sentence, which editors show.
 func described(schema object, text string) object {
 	all := object{"description": text}
 	maps.Copy(all, schema)
 	return all
 }
 
+// choice is one of some words.
 func choice(words ...string) object { return object{"enum": words} }
 
+// dialectSchema describes how a table is written.
 func dialectSchema(texts object) object {
 	letter := object{"type": "string"}
 	return object{
@@ -84,14 +89,17 @@ func settingsOf(_ object) object {
 	}
 }
 
+// placeSchema describes one of several places of a table.
 func placeSchema(texts object) object {
 	properties := settingsOf(texts)
 	properties["place"] = described(object{"type": "string"}, placeText)
 	return object{"type": "object", "properties": properties, "required": []string{"place"}, "additionalProperties": false}
 }
 
+// placeText explains places, wherever one is named.
 const placeText = "Where rows go: accounts, notes, transactions, statements, payment-instructions, control-totals, TABLE.attr for a list or an object of another table's rows, or TABLE for further attrs of its rows."
 
+// tableSchema describes a table.
 func tableSchema(texts object) object {
 	properties := settingsOf(texts)
 	maps.Copy(properties, dialectSchema(texts))
@@ -101,6 +109,7 @@ func tableSchema(texts object) object {
 	return object{"type": "object", "properties": properties, "required": []string{"file", "into"}, "additionalProperties": false}
 }
 
+// attrSchema describes how an attr is filled.
 func attrSchema(texts object) object {
 	text, several := object{"type": "string"}, object{"type": "array", "items": ref("attr")}
 	properties := object{
@@ -128,6 +137,7 @@ func attrSchema(texts object) object {
 	}}
 }
 
+// conditionSchema describes which rows are wanted.
 func conditionSchema(texts object) object {
 	return object{
 		"type": "object", "minProperties": 1, "description": "Columns and what they must be; all of it at once. Nothing means empty.",
@@ -160,6 +170,7 @@ func fillSchema() object {
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
+// stemsOfKinds names the files of a book.
 func stemsOfKinds() (list []string) {
 	for _, kind := range book.Kinds() {
 		list = append(list, kind.Stem)

@@ -107,6 +107,7 @@ func delimiterOf(text []byte) byte {
 // mostSniffed is how many rows are looked at.
 const mostSniffed = 5_000
 
+// read takes the first rows apart as they would be read.
 func (s *sniffed) read(text []byte) {
 	rows := &records{delimiter: s.delimiter, quote: s.quote}
 	rows.reset(block{line: 1, text: text})
@@ -142,6 +143,7 @@ var usualDays = []string{
 	"D.M.YYYY", "D/M/YYYY",
 }
 
+// usualClocks are the ways in which times stand behind days.
 var usualClocks = []string{" hh:mm:ss", "Thh:mm:ss", " hh:mm", "Thh:mm:ssZ"}
 
 // dayPatternOf finds how a column writes days, or "".
@@ -160,6 +162,8 @@ func instantPatternOf(values []string) string {
 	return firstPattern(all, values)
 }
 
+// firstPattern gives the first one that fits every value: one that fits
+// nearly all would fail in the middle of the night.
 func firstPattern(texts, values []string) string {
 	if len(values) == 0 {
 		return ""

@@ -20,6 +20,8 @@ type entry struct {
 	load []byte
 }
 
+// compareKeys puts shorter keys first, which is as good an order as any and
+// often decided by the lengths alone.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return cmp.Compare(len(a), len(b))
@@ -27,6 +29,8 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
+// compare keeps rows of one key in the order in which they stood in their
+// table.
 func (e *entry) compare(other *entry) int {
 	if order := compareKeys(e.key, other.key); order != 0 {
 		return order
@@ -38,6 +42,7 @@ func (e *entry) compare(other *entry) int {
 // where its row is, and both.
 const entryHead = 16
 
+// read takes an entry apart in place; its parts live as long as the text.
 func (e *entry) read(text []byte) {
 	key := int(binary.LittleEndian.Uint32(text))
 	load := int(binary.LittleEndian.Uint32(text[4:]))
@@ -46,11 +51,13 @@ func (e *entry) read(text []byte) {
 	e.load = text[entryHead+key : entryHead+key+load : entryHead+key+load]
 }
 
+// append writes an entry as read reads it.
 func (e *entry) append(dst []byte) []byte {
 	dst = appendHead(dst, e.at, e.key, len(e.load))
 	return append(dst, e.load...)
 }
 
+// appendHead writes what stands in front of a load.
 func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(load))
@@ -77,6 +84,8 @@ type slot struct {
 	from uint32
 }
 
+// open begins an entry whose load is written behind it; close fills in how
+// long it became.
 func (b *batch) open(at uint64, key []byte) {
 	b.begun = len(b.text)
 	b.text = appendHead(b.text, at, key, 0)
@@ -106,6 +115,7 @@ func (b *batch) close() {
 // drop takes the open entry back.
 func (b *batch) drop() { b.text = b.text[:b.begun] }
 
+// entry gives one of the entries.
 func (b *batch) entry(i int) (e entry) {
 	e.read(b.text[b.slots[i].from:])
 	return e

@@ -40,6 +40,8 @@ type splitter struct {
 	size             int        // of a block
 }
 
+// newSplitter cuts a table into blocks of whole rows, so that several cores
+// can read one file.
 func newSplitter(source io.Reader, delimiter, quote byte) *splitter {
 	return &splitter{source: source, delimiter: delimiter, quote: quote, line: 1, size: blockSize}
 }
@@ -68,6 +70,7 @@ func (s *splitter) next() (block, error) {
 	}
 }
 
+// fill reads until the block is full.
 func (s *splitter) fill() {
 	if s.text == nil {
 		s.text = s.buffer(0)

@@ -72,6 +72,8 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 	return appendEscaped(dst, text)
 }
 
+// number writes a number as JSON has it, with the sign its condition gives
+// it.
 func (v *value) number(dst []byte, r *row, text []byte) []byte {
 	number := v.sums.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
 	if number == nil {
@@ -81,6 +83,8 @@ func (v *value) number(dst []byte, r *row, text []byte) []byte {
 	return number
 }
 
+// decimal writes a number that must have so many places, or says why it
+// cannot without rounding: money is not rounded in silence.
 func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
 	if len(v.minus) == 0 {
 		if number, is := v.sums.asItStands(dst, text, places); is {
@@ -94,6 +98,7 @@ func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
 	return number
 }
 
+// moment writes a day or an instant by the first pattern that fits.
 func (v *value) moment(dst []byte, r *row, text []byte) []byte {
 	for _, pattern := range v.days {
 		if v.typ.Shape == rules.ShapeDate {
@@ -114,6 +119,7 @@ func (v *value) moment(dst []byte, r *row, text []byte) []byte {
 	return dst
 }
 
+// patternNames lists the patterns for a message.
 func patternNames(patterns []*pattern) string {
 	var names []string
 	for _, pattern := range patterns {
@@ -128,6 +134,7 @@ var truths = map[string]bool{
 	"false": false, "no": false, "n": false, "nein": false, "0": false, "f": false,
 }
 
+// boolean reads yes and no in the ways old systems write them.
 func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
 	var lower [8]byte
 	if len(text) <= len(lower) {
@@ -150,6 +157,7 @@ func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
 
 // The texts values are made of, each a step on top of another.
 
+// columnText reads a column.
 func columnText(column int, trim bool) func(*row) []byte {
 	if !trim {
 		return func(r *row) []byte { return r.cell(column, false) }
@@ -157,6 +165,7 @@ func columnText(column int, trim bool) func(*row) []byte {
 	return func(r *row) []byte { return r.cell(column, true) }
 }
 
+// constantText is the same for every row.
 func constantText(text string) func(*row) []byte {
 	fixed := []byte(text)
 	return func(*row) []byte { return fixed }
@@ -225,10 +234,12 @@ func partText(of func(*row) []byte, at string, part int) func(*row) []byte {
 	}
 }
 
+// strippedText drops leading characters, such as the zeros of old numbers.
 func strippedText(of func(*row) []byte, leading string) func(*row) []byte {
 	return func(r *row) []byte { return bytes.TrimLeft(of(r), leading) }
 }
 
+// casedText changes the case of letters.
 func casedText(of func(*row) []byte, change func([]byte) []byte) func(*row) []byte {
 	return func(r *row) []byte { return change(of(r)) }
 }
@@ -263,6 +274,7 @@ func translatedText(of func(*row) []byte, column int, table map[string]string, o
 	}
 }
 
+// defaultText stands in for what is empty.
 func defaultText(of func(*row) []byte, instead string) func(*row) []byte {
 	fixed := []byte(instead)
 	return func(r *row) []byte {
@@ -273,6 +285,7 @@ func defaultText(of func(*row) []byte, instead string) func(*row) []byte {
 	}
 }
 
+// conditionalText is empty for rows of which the condition does not hold.
 func conditionalText(of func(*row) []byte, when []test) func(*row) []byte {
 	return func(r *row) []byte {
 		if !r.passes(when) {

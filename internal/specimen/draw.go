@@ -10,6 +10,8 @@ import (
 // are made of it is written here, so that no release of Go changes a book.
 type draw struct{ source *rand.PCG }
 
+// newDraw makes the chances of one account depend on seed and place alone:
+// any part of a book can be made again without the rest.
 func newDraw(seed uint64, place int) *draw {
 	return &draw{rand.NewPCG(seed, 0x9e3779b97f4a7c15*uint64(place+1))}
 }

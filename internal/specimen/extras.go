@@ -8,6 +8,7 @@ import (
 	"landfall/internal/calendar"
 )
 
+// remarks are what people at the telephone write.
 var remarks = []string{
 	"Called about the last bill; explained the standing charge.",
 	"Moved the payment date to after payday.",

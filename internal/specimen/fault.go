@@ -74,6 +74,7 @@ var spoilers = map[string]spoiler{
 	"orphan": {meaning: "a note for an account that is not in the book"},
 }
 
+// onCustomer spoils the first customer, where there is one.
 func onCustomer(h *household, change func(*customer)) bool {
 	if len(h.account.Customers) == 0 {
 		return false
@@ -110,6 +111,8 @@ func (o Order) CheckTables() error {
 	return nil
 }
 
+// checkFaults refuses kinds there are none of, and shares that come to more
+// than everything.
 func checkFaults(faults []Fault) error {
 	sum := 0.0
 	for _, fault := range faults {

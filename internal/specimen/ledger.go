@@ -10,6 +10,7 @@ import (
 // pence is money as the ledger reckons it: exact.
 type pence int64
 
+// String writes an amount as the wire has it, without a float on the way.
 func (p pence) String() string {
 	sign := ""
 	if p < 0 {
@@ -91,12 +92,14 @@ func (h *household) bill(d *draw, point supplyPoint, from, to calendar.Day) (tra
 	return x, net + tax
 }
 
+// payment is money from the customer.
 func (h *household) payment(on calendar.Day, amount pence) transaction {
 	x := h.entry(on, "PAYMENT", amount, "")
 	x.PaymentType, x.Reference = "DIRECT_DEBIT", "DD-"+x.ID
 	return x
 }
 
+// entry gives every transaction of the household a number of its own.
 func (h *household) entry(on calendar.Day, kind string, amount pence, reason string) transaction {
 	h.next++
 	return transaction{

@@ -98,6 +98,8 @@ func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landf
 	return t.rows, fault, figures
 }
 
+// account writes the row of an account as an old system would: codes for
+// words, days with dots, sums in cents.
 func (t *tables) account(a *account, h *household) {
 	period, day := "", ""
 	if a.Billing != nil {
@@ -118,6 +120,7 @@ func (t *tables) account(a *account, h *household) {
 		owed(a.LastBalance), owed(a.Balance), period, day, from, amount, on, former, h.debit)
 }
 
+// customers writes a row for each, linked by the account's number.
 func (t *tables) customers(list []customer) {
 	for _, c := range list {
 		sms, offers := "", ""
@@ -129,6 +132,8 @@ func (t *tables) customers(list []customer) {
 	}
 }
 
+// point writes a supply point with its meter in one wide row, as they like
+// to.
 func (t *tables) point(p supplyPoint, number int) {
 	id := fmt.Sprintf("%s/%d", t.own, number+1)
 	meter := p.Meters[0]
@@ -141,6 +146,7 @@ func (t *tables) point(p supplyPoint, number int) {
 	}
 }
 
+// ledger writes the movements, and the lines of each in a table of their own.
 func (t *tables) ledger(state string, list []transaction) {
 	for _, x := range list {
 		t.row(oldLedger, x.ID, t.own, state, oldDay(x.On), code(x.Type, "SUPPLY_CHARGE", "S", "PAYMENT", "P", "CREDIT", "C", "CHARGE", "D"),
@@ -182,6 +188,7 @@ func (t *tables) row(table int, cells ...string) {
 
 // The ways of the old system with values.
 
+// oldDay writes a day as 31.12.2025.
 func oldDay(day string) string {
 	if day == "" {
 		return ""
@@ -189,6 +196,7 @@ func oldDay(day string) string {
 	return day[8:10] + "." + day[5:7] + "." + day[:4]
 }
 
+// cents writes an amount without its point.
 func cents(amount string) string {
 	text := strings.TrimLeft(strings.Replace(strings.TrimPrefix(amount, "-"), ".", "", 1), "0")
 	switch {
@@ -209,8 +217,10 @@ func owed(amount string) string {
 	return "-" + text
 }
 
+// comma writes decimals as most of Europe does.
 func comma(number string) string { return strings.Replace(number, ".", ",", 1) }
 
+// yes is Y or nothing.
 func yes(is bool) string {
 	if is {
 		return "Y"
@@ -218,6 +228,7 @@ func yes(is bool) string {
 	return ""
 }
 
+// yesNo is Y or N.
 func yesNo(is bool) string {
 	if is {
 		return "Y"
@@ -225,6 +236,7 @@ func yesNo(is bool) string {
 	return "N"
 }
 
+// initial is the first letter, which old systems take for a code.
 func initial(word string) string { return word[:min(1, len(word))] }
 
 // code looks a word up among pairs of word and code.

@@ -31,6 +31,7 @@ const mailHost = "post.specimen"
 // person is somebody on an account.
 type person struct{ given, family, title, email, mobile, landline, born string }
 
+// person draws somebody who could live there.
 func (o Order) person(d *draw, family string) person {
 	p := person{given: pick(d, women), family: family, title: pick(d, herTitle)}
 	if d.chance(45) {
@@ -53,4 +54,5 @@ func (o Order) person(d *draw, family string) person {
 // mailbox spells a name as people do in an address: lower case, plain letters.
 func mailbox(name string) string { return plain.Replace(strings.ToLower(name)) }
 
+// plain writes names as e-mail addresses have them.
 var plain = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")

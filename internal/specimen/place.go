@@ -31,6 +31,7 @@ var (
 // inward letters are those the post uses: no C, I, K, M, O or V.
 const inward = "ABDEFGHJLNPQRSTUWXYZ"
 
+// newHome draws an address; a part of them are flats, whose lines are longer.
 func newHome(d *draw) home {
 	town := pick(d, towns)
 	number := strconv.Itoa(d.between(1, 240))

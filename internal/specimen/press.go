@@ -97,6 +97,8 @@ func (o Order) PrintTables(ctx context.Context, folder string, progress func(acc
 	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()+"\n# What the old system says it has.\ncontrol_totals:\n  "+totals+"\n"))
 }
 
+// drawLines gives the lines of one account, one for each file, nil where it
+// has nothing there.
 func (o Order) drawLines(place int) (lines [][]byte, fault string, figures landfall.Figures) {
 	entry := o.Draw(place)
 	for _, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
@@ -203,6 +205,7 @@ func (o Order) sheets(ctx context.Context, files int, draw drawer) func(func(she
 	}
 }
 
+// drawSheet draws some accounts in a row, on a core of its own.
 func drawSheet(from, to, files int, draw drawer) sheet {
 	s := sheet{lines: make([][]byte, files), faults: map[string]int{}}
 	for place := from; place < to; place++ {

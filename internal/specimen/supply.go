@@ -11,6 +11,8 @@ func (o Order) supplies(d *draw, h *household, at home) {
 	h.account.Supplies = []supplyAddress{{at.line, at.town, at.postcode, h.since.String(), points}}
 }
 
+// point draws a supply point with an agreement, a meter and a reading, since
+// nearly all have one of each.
 func (o Order) point(d *draw, h *household, kind, identifier string, digits int) supplyPoint {
 	point := supplyPoint{
 		Identifier: identifier, Type: kind, StartedOn: h.since.String(), BilledTo: h.closed.String(),

@@ -31,6 +31,7 @@ func (h *household) figures() landfall.Figures {
 	return f
 }
 
+// exact reads an amount that was written here.
 func exact(text string) money.Amount {
 	amount, err := money.ParseAmount(text)
 	if err != nil {

@@ -4,6 +4,9 @@ package specimen
 // here and not taken from the service, as an old system would write them: a
 // mistake in the service's own tables must not hide behind the same mistake here.
 
+// account and what it consists of are the wire as a caller would write it.
+// They are declared here once more on purpose: made with the service's own
+// tables, a mistake in those would not be noticed.
 type account struct {
 	Supplier       string          `json:"import_supplier"`
 	External       string          `json:"external_account_number"`
