@@ -96,3 +96,25 @@ func (r *running) metrics(t *testing.T) string {
 	r.application.Ops().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return shown.Body.String()
 }
+
+// awaited are figures that can only be there once something has happened, each
+// with what that is. Whoever watches them knows: their alarms ask for presence.
+var awaited = map[string]string{
+	"landfall_purge_ended_timestamp_seconds":         "a supplier keeps something for a time",
+	"landfall_supplier_signed_off_timestamp_seconds": "a reconciliation was signed off",
+	"landfall_vendor_breakers_open":                  "a vendor was asked",
+	"landfall_vendor_request_duration_seconds":       "a vendor was asked",
+}
+
+// Every figure of the catalogue is there as soon as a server answers, so that
+// the first of anything is an increase and not the beginning of a line.
+func TestEveryMetricIsThereFromTheStart(t *testing.T) {
+	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), nil)
+	shown := r.metrics(t)
+	for _, metric := range r.application.Catalogue() {
+		there := strings.Contains(shown, "# TYPE "+metric.Name+" "+metric.Kind+"\n")
+		if _, waits := awaited[metric.Name]; there == waits {
+			t.Errorf("%s is there from the start: %t", metric.Name, there)
+		}
+	}
+}

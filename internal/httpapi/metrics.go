@@ -104,10 +104,21 @@ func (m *Metrics) begin() {
 		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
 	}
 	m.stopped.WithLabelValues(landfall.CodeServiceUnavailable)
+	// Organisations are named when they are refused; nobody's name is there.
+	for _, quota := range []string{
+		landfall.QuotaRequests, landfall.QuotaBytes, landfall.QuotaRevisions, landfall.QuotaTokens, landfall.QuotaCreations,
+	} {
+		m.quotas.WithLabelValues("", quota)
+	}
 	for _, r := range routes() {
 		method, path := r.method, r.path
 		m.durations.WithLabelValues(method, path)
 		m.requests.WithLabelValues(method, path, "200")
+		for _, status := range []string{"200", "201", "400"} {
+			if r.bulk {
+				m.lines.WithLabelValues(r.verb.Tail, status)
+			}
+		}
 	}
 }
 
