@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// changing are the commands that change a database, each with the action under
+// which the audit has it; a script shows that.
+var changing = map[string]string{
+	"account erase": "account.erase", "account export": "account.export", "account skip": "account.skip", "account undo": "account.undo",
+	"account unskip": "account.unskip", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
+	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
+	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",
+	"operator reset": "operator.reset", "organisation create": "organisation.create", "organisation disable": "organisation.disable",
+	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "purge": "supplier.purge",
+	"reconcile sign-off": "reconciliation.sign_off", "restore": "database.restore", "run start": "run.start", "run pause": "run.pause",
+	"run resume": "run.resume", "run cancel": "run.cancel", "run undo": "run.undo", "supplier create": "supplier.create",
+	"supplier grant": "supplier.grant", "supplier revoke": "supplier.revoke", "supplier set": "supplier.set", "team create": "team.create",
+	"vendor grant": "vendor.grant", "vendor remove": "vendor.remove", "vendor revoke": "vendor.revoke", "vendor set": "vendor.set",
+	"webhook add": "webhook.add", "webhook disable": "webhook.disable", "webhook enable": "webhook.enable", "webhook remove": "webhook.remove",
+	"webhook replay": "webhook.replay", "webhook rotate": "webhook.rotate",
+}
+
+// unchanging are those that change nothing an operator or an organisation has
+// decided, or that have servers do it, who write it down.
+var unchanging = []string{
+	"account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
+	"config check", "convert", "demo", "doctor", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
+	"operator list", "organisation list", "organisation show", "reconcile reports", "reconcile show", "rules", "run list", "run show",
+	"schema apply", "schema status", "serve", "supplier list", "supplier show", "team list", "validate", "vendor list", "verify", "version",
+	"webhook list", "webhook log", "webhook show", "webhook test",
+}
+
+// TestEveryChangeIsAudited fails when a command is added and nobody has said
+// whether it changes anything, or no script shows its entry of the audit.
+func TestEveryChangeIsAudited(t *testing.T) {
+	var shown strings.Builder
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown.Write(text)
+	}
+	var walk func(*cobra.Command, string)
+	walk = func(command *cobra.Command, path string) {
+		for _, next := range command.Commands() {
+			walk(next, strings.TrimSpace(path+" "+next.Name()))
+		}
+		if path == "" || path == "help" || strings.HasPrefix(path, "completion") || command.HasSubCommands() {
+			return // a group says what there is
+		}
+		action, changes := changing[path]
+		if changes == slices.Contains(unchanging, path) {
+			t.Errorf("does 'landfall %s' change anything?", path)
+		}
+		if changes && !strings.Contains(shown.String(), `"action": "`+action+`"`) {
+			t.Errorf("no script shows that 'landfall %s' is in the audit as %s", path, action)
+		}
+	}
+	walk(newRoot(nil), "")
+}
