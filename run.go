@@ -107,6 +107,26 @@ type RunSample struct {
 	Done  int
 }
 
+// stillAfter is how long nothing may be finished before a run stands still: an
+// account may take a while, a minute of all workers is too long.
+const stillAfter = time.Minute
+
+// StillFor is how long a running run has finished nothing, as far as its samples
+// tell; 0 while it moves.
+func (r *Run) StillFor(samples []RunSample) time.Duration {
+	if r.State != RunRunning || r.Tally.Remaining() == 0 {
+		return 0
+	}
+	since := r.ReadAt
+	for i := len(samples) - 1; i >= 0 && samples[i].Done == r.Tally.Done() && samples[i].State == RunRunning; i-- {
+		since = samples[i].At
+	}
+	if length := r.ReadAt.Sub(since); length >= stillAfter {
+		return length
+	}
+	return 0
+}
+
 // Due reports whether the time of a run has come and is not over.
 func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.Over() }
 

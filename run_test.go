@@ -91,3 +91,28 @@ func TestRunStates(t *testing.T) {
 		t.Errorf("%+v", waiting)
 	}
 }
+
+// A run that stands still says for how long; one that moves, rests or has begun
+// a moment ago does not.
+func TestRunsSayThatTheyStandStill(t *testing.T) {
+	now := time.Now()
+	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
+	for name, one := range map[string]struct {
+		state landfall.RunState
+		done  []int // a minute apart, the last one now
+		want  time.Duration
+	}{
+		"it moves": {landfall.RunRunning, []int{10, 20, 30}, 0}, "it stands": {landfall.RunRunning, []int{10, 30, 30, 30}, 2 * time.Minute},
+		"it never moved": {landfall.RunRunning, []int{30, 30}, time.Minute}, "it is paused": {landfall.RunPaused, []int{30, 30, 30}, 0},
+		"nothing was noted": {landfall.RunRunning, nil, 0},
+	} {
+		run := landfall.Run{State: one.state, ReadAt: now, Tally: landfall.RunTally{Selected: 100, Succeeded: 30}}
+		var samples []landfall.RunSample
+		for i, done := range one.done {
+			samples = append(samples, landfall.RunSample{At: ago(len(one.done) - 1 - i), State: one.state, Done: done})
+		}
+		if got := run.StillFor(samples); got != one.want {
+			t.Errorf("%s: still for %v, want %v", name, got, one.want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 // consolePages are the pages of the console that show or count accounts.
 var consolePages = []string{
 	"", "suppliers/" + supplier + "/", "suppliers/" + supplier + "/runs/", "suppliers/" + supplier + "/accounts/?state=imported",
-	"suppliers/" + supplier + "/accounts/?state=staged", "suppliers/" + supplier + "/failures/", "suppliers/" + supplier + "/reconciliation/",
+	"suppliers/" + supplier + "/accounts/?state=pending", "suppliers/" + supplier + "/failures/", "suppliers/" + supplier + "/reconciliation/",
 	"search/?q=OLD-5000", "admin/", "admin/audit/",
 }
 

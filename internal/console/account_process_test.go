@@ -50,12 +50,12 @@ func TestOperatorsTryAndCreateAccounts(t *testing.T) {
 	told("5/dry-run", team, http.StatusOK, "The dry run passed", "A dry run passed", "operator:ada", "Create 1 account")
 	told("5/process", team, http.StatusBadRequest, "Tick the box to confirm", `open><summary>Create this account`, "<option selected>Movers")
 	told("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
-	told("5/process", sure, http.StatusOK, "was created for Movers.", "The account was created: A-", "account_import.completed", "operator:ada", "Undo this account")
+	told("5/process", sure, http.StatusOK, "was created for Movers.", "The account was created: A-", "operator:ada", "Undo this account")
 	told("5/process", sure, http.StatusBadRequest, "This account has already been imported.", `role="alert"`)
 	told("7/process", sure, http.StatusServiceUnavailable, "The vendor rests.", `role="alert"`, "payment_vendor_unavailable", "operator:ada")
 	// What is wrong with the data stays on the account and on the page.
 	told("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", "A dry run failed")
-	told("3/process", sure, http.StatusBadRequest, "An attempt to create the account failed", "account_import.failed", "operator:ada")
+	told("3/process", sure, http.StatusBadRequest, "An attempt to create the account failed", "operator:ada")
 	told("4/process", sure, http.StatusBadRequest, "marked to be skipped")
 	told("nobody/dry-run", team, http.StatusNotFound, "was ever staged")
 	paused := landfall.Paused

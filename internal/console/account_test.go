@@ -124,7 +124,7 @@ func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 		}
 	}
 	sam.harmless(path, body)
-	body = sam.sees(path, "account.reveal", "he called about his bill", "operator:sam")
+	body = sam.sees(path, "Personal data was revealed", "he called about his bill", "operator:sam")
 	if strings.Contains(body, "Lovelace") {
 		t.Error("what was revealed stays so")
 	}
@@ -160,7 +160,7 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "marked as skipped") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
-	body := ada.sees(path+"2/", "account_erased", "account.erase", "An attempt to create the account failed")
+	body := ada.sees(path+"2/", "account_erased", "What was personal was erased", "An attempt to create the account failed")
 	ada.harmless(path+"2/", body)
 	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
 		t.Errorf("an account that is not there: %d\n%s", status, body)

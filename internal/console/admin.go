@@ -23,9 +23,9 @@ func adminHead(title, here string) head {
 	return made
 }
 
-// within adds the page above to a head.
+// within adds the page above to a head of the administration.
 func (h head) within(name, path string) head {
-	h.Trail = append(h.Trail, crumb{name, path})
+	h.Trail = append(h.Trail, crumb{"Administration", address("admin")}, crumb{name, path})
 	return h
 }
 

@@ -25,6 +25,10 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	support, err := w.operator().CreateOperator(t.Context(), "sam", landfall.Support)
+	if err != nil {
+		t.Fatal(err)
+	}
 	paths, err := json.Marshal(w.paths())
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +44,7 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	arguments := []string{"visit.mjs", browser, w.server.URL, "/console/welcome/" + link.Reveal() + "/", password, string(paths)}
+	arguments := []string{"visit.mjs", browser, w.server.URL, address("welcome", link.Reveal()), address("welcome", support.Reveal()), password, string(paths)}
 	if pictures := os.Getenv("LANDFALL_SCREENSHOTS"); pictures != "" {
 		arguments = append(arguments, pictures)
 	}
@@ -82,7 +86,7 @@ func (w *world) paths() []string {
 // search finds.
 func (w *world) accountPaths() []string {
 	paths := []string{"/console/search/?q=10", accountPath(spiteful), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
-	for state, supplier := range map[string]string{"imported": "NORTH", "failed": "NORTH", "pending": "EAST"} {
+	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "pending": "EAST"} {
 		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
 		body := w.signedInAs("reader-"+state, landfall.Support).sees(list, "</html>")
 		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {

@@ -23,7 +23,7 @@ func (c *Console) functions(zone *time.Location) template.FuncMap {
 		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
 		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
 		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
-		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec,
+		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec, "subject": subject,
 	}
 }
 
@@ -36,6 +36,19 @@ func address(parts ...string) string {
 		path.WriteByte('/')
 	}
 	return path.String()
+}
+
+// subject links what an entry of the audit is about, where that has a page.
+func subject(text string) template.HTML {
+	name := template.HTMLEscapeString(text)
+	supplier, external, account := strings.Cut(text, "/")
+	switch {
+	case account && external != "":
+		name = `<a href="` + template.HTMLEscapeString(address("accounts", supplier, external)) + `">` + name + `</a>`
+	case strings.HasPrefix(text, "R-") && len(text) == 10:
+		name = `<a href="` + template.HTMLEscapeString(address("runs", text)) + `">` + name + `</a>`
+	}
+	return template.HTML(name) //nolint:gosec // escaped
 }
 
 // dict lets a view hand several values to a partial.

@@ -62,6 +62,11 @@ var listFilters = []string{"all", "pending", "imported", "failed", "refused", "s
 
 const faulty = "faulty"
 
+// Faulty says whether the list is of failures.
+func (l accountList) Faulty() bool {
+	return l.Filter == "failed" || l.Filter == "refused" || l.Filter == faulty
+}
+
 // counts says how many accounts each list has.
 func (s stand) counts() map[string]int64 {
 	waiting := s.Staged + s.InProgress + s.Failed

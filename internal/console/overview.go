@@ -31,9 +31,24 @@ func (s stand) Segments() []Segment {
 // Live says whether a run has not ended.
 func (s stand) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
 
+// Why says why a run that has not ended does nothing, where it does nothing.
+func (s stand) Why() string {
+	switch {
+	case !s.Live():
+		return ""
+	case s.Run.State == landfall.RunPaused:
+		return pauseWords[s.Run.Reason]
+	case s.Still > 0:
+		return "stands still for " + lasts(s.Still)
+	case s.Run.State == landfall.RunWaiting && s.Run.Plan.NotBefore.After(s.Run.ReadAt):
+		return "waits for its time"
+	}
+	return ""
+}
+
 // Rate is how many accounts a running run does, in thousandths a second.
 func (s stand) Rate() int64 {
-	if !s.Live() || s.Run.State != landfall.RunRunning {
+	if !s.Live() || s.Run.State != landfall.RunRunning || s.Still > 0 {
 		return 0
 	}
 	return s.Run.PerThousandSeconds()

@@ -162,6 +162,11 @@ func (w *world) runSome(supplier string, limit int, state landfall.RunState) lan
 		if facts, err = w.operator().ShowRun(w.t.Context(), run.ID, 0); err != nil {
 			w.t.Fatal(err)
 		}
+		if pictures() { // of its pace, which is noted rarely
+			if err := w.store.Update(w.t.Context(), func(tx landfall.Tx) error { return tx.SampleRuns(w.t.Context(), 0) }); err != nil {
+				w.t.Fatal(err)
+			}
+		}
 		if facts.State == state {
 			return facts.Run
 		}

@@ -17,6 +17,7 @@ type SupplierStand struct { //nolint:recvcheck // it is copied where it is only 
 	Money []MoneyStand
 	// Run is the live one, or the last one there was; nil when there was none.
 	Run    *landfall.Run
+	Still  time.Duration     // the run has finished nothing for so long; 0 while it moves
 	Signed *landfall.SignOff // the last one; nil when there is none
 }
 
@@ -90,9 +91,19 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 		if err := stand.count(ctx, view); err != nil {
 			return nil, err
 		}
+		if run := stand.Run; run != nil && run.State == landfall.RunRunning {
+			samples, err := view.RunSamples(ctx, run.ID, run.ReadAt.Add(-stillSpan))
+			if err != nil {
+				return nil, err
+			}
+			stand.Still = run.StillFor(samples)
+		}
 	}
 	return stands, nil
 }
+
+// stillSpan is how far back is looked for the last thing that a run finished.
+const stillSpan = 15 * time.Minute
 
 // lastRuns gives the newest run of each of some suppliers, which is the live one
 // where there is one: while it lives none comes after it.

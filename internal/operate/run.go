@@ -125,6 +125,7 @@ type RunFacts struct {
 	landfall.Run
 	Undone  int // of what it created, taken back since
 	Samples []landfall.RunSample
+	Still   time.Duration            // it has finished nothing for so long; 0 while it moves
 	Failed  []landfall.FailedProcess // the first of those that failed
 }
 
@@ -145,6 +146,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 			last = facts.EndedAt
 		}
 		facts.Samples, err = view.RunSamples(ctx, id, last.Add(-runSpan))
+		facts.Still = facts.StillFor(facts.Samples)
 		return err
 	})
 	if err != nil || failures == 0 || facts.Tally.Failed == 0 {

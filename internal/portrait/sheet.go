@@ -1,7 +1,6 @@
 package portrait
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -114,72 +113,4 @@ func InWords(balance money.Amount, currency string) string {
 		return "The customer owes " + Money(balance, currency)
 	}
 	return "Nothing is owed"
-}
-
-// Moment is one line of what happened to an account.
-type Moment struct {
-	At     time.Time
-	What   string
-	Detail string
-	By     string
-	Kind   string // "staged", "event" or "audit"
-}
-
-// timeline puts everything that happened into one list, the newest first. What
-// happened in the same instant stays on one page.
-func timeline(history landfall.History, rows int) ([]Moment, time.Time) {
-	var all []Moment
-	for _, staged := range history.Revisions {
-		all = append(all, Moment{At: staged.StagedAt, Kind: "staged", What: "Revision " + itoa(staged.Revision) + " was staged", By: who(staged.By)})
-	}
-	for _, event := range history.Events {
-		all = append(all, Moment{At: event.At, Kind: "event", What: happened(event), Detail: details(event.Details), By: who(event.By)})
-	}
-	for _, entry := range history.Audit {
-		all = append(all, Moment{At: entry.At, Kind: "audit", What: entry.Action, Detail: entry.Detail, By: entry.Actor})
-	}
-	slices.SortStableFunc(all, func(a, b Moment) int { return b.At.Compare(a.At) })
-	end := min(rows, len(all))
-	for end > 0 && end < len(all) && all[end].At.Equal(all[end-1].At) {
-		end++
-	}
-	if end == len(all) {
-		return all, time.Time{}
-	}
-	return all[:end], all[end-1].At
-}
-
-// sentences say what events mean to a person.
-var sentences = map[landfall.EventType]string{
-	landfall.EventImportCompleted: "The account was created", landfall.EventImportFailed: "An attempt to create the account failed",
-	landfall.EventDryRunCompleted: "A dry run passed", landfall.EventDryRunFailed: "A dry run failed",
-	landfall.EventSkipped: "The account was marked as skipped", landfall.EventUnskipped: "The mark was taken away",
-	landfall.EventUndone: "The account was taken back", landfall.EventNotesCreated: "Notes were added",
-	landfall.EventTransactionsCreated: "Transactions were added", landfall.EventStatementsCreated: "Old statements were added",
-	landfall.EventInstructionCreated: "A payment instruction was added",
-}
-
-func happened(event landfall.Event) string {
-	sentence := cmp.Or(sentences[event.Type], string(event.Type))
-	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {
-		sentence += ": " + event.AccountNumber
-	}
-	return sentence
-}
-
-// details writes what an event says, in the same order every time.
-func details(said map[string]string) string {
-	var parts []string
-	for name, value := range said {
-		parts = append(parts, name+" "+value)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
-}
-
-func who(by landfall.Author) string {
-	if by.KeyID == "" {
-		return ""
-	}
-	return by.Organisation + ", key " + by.KeyID
 }

@@ -117,6 +117,9 @@
     if (does) { event.preventDefault(); does(); }
   });
 
+  // Printing, which nothing but a script can ask for.
+  document.querySelectorAll("[data-print]").forEach((button) => { button.hidden = false; button.onclick = () => print(); });
+
   // A menu closes when somebody goes elsewhere.
   addEventListener("click", (event) => {
     document.querySelectorAll("details.who[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });

@@ -1,12 +1,13 @@
 // Walks through the console in a real browser, as people do:
-// node visit.mjs CHROMIUM SERVER INVITATION PASSWORD PATHS [FOLDER]
-// PATHS is a JSON list of pages to look at in light and dark. With a FOLDER it
+// node visit.mjs CHROMIUM SERVER INVITATION SUPPORT PASSWORD PATHS [FOLDER]
+// INVITATION and SUPPORT are links of an operator and of support. PATHS is a
+// JSON list of pages to look at in light and dark. With a FOLDER it
 // leaves a picture of each there. It prints one JSON object: what went wrong.
 import { chromium } from "playwright-core";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-const [executablePath, server, invitation, password, list, folder] = process.argv.slice(2);
+const [executablePath, server, invitation, support, password, list, folder] = process.argv.slice(2);
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const wrong = [];
@@ -27,14 +28,13 @@ const watched = async (options) => {
 const context = await watched({});
 const page = await context.newPage();
 await page.goto(server + invitation);
-await page.locator("input[name=password]").fill(password);
-await page.locator("input[name=again]").fill(password);
-await page.locator("button.primary").click();
-await page.waitForURL(server + "/console/");
+await inspect(page, "/console/welcome/");
+await enter(page);
 await page.locator("details.who summary").click();
 await page.getByRole("button", { name: "Sign out" }).click();
 await page.waitForURL(/sign-in/);
 await page.goto(server + "/console/suppliers/EAST/runs/");
+await inspect(page, "/console/sign-in/");
 await page.locator("input[name=name]").fill("ada");
 await page.locator("input[name=password]").fill("not the one at all");
 await page.locator("button.primary").click();
@@ -135,22 +135,19 @@ await page.waitForURL(/admin/);
 // Every page, light and dark: nothing serious for axe, nothing wider than a
 // phone, nothing of what was imported runs. Each is opened once, and changes its
 // looks as the reader's system does.
-const desk = { width: 1280, height: 860 }, phone = { width: 360, height: 700 };
 for (const path of JSON.parse(list)) {
   await page.goto(server + path);
-  const verdict = await judge(page);
-  for (const theme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-    for (const one of await verdict()) wrong.push(`${theme} ${path}: ${one}`);
-    if (folder) await page.screenshot({ path: `${folder}/${name(path)}-${theme}.png`, fullPage: true });
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(phone);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  check(`${path} is ${wide} px wider than a phone`, wide <= 0);
-  if (folder) await page.screenshot({ path: `${folder}/${name(path)}-phone.png` });
-  await page.setViewportSize(desk);
-  check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
+  await inspect(page, path);
+}
+
+// Support sees the same without the acts.
+const reading = await (await watched({})).newPage();
+await reading.goto(server + support);
+await enter(reading);
+for (const path of JSON.parse(list).filter((path) => /settings|Acme|vendors\/.|operators|runs\/$|accounts\/NORTH\/A-1000001/.test(path))) {
+  await reading.goto(server + path);
+  check("support is offered an act on " + path, await reading.locator("main form[method=post]:not([action$='/reveal/'])").count() === 0);
+  await inspect(reading, path, "support-");
 }
 
 // Without JavaScript everything can be read.
@@ -174,6 +171,32 @@ console.log(JSON.stringify(wrong));
 await browser.close();
 
 function name(path) { return path.replace("/console/", "").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "") || "overview"; }
+
+// enter chooses a password by invitation.
+async function enter(page) {
+  await page.locator("input[name=password]").fill(password);
+  await page.locator("input[name=again]").fill(password);
+  await page.locator("button.primary").click();
+  await page.waitForURL(server + "/console/");
+}
+
+// inspect looks at the page that is open in light and dark and as wide as a
+// phone, and leaves pictures.
+async function inspect(page, path, prefix = "") {
+  const verdict = await judge(page);
+  for (const theme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    for (const one of await verdict()) wrong.push(`${theme} ${prefix}${path}: ${one}`);
+    if (folder) await page.screenshot({ path: `${folder}/${prefix}${name(path)}-${theme}.png`, fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 360, height: 700 });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(`${path} is ${wide} px wider than a phone`, wide <= 0);
+  if (folder) await page.screenshot({ path: `${folder}/${prefix}${name(path)}-phone.png` });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
+}
 
 // judge puts axe into a world of its own, which the policy of the page does not
 // bind, and gives what judges the page as it looks at the moment, by all rules.
