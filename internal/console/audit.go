@@ -58,6 +58,7 @@ func audit(v *visit) (any, error) {
 		return nil, err
 	}
 	page := audited{head: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + v.URL.RawQuery}
+	page.Wide = true
 	looking, cancel := context.WithTimeout(v.ctx(), auditTime)
 	defer cancel()
 	for link, err := range v.operator().Audit(looking, filter) {

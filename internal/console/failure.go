@@ -30,6 +30,7 @@ func failures(v *visit) (any, error) {
 	}
 	summary, err := v.operator().FailureSummary(v.ctx(), code)
 	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, Summary: summary, news: grown}
+	shown.Wide = true
 	for i, one := range summary.Repairs {
 		shown.Repairs = append(shown.Repairs, repair{one, i == 0})
 	}

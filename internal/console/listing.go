@@ -109,6 +109,7 @@ func accountsOf(v *visit) (any, error) {
 	shown := accountList{
 		head: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: v.listState(), By: v.query("code"), Attr: v.query("attr"),
 	}
+	shown.Wide = true
 	var counts map[string]int64
 	var err error
 	if shown.news, counts, err = v.newsOf(shown.Filter); err != nil {

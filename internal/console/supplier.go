@@ -194,9 +194,9 @@ func (k keepShown) Typed() string { return typedSpan(k.Length) }
 // Keeps are the lengths of time that things are kept.
 func (s settingsShown) Keeps() []keepShown {
 	return []keepShown{
-		{"keep_staged", "Keep staged documents", "after the account was created or skipped, such as 90d; 0 for ever", s.Keep.Staged},
-		{"keep_failures", "Keep the words of failures", "their codes and places stay, such as 90d; 0 for ever", s.Keep.Failures},
-		{"keep_mails", "Keep addresses of mails", "after they were sent or given up, such as 90d; 0 for ever", s.Keep.Mails},
+		{"keep_staged", "Keep staged documents", "after the account was created, or else after the last staging or attempt; such as 90d, 0 for ever", s.Keep.Staged},
+		{"keep_failures", "Keep the words of failures", "their codes and places stay; such as 90d, 0 for ever", s.Keep.Failures},
+		{"keep_mails", "Keep addresses of mails", "once they were sent or given up; such as 90d, 0 for ever", s.Keep.Mails},
 	}
 }
 
