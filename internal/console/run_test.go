@@ -19,7 +19,7 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 4, false)
-	run := w.run("NORTH", landfall.RunFinished)
+	run := w.runSome("NORTH", 0, landfall.RunFinished)
 	path := "/console/runs/" + run.ID + "/undo/"
 	if _, err := w.operator().Undo(t.Context(), landfall.Key{Supplier: "NORTH", External: "A-1000001"}, "alone"); err != nil {
 		t.Fatal(err)
