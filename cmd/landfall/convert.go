@@ -154,6 +154,7 @@ func showConverted(command *cobra.Command, folder string, result *convert.Result
 			})
 		}
 		table(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}, rows)
+		showUnused(out, result)
 		fmt.Fprintf(out, "\nIn %s:\n\n", clean(folder))
 		rows = rows[:0]
 		for _, stem := range slices.Sorted(maps.Keys(result.Lines)) {
@@ -162,6 +163,18 @@ func showConverted(command *cobra.Command, folder string, result *convert.Result
 		table(out, []string{"FILE", "LINES"}, rows)
 		showTroubles(out, folder, result)
 	})
+}
+
+// showUnused names the columns that went nowhere: whoever forgot one in the map
+// should not learn it from a customer.
+func showUnused(out io.Writer, result *convert.Result) {
+	title := "\nColumns that the map does not use:\n"
+	for _, tally := range result.Tallies {
+		if len(tally.Unused) > 0 {
+			fmt.Fprintf(out, "%s  %s: %s\n", title, clean(tally.Table), clean(strings.Join(tally.Unused, ", ")))
+			title = ""
+		}
+	}
 }
 
 // showTroubles prints what went wrong by kind, the most frequent first; the

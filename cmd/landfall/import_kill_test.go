@@ -51,10 +51,12 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 		generated := []string{"--accounts", strconv.Itoa(200 + 300*kills), "--fault", "phone=4%", "--fault", "orphan=2%"}
 		m := newMovingOn(t, fresh(t), nil, generated...)
 		struck := map[mover.Phase]int{} // in which step a kill came
-		for range kills {
+		for kill := range kills {
 			attempt := m.start(t, io.Discard, io.Discard)
 			waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
-			time.Sleep(time.Duration(20+rand.IntN(1500)) * time.Millisecond)
+			// It is let live a little longer each time, so that the kills come
+			// in every step on a slow machine too.
+			time.Sleep(time.Duration(20+rand.IntN(1500+150*kill)) * time.Millisecond)
 			_ = attempt.Process.Signal(syscall.SIGKILL)
 			_ = attempt.Wait()
 			if m.over() {

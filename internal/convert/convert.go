@@ -135,6 +135,7 @@ func (x *conversion) prepare() error {
 	x.makesAccounts = rooted[book.Accounts.Stem] > 0
 	for _, t := range x.tables {
 		account := newAccount(t, x.room.folder)
+		account.tally.Unused = x.unused(t)
 		for _, path := range t.paths {
 			account.tally.Files = append(account.tally.Files, filepath.Base(path))
 			info, err := os.Stat(path)

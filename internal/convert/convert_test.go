@@ -333,3 +333,36 @@ func TestNothingIsLeftOfWhatFailed(t *testing.T) {
 		t.Errorf("left: %v", entries)
 	}
 }
+
+// TestColumnsThatGoNowhereAreNamed has columns used by a link from another
+// table, by a condition and under a second name, and one that nobody uses.
+func TestColumnsThatGoNowhereAreNamed(t *testing.T) {
+	_, _, result := must(t, map[string]string{
+		"map.yaml": head + `    when: {STATE: {not: closed}}
+    fill:
+      billing_name: NAME
+      customers: [{family_name: NAME}]
+  AGAIN:
+    file: a.csv
+    into: notes
+    account: NO
+    fill: {body: REMARK}
+  ADDRESS:
+    file: address.csv
+    into: A.billing_address
+    link: {ID: ADDR}
+    fill: {country: =GB, locality: TOWN}
+`,
+		"a.csv":       "NO,NAME,STATE,ADDR,REMARK,FORGOTTEN\n10,ten,,7,Hello,x\n",
+		"address.csv": "ID,TOWN,COUNTY\n7,Leeds,\n",
+	})
+	for _, tally := range result.Tallies {
+		want := "FORGOTTEN"
+		if tally.Table == "ADDRESS" {
+			want = "COUNTY"
+		}
+		if got := strings.Join(tally.Unused, " "); got != want {
+			t.Errorf("of %s nobody uses %q, want %q", tally.Table, got, want)
+		}
+	}
+}

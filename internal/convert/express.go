@@ -62,6 +62,8 @@ func (c *compiler) column(t *table, line int, name string) int {
 		c.unknown(line, "column", name, t.shortName(), t.columns)
 	case slices.Index(t.columns[at+1:], name) >= 0:
 		c.complainf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
+	default:
+		t.mention(at)
 	}
 	return at
 }

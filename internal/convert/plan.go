@@ -27,8 +27,9 @@ type table struct {
 	number  int // among the tables of the plan
 	paths   []string
 	columns []string
-	headed  bool // the first line of its files names the columns
-	unread  bool // its files could not be read; that has been said
+	named   map[int]bool // columns that the map has a use for
+	headed  bool         // the first line of its files names the columns
+	unread  bool         // its files could not be read; that has been said
 	dialect dialect
 	places  []*place // where its rows go; the first that wants a row has it
 	groups  []*group // the tables whose rows belong to its rows
@@ -44,6 +45,28 @@ func (t *table) shortName() string {
 		return t.name
 	}
 	return filepath.Base(t.paths[0])
+}
+
+// mention notes that the map has a use for a column.
+func (t *table) mention(column int) {
+	if t.named == nil {
+		t.named = map[int]bool{}
+	}
+	t.named[column] = true
+}
+
+// unused are the columns that the map has no use for, under whichever name it
+// reads the same file.
+func (p *plan) unused(t *table) (names []string) {
+	for at, name := range t.columns {
+		used := slices.ContainsFunc(p.tables, func(other *table) bool {
+			return slices.Equal(other.paths, t.paths) && other.named[at]
+		})
+		if !used && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // file names the file of a row.

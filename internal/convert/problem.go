@@ -54,6 +54,7 @@ type Tally struct {
 	NotReferred int                 `json:"not_referred"` // rows with further members that nothing refers to
 	LeftOut     int                 `json:"left_out"`     // with the row they belong to, which has a problem
 	Problems    map[ProblemKind]int `json:"problems"`
+	Unused      []string            `json:"unused_columns,omitempty"` // that the map does not name
 }
 
 // Reported counts the rows with a problem of their own.
