@@ -72,12 +72,13 @@ screenshots: go ## take pictures of every page of the console, light, dark and o
 bench: go ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
 	@go run ./bench $(if $(PAGE),-write $(PAGE))
 
-soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, and PostgreSQL 100 times
+soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, and PostgreSQL 100 times; purge a million events
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
 	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/crashtest
 	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/crashtest
 	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
+	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestAPurgeIsHardlyNoticed ./internal/sqlstore
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
