@@ -401,8 +401,9 @@ type TallyReader interface {
 	// the more there are: created accounts come from the ledger and from what
 	// they consist of. In one view it is what Tallies gives.
 	Recount(ctx context.Context, supplier string) (Tallies, error)
-	// InProgress says by supplier how many accounts are being created now. In
-	// the tallies they are pending or failed until that has ended.
+	// InProgress says by supplier how many accounts are being created now; those
+	// without any are left out. In the tallies they are pending or failed until
+	// that has ended.
 	InProgress(ctx context.Context) (map[string]int64, error)
 }
 

@@ -11,9 +11,6 @@ type SurveyReader interface {
 	// DeviatingAccounts says how many accounts of a supplier are not what was
 	// sent for them, up to 10000; an unknown supplier has none.
 	DeviatingAccounts(ctx context.Context, supplier string) (int64, error)
-	// ClaimsAlive says how many accounts are being created, by supplier; those
-	// without any are left out.
-	ClaimsAlive(ctx context.Context) (map[string]int64, error)
 	// SignedOffAt says when the reconciliation of each supplier was signed off
 	// last; suppliers without are left out.
 	SignedOffAt(ctx context.Context) (map[string]time.Time, error)

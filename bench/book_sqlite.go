@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -21,12 +20,11 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 		return 0, err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-book.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	to, err := m.bareSQLite("raw-book")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = to.Close() }()
-	to.SetMaxOpenConns(1)
 	tables, err := likeSQLite(ctx, from, to)
 	if err != nil {
 		return 0, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -92,12 +91,11 @@ func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *mac
 		if _, err := m.tell(ctx, "schema", "apply", "--database", m.sqlite("raw-"+name)); err != nil {
 			return result{}, err
 		}
-		db, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-"+name+".db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+		db, err := m.bareSQLite("raw-" + name)
 		if err != nil {
 			return result{}, err
 		}
 		defer func() { _ = db.Close() }()
-		db.SetMaxOpenConns(1)
 		numbers, rawNumbers := &counter{}, &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {

@@ -61,12 +61,11 @@ func measureProcessSQLite(ctx context.Context, p plan, m *machinery) (result, er
 	if err := m.furnish(ctx, m.sqlite("raw-process")); err != nil {
 		return result{}, err
 	}
-	db, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-process.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := m.bareSQLite("raw-process")
 	if err != nil {
 		return result{}, err
 	}
 	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
@@ -97,6 +96,17 @@ func measureProcessGrouped(ctx context.Context, p plan, m *machinery) (result, e
 			return bare.load("/", func(_ int64, dst []byte) []byte { return strconv.AppendInt(dst, rawNumbers.last.Add(1), 10) }).run(ctx, p.length)
 		})
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare group-commit writer")}, err
+}
+
+// bareSQLite opens a file for a bare program, as durable as ours and over one
+// connection: a second one would only wait for the first.
+func (m *machinery) bareSQLite(name string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", filepath.Join(m.folder, name+".db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
 }
 
 // furnish makes a database with our schema and the supplier.

@@ -3,12 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -135,12 +133,11 @@ func measureRunSQLite(ctx context.Context, p plan, m *machinery) (result, error)
 	if err := m.furnish(ctx, m.sqlite("raw-run")); err != nil {
 		return result{}, err
 	}
-	db, err := sql.Open("sqlite", filepath.Join(m.folder, "raw-run.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := m.bareSQLite("raw-run")
 	if err != nil {
 		return result{}, err
 	}
 	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },

@@ -95,7 +95,7 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 			return found, err
 		}
 	}
-	alive, err := view.ClaimsAlive(ctx)
+	alive, err := view.InProgress(ctx)
 	if err != nil {
 		return found, err
 	}

@@ -13,22 +13,6 @@ func (v *view) DeviatingAccounts(ctx context.Context, supplier string) (count in
 	return count, err
 }
 
-// ClaimsAlive says how many accounts are being created, by supplier.
-func (v *view) ClaimsAlive(ctx context.Context) (map[string]int64, error) {
-	type claimed struct {
-		supplier string
-		count    int64
-	}
-	found, err := collect(ctx, v.session, func(scan scanner, c *claimed) error { return scan(&c.supplier, &c.count) },
-		`SELECT s.code, count(*) FROM process p JOIN supplier s ON s.id = p.supplier_id
-			WHERE p.state = 'claimed' AND p.claim_until > (SELECT {now}) GROUP BY s.code`)
-	counts := make(map[string]int64, len(found))
-	for _, one := range found {
-		counts[one.supplier] = one.count
-	}
-	return counts, err
-}
-
 // SignedOffAt says when the reconciliation of each supplier was signed off last.
 func (v *view) SignedOffAt(ctx context.Context) (map[string]time.Time, error) {
 	type signed struct {

@@ -12,7 +12,7 @@ var surveys = []check{
 		staged(t, store, "A-1", "A-2")
 		for alive, number := range []string{"A-1", "A-2"} {
 			look(t, store, func(view landfall.View) error {
-				claims, err := view.ClaimsAlive(t.Context())
+				claims, err := view.InProgress(t.Context())
 				if claims[code] != int64(alive) || len(claims) != min(1, alive) {
 					t.Errorf("claims: %v, want %d", claims, alive)
 				}
