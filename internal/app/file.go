@@ -16,7 +16,7 @@ func fromFile(path string) ([]given, error) {
 	if path == "" {
 		return nil, nil
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // the operator names the file of his settings
 	if err != nil {
 		return nil, err
 	}

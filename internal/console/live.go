@@ -154,7 +154,7 @@ func (v *visit) parts(verb func(*visit) (any, error), view string) (parts, error
 		limited, cancel := context.WithTimeout(ctx, pageTime)
 		defer cancel()
 		one := *v
-		one.Request = v.Request.WithContext(limited)
+		one.Request = v.WithContext(limited)
 		found, err := verb(&one)
 		if err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 		compares("created", "What exists, by the ledgers and the other rows of the accounts.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Created }),
 		compares("difference", "`claimed` less `created`.", landfall.ReconciliationRow.Difference),
-		memberOf[landfall.ReconciliationRow]{
+		{
 			name: "explained", doc: "The part of the difference that rests on accounts one can name.", schema: refTo(explainedBody.name),
 			write: explainedBody.Append,
 		},

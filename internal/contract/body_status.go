@@ -27,7 +27,7 @@ var StatusBody = &Body[Standing]{
 			when(Standing.detailed),
 		happens("staged_at", "With `detail`: when that revision was staged.", func(s Standing) time.Time { return s.Process.StagedAt }).
 			as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}).when(Standing.detailed),
-		memberOf[Standing]{
+		{
 			name: "last_failure", doc: "With `detail`: why the last attempt failed; null when none did.",
 			schema: map[string]any{"oneOf": []any{refTo(failureBody.name), map[string]any{"type": "null"}}},
 			given:  Standing.detailed,

@@ -99,7 +99,7 @@ func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 		c.complainf(node.Line, "an attr has exactly one of column, constant, join and first")
 		return
 	}
-	c.change(t, node, v)
+	c.change(node, v)
 	c.reckon(t, node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
@@ -126,7 +126,7 @@ func (c *compiler) several(t *table, node *outline.Node, v *value) (parts []*val
 }
 
 // change adds what is done to the text, in the order in which it is done.
-func (c *compiler) change(t *table, node *outline.Node, v *value) {
+func (c *compiler) change(node *outline.Node, v *value) {
 	if leading, _ := c.text(node, "strip"); leading != "" {
 		v.text = strippedText(v.text, leading)
 	}

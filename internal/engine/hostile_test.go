@@ -125,7 +125,7 @@ const (
 // nth fails the n-th statement from now whose text begins with a word.
 func nth(n int64, word string, fail error, after bool) mood {
 	var seen atomic.Int64
-	return func(text string) (error, bool) { //nolint:revive,staticcheck // as mood has it
+	return func(text string) (error, bool) {
 		if strings.HasPrefix(strings.TrimSpace(text), word) && seen.Add(1) == n {
 			return fail, after
 		}

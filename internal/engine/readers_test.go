@@ -82,7 +82,7 @@ func hanging(t testing.TB, options Options) error {
 	released := make(chan struct{})
 	release := sync.OnceFunc(func() { close(released) })
 	defer release()
-	disk.set(func(text string) (error, bool) { //nolint:staticcheck // as mood has it
+	disk.set(func(text string) (error, bool) {
 		if strings.HasPrefix(text, "SELECT") {
 			<-released
 		}

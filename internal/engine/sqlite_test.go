@@ -50,7 +50,7 @@ func TestDiskStaysFull(t *testing.T) {
 	evil, name := newHostile(t)
 	r := enter(t, file(t), Options{driver: name})
 	for round := range 3 {
-		evil.set(func(text string) (error, bool) { //nolint:staticcheck // as mood has it
+		evil.set(func(text string) (error, bool) {
 			if len(text) > 6 && text[:6] == "INSERT" {
 				return errDiskFull, false
 			}
@@ -79,7 +79,7 @@ func TestHungDisk(t *testing.T) {
 	limits.QueueWait, limits.Transaction, limits.Commit, limits.Settle = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 	r := enter(t, file(t), Options{driver: name, Limits: limits})
 	release := make(chan struct{})
-	evil.set(func(text string) (error, bool) { //nolint:staticcheck // as mood has it
+	evil.set(func(text string) (error, bool) {
 		if text == "COMMIT" {
 			<-release
 		}

@@ -133,7 +133,7 @@ func (w *writer) serve(b *batch) error {
 
 // attempt runs calls in a savepoint. The first error is theirs, and nothing of
 // them remains; the second is the group's.
-func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) { //nolint:staticcheck // two errors of two kinds
+func (w *writer) attempt(kind *Kind, calls []*Call) (err, trouble error) {
 	for try := 1; ; try++ {
 		if trouble = w.handle.run("SAVEPOINT caller"); trouble != nil {
 			return nil, trouble

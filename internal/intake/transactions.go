@@ -108,7 +108,7 @@ func (d *Desk) failsEarlier(
 		account, err = view.AccountBooks(ctx, posting.Key, posting.TransactionIDs)
 		return err
 	}) != nil {
-		return nil
+		return nil //nolint:nilerr // see above: it is not what is wrong first
 	}
 	_, _, err := posting.decide(account)
 	if refusal, is := errors.AsType[*books.RefusedError](err); is {

@@ -89,7 +89,7 @@ func licences(program string) ([]byte, error) {
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module.Path).Output() //nolint:gosec // modules of our own binary
+		folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module.Path).Output() //nolint:gosec,noctx // modules of our own binary
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", module.Path, err)
 		}

@@ -39,7 +39,7 @@ func (s *Store) AtHome(ctx context.Context) error {
 		return err
 	}
 	return s.View(ctx, func(v landfall.View) error {
-		_, err := v.(*view).home(ctx, here, ``)
+		_, err := v.(*view).home(ctx, here, ``) //nolint:forcetypeassert // View hands out no other
 		return err
 	})
 }

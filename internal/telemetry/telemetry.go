@@ -86,7 +86,7 @@ func Open(ctx context.Context, options Options) (*Line, error) {
 func (l *Line) Request(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string)) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	ctx, span := l.tracer.Start(ctx, "request", spans.WithSpanKind(spans.SpanKindServer)) //nolint:spancheck // the function that is given back ends it
-	return ctx, func(method, route string, status int, code string) {
+	return ctx, func(method, route string, status int, code string) {                     //nolint:spancheck // likewise
 		if span.IsRecording() {
 			span.SetName(method + " " + route)
 			span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),
