@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"internal/filestore": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2, "internal/notary": 2,
 	".":              1,
 	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
-	"internal/engine": 0, "internal/pack": 0, "internal/outline": 0, "internal/outward": 0, "internal/turnstile": 0,
+	"internal/engine": 0, "internal/pack": 0, "internal/vault": 0, "internal/outline": 0, "internal/outward": 0, "internal/turnstile": 0,
 
 	"internal/mailroom": 3, "internal/letter": 2, "internal/relay": 0, "internal/telemetry": 0, "internal/filelock": 0,
 

@@ -22,6 +22,7 @@ type Store interface {
 	Inspector
 	Mailroom
 	Purger
+	Locksmith
 	EventLog
 	AuditLog
 	WebhookPipeline
@@ -177,6 +178,19 @@ type Purger interface {
 	// would need stays as well. What somebody else holds at the moment is left for
 	// another time. A dry run takes nothing away. ErrNotFound: no such supplier.
 	Purge(ctx context.Context, order PurgeOrder) (PurgeStep, error)
+}
+
+// Locksmith seals what is personal with the key that seals today, where it was
+// sealed with another one or not at all.
+type Locksmith interface {
+	// Rekey looks at some hundred rows and seals of them what is to be. What
+	// changes meanwhile is left alone, and looked at again in another round; what
+	// was interrupted goes on where it was. When a whole round finds nothing left,
+	// the other keys are forgotten. ErrNotFound: there are no keys.
+	Rekey(ctx context.Context) (RekeyStep, error)
+
+	// Encryption says with which keys something is sealed.
+	Encryption(ctx context.Context) (Encryption, error)
 }
 
 // View is what can be read.

@@ -31,8 +31,12 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		options, err := storeOptions(settings, countingTime)
+		if err != nil {
+			return err
+		}
 		accounts := 0
-		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], storeOptions(settings, countingTime),
+		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], options,
 			func(ctx context.Context, store landfall.Store) (err error) {
 				accounts, err = sound(ctx, store)
 				return err
@@ -131,7 +135,10 @@ func given(is bool) int {
 
 // putBack brings the file to its place, or takes the database that is there.
 func putBack(ctx context.Context, settings app.Settings, arguments []string, admit func(context.Context, landfall.Store) error) error {
-	options := storeOptions(settings, countingTime)
+	options, err := storeOptions(settings, countingTime)
+	if err != nil {
+		return err
+	}
 	if len(arguments) == 1 {
 		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
 			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")

@@ -19,7 +19,7 @@ import (
 )
 
 // databaseSettings are the ones a command on the database listens to.
-var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability"}
+var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability", "encryption-key-file"}
 
 // onDatabase completes a command that works on the database directly, with the
 // operator's verbs. Some listen to further settings.
@@ -87,7 +87,7 @@ func addSettings(command *cobra.Command, names ...string) {
 			completes(command, name, fixed("starttls", "tls", "none"))
 		case "mail-templates":
 			_ = command.MarkFlagDirname(name) // likewise
-		case "config", "database-password-file", "smtp-password-file", "smtp-ca-file",
+		case "config", "database-password-file", "encryption-key-file", "smtp-password-file", "smtp-ca-file",
 			"tls-certificate", "tls-key", "tls-client-ca":
 			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
 		}
@@ -106,16 +106,27 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 
 // storeOptions are those of every command that opens a database, or a copy of
 // one.
-func storeOptions(settings app.Settings, patience time.Duration) sqlstore.Options {
-	return sqlstore.Options{
-		AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
+func storeOptions(settings app.Settings, patience time.Duration) (sqlstore.Options, error) {
+	keys, err := settings.EncryptionKeys()
+	if err != nil {
+		return sqlstore.Options{}, usageError{err}
 	}
+	return sqlstore.Options{
+		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
+	}, nil
 }
 
 // openStore opens the database as a guest: two connections are enough for one
 // command, and the schema is left as it is.
 func openStore(ctx context.Context, settings app.Settings, patience time.Duration) (*sqlstore.Store, error) {
-	store, err := sqlstore.Open(ctx, settings.Database, storeOptions(settings, patience))
+	options, err := storeOptions(settings, patience)
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlstore.Open(ctx, settings.Database, options)
+	if errors.Is(err, sqlstore.ErrLocked) {
+		return nil, usageError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
+	}
 	if err != nil {
 		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}

@@ -69,7 +69,7 @@ func newRoot(arguments []string) *cobra.Command {
 	root.AddCommand(
 		serveCommand(), demoCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
-		schemaCommand(), verifyCommand(), purgeCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		schemaCommand(), verifyCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

@@ -190,16 +190,22 @@ func (a *App) alarm(vendor string, cause error) {
 // open retries while the database is away. Any other trouble stays, however
 // long one waits.
 func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, error) {
+	keys, err := settings.EncryptionKeys()
+	if err != nil {
+		return nil, SettingError{err}
+	}
 	deadline := time.Now().Add(settings.DatabaseWait)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Connections: settings.Connections, Logger: log.Logger, Figures: contract.DocumentFigures,
-			SearchTerms: contract.SearchTerms,
+			SearchTerms: contract.SearchTerms, Keys: keys,
 		})
 		switch {
 		case err == nil:
 			return store, nil
+		case errors.Is(err, sqlstore.ErrLocked):
+			return nil, SettingError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		case !errors.Is(err, landfall.ErrUnavailable), time.Now().Add(pause).After(deadline), ctx.Err() != nil:
 			return nil, fmt.Errorf("database %s: %w", settings.DatabaseName(), err)
 		}

@@ -46,6 +46,9 @@ func Check(settings Settings) (mistakes []error) {
 	if _, err := settings.webhookKeys(); err != nil {
 		mistakes = append(mistakes, err)
 	}
+	if _, err := settings.EncryptionKeys(); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if _, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout}); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("setting documents: %w", err))
 	}
@@ -169,7 +172,11 @@ const mostSkew = 5 * time.Second
 func (d *doctor) database(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*examineTime)
 	defer cancel()
-	options := sqlstore.Options{AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
+	keys, err := d.settings.EncryptionKeys()
+	if err != nil {
+		return // told among the settings
+	}
+	options := sqlstore.Options{Keys: keys, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.say("database", Bad, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")
@@ -207,7 +214,29 @@ func (d *doctor) database(ctx context.Context) {
 			d.say("clock", Good, "the database's clock and this machine's agree", "")
 		}
 	}
+	d.encryption(ctx, store)
 	d.vendors(ctx, store)
+}
+
+// encryption says which keys are needed, and which are not any more.
+func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
+	if path := d.settings.EncryptionKeyFile; path != "" {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			d.say("encryption key", Weak, "others than its owner can read it", "chmod 600 "+path)
+		}
+	}
+	found, err := store.Encryption(ctx)
+	switch {
+	case err != nil:
+		d.say("encryption", Bad, err.Error(), "")
+	case found.Writes == "":
+		d.say("encryption", Good, "what is personal is not encrypted in the database; see docs/encryption.md", "")
+	case len(found.Held) > 1 || found.Bare || found.Under:
+		d.say("encryption", Weak, "key "+found.Writes+" encrypts, and not everything is encrypted with it yet",
+			"run 'landfall rekey'; until it is done no key may be dropped")
+	default:
+		d.say("encryption", Good, "everything is encrypted with key "+found.Writes+"; no other one is needed", "")
+	}
 }
 
 // vendors asks every payment vendor about an instruction that cannot exist:

@@ -62,6 +62,9 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	WebhookTimeout   time.Duration
 	WebhookLease     time.Duration
 
+	EncryptionKey     string // or the file below, in which the same stands
+	EncryptionKeyFile string
+
 	AuditKeyFile     string
 	AuditCheckpoints string // "": the log, when there is a key
 	AuditEvery       time.Duration
@@ -223,6 +226,12 @@ var serving = []setting{
 	}},
 	{"webhook-lease", "how long the webhooks of a killed server wait for another one", func(s *Settings) value {
 		return duration(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
+	}},
+	{"encryption-key", "key that encrypts what is personal in the database, 32 random bytes in base64, never a flag or a line of the config file; several with commas between them, the one that encrypts first; without one nothing is encrypted", func(s *Settings) value {
+		return secret(&s.EncryptionKey)
+	}},
+	{"encryption-key-file", "file with encryption-keys, one in a line, the one that encrypts first", func(s *Settings) value {
+		return text(&s.EncryptionKeyFile, "", optional(anything))
 	}},
 	{"audit-key-file", "file with the key that signs checkpoints of the audit, as made by audit key; unsigned when empty", func(s *Settings) value {
 		return text(&s.AuditKeyFile, "", optional(anything))

@@ -43,6 +43,7 @@ type Store interface {
 	landfall.Lister
 	landfall.Inspector
 	landfall.Purger
+	landfall.Locksmith
 	landfall.Finder
 	landfall.EventLog
 	landfall.AuditLog

@@ -51,7 +51,8 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id WHERE `+which, args,
 		[]any{
 			&id, &account.Key.Supplier, &account.Key.External, &account.Number, instantInto{&account.CreatedAt},
-			&account.Revision, &account.Team, &data.AccountType, &data.Currency, &data.BillingName,
+			&account.Revision, &account.Team, &data.AccountType, &data.Currency,
+			v.safe.shelf("account", &id).text("billing_name", &data.BillingName),
 			dayInto{&data.LastBilledToOn}, dayInto{&data.LastStatementClosingOn}, dayInto{&data.LastStatementIssuedOn},
 			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance,
 		})
@@ -63,8 +64,12 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
 	data.Customers, err = collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
-		return scan(&c.GivenName, &c.FamilyName, &c.Title, &c.Email, &c.Mobile, &c.Landline, dayInto{&c.BornOn}, &c.Role)
-	}, `SELECT given_name, family_name, title, email, mobile, landline, born_on, role
+		var ordinal int64
+		person := v.safe.shelf("customer", id, &ordinal)
+		return scan(&ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName), person.text("title", &c.Title),
+			person.text("email", &c.Email), person.text("mobile", &c.Mobile), person.text("landline", &c.Landline),
+			person.day("born_on", &c.BornOn), &c.Role)
+	}, `SELECT ordinal, given_name, family_name, title, email, mobile, landline, born_on, role
 		FROM customer WHERE account_id = $1 ORDER BY ordinal`, id)
 	if err != nil {
 		return err
@@ -81,7 +86,9 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 	data := &account.Data
 	addresses, err := collect(ctx, v.session, func(scan scanner, a *owned[landfall.Address]) error {
 		var lines []byte
-		if err := scan(&a.id, &lines, &a.item.Locality, &a.item.PostalCode, &a.item.Country); err != nil {
+		place := v.safe.shelf("address", id, &a.id)
+		if err := scan(&a.id, place.json("lines", &lines), place.text("locality", &a.item.Locality),
+			place.text("postal_code", &a.item.PostalCode), place.text("country", &a.item.Country)); err != nil {
 			return err
 		}
 		return json.Unmarshal(lines, &a.item.Lines)
@@ -97,8 +104,9 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
 	}
 	points, err := collect(ctx, v.session, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
-		return scan(&p.id, &p.item.Identifier, &p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
-	}, `SELECT address, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
+		return scan(&p.id, &p.place, v.safe.shelf("supply_point", id, &p.place).text("identifier", &p.item.Identifier),
+			&p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
+	}, `SELECT address, ordinal, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
 	if err != nil {
 		return err
 	}
@@ -127,13 +135,15 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 	}
 	meters, err := collect(ctx, v.session, func(scan scanner, m *owned[landfall.Meter]) error {
 		var registers []byte
-		err := scan(&m.id, &m.item.SerialNumber, dayInto{&m.item.InstalledOn}, dayInto{&m.item.RemovedOn}, &registers)
+		device := v.safe.shelf("meter", id, &m.id, &m.place)
+		err := scan(&m.id, &m.place, device.text("serial_number", &m.item.SerialNumber), dayInto{&m.item.InstalledOn},
+			dayInto{&m.item.RemovedOn}, device.json("registers", &registers))
 		if err != nil {
 			return err
 		}
 		m.item.Registers, err = readRegisters(registers)
 		return err
-	}, `SELECT supply_point, serial_number, installed_on, removed_on, registers
+	}, `SELECT supply_point, ordinal, serial_number, installed_on, removed_on, registers
 		FROM meter WHERE account_id = $1 ORDER BY supply_point, ordinal`, id)
 	if err != nil {
 		return err
@@ -151,16 +161,16 @@ func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Accoun
 	if err := v.loadPeriods(ctx, id, account); err != nil {
 		return err
 	}
-	if account.Ledger, err = belongings(ctx, v, readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
+	if account.Ledger, err = belongings(ctx, v, v.readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
 		return err
 	}
-	if data.Notes, err = belongings(ctx, v, readNote, noteColumns+` FROM note`, `ordinal`, id); err != nil {
+	if data.Notes, err = belongings(ctx, v, v.readNote, noteColumns+` FROM note`, `ordinal`, id); err != nil {
 		return err
 	}
-	if data.Statements, err = belongings(ctx, v, readStatement, statementColumns+` FROM historical_statement`, `ordinal`, id); err != nil {
+	if data.Statements, err = belongings(ctx, v, v.readStatement, statementColumns+` FROM historical_statement`, `ordinal`, id); err != nil {
 		return err
 	}
-	data.Instructions, err = belongings(ctx, v, readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
+	data.Instructions, err = belongings(ctx, v, v.readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
 	return err
 }
 

@@ -18,9 +18,9 @@ import (
 const (
 	entryColumns = `account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on,
 		reason, note, document`
-	noteColumns        = `account_id, body, document_paths, created_at, pinned, unpin_at`
-	statementColumns   = `account_id, statement_id, from_on, to_on, issued_on, number, gross_amount, path`
-	instructionColumns = `account_id, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
+	noteColumns        = `account_id, ordinal, body, document_paths, created_at, pinned, unpin_at`
+	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, path`
+	instructionColumns = `account_id, ordinal, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
 )
 
 // The texts that look up what postings want to see. An id that was added again
@@ -115,8 +115,9 @@ func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err erro
 
 // owned is something an account has.
 type owned[T any] struct {
-	id   int64 // of the account
-	item T
+	id    int64 // of the account
+	place int64 // in its list
+	item  T
 }
 
 // lookUp asks for wanted things, a list of ids and names, and hands what it
@@ -138,11 +139,12 @@ func lookUp[T any](
 	return err
 }
 
-func readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
+func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	e := &row.item
 	x := &e.Transaction
+	own := v.safe.shelf("ledger_entry", &row.id, &e.Sequence)
 	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
-		dayInto{&x.On}, dayInto{&x.OriginalOn}, &x.Reason, &x.Note, &x.Document)
+		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", (*[]byte)(&x.Document)))
 	if e.Kind == landfall.TransactionEntry {
 		// Signed undoes itself: only the sign of the amount was changed.
 		x.Amount = e.Signed
@@ -151,10 +153,11 @@ func readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	return err
 }
 
-func readNote(scan scanner, row *owned[landfall.Note]) error {
+func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
 	var paths []byte
-	if err := scan(&row.id, &body, &paths, instantInto{&row.item.CreatedAt}, &row.item.Pinned,
+	own := v.safe.shelf("note", &row.id, &row.place)
+	if err := scan(&row.id, &row.place, own.maybe("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
 		instantInto{&row.item.UnpinAt}); err != nil {
 		return err
 	}
@@ -165,15 +168,18 @@ func readNote(scan scanner, row *owned[landfall.Note]) error {
 	return json.Unmarshal(paths, &row.item.DocumentPaths)
 }
 
-func readStatement(scan scanner, row *owned[landfall.Statement]) error {
+func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
-	return scan(&row.id, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount, &s.Path)
+	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
+		v.safe.shelf("historical_statement", &row.id, &row.place).text("path", &s.Path))
 }
 
-func readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
+func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
 	i := &row.item
-	return scan(&row.id, &i.Vendor, &i.Reference, &i.Type, dayInto{&i.ValidFromOn}, &i.ForSchedules,
-		&i.Details.Status, &i.Details.Scheme, &i.Details.LastDigits, &i.Details.Expiry)
+	own := v.safe.shelf("instruction", &row.id, &row.place)
+	return scan(&row.id, &row.place, &i.Vendor, v.safe.shelf("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
+		dayInto{&i.ValidFromOn}, &i.ForSchedules, &i.Details.Status, &i.Details.Scheme,
+		own.text("last_digits", &i.Details.LastDigits), own.text("expiry", &i.Details.Expiry))
 }
 
 // dayInto reads what dayArg wrote.

@@ -29,7 +29,7 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	if purged(claim) {
 		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}, s.letGo(ctx, *claim)
 	}
-	if claim.Document, err = unpacked(claim.Document, claim.Hash); err != nil {
+	if claim.Document, err = s.safe.unpacked(claim.Key, claim.Document, claim.Hash); err != nil {
 		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
 	}
 	return outcome, nil
@@ -166,7 +166,7 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 		one := tokens[token]
 		claim := landfall.Claim{
 			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
-			Hash: digest(hash),
+			Hash: t.safe.openHash(one.key, hash),
 		}
 		if document == nil {
 			missing[process] = one

@@ -28,7 +28,7 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if err := writable(account); err != nil {
 		return landfall.CreateOutcome{}, err
 	}
-	ready, err := prepare(&creation)
+	ready, err := s.prepared(&creation)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
@@ -107,7 +107,7 @@ var claimed = turn(`claim_token = w.token`)
 // of it.
 func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
 	open := unsettle(batch)
-	rows := newAccountRows()
+	rows := newAccountRows(t.safe)
 	// Between importing and explaining, a supplier may be opened, and a number
 	// may be a retired one: then nothing explains the refusal, and only those go
 	// again, each with another number.
@@ -121,6 +121,9 @@ func (t *tx) create(ctx context.Context, how turning, draw func() (string, error
 			}
 		}
 		if len(open.byKey) == 0 {
+			if err := t.leaveTold(ctx, &rows.mails); err != nil {
+				return err
+			}
 			return collision(t.write(ctx, rows.piles()...))
 		}
 	}

@@ -103,7 +103,7 @@ func Wipe(ctx context.Context, url string) error {
 	}
 	var tables []string
 	for _, table := range slices.Sorted(maps.Keys(holdings)) {
-		if holdings[table].of != "" {
+		if held := holdings[table]; held.of != "" || newRekeying(table, held) != nil {
 			tables = append(tables, table)
 		}
 	}

@@ -29,7 +29,7 @@ func (v *view) AccountExcerpt(ctx context.Context, key landfall.Key, excerpt lan
 	after, before := pageOf(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
 	found.Ledger, err = collect(ctx, v.session, func(scan scanner, entry *landfall.LedgerEntry) error {
 		var row owned[landfall.LedgerEntry]
-		err := readEntry(scan, &row)
+		err := v.readEntry(scan, &row)
 		*entry = row.item
 		return err
 	}, `SELECT `+entryColumns+` FROM ledger_entry WHERE account_id = $1 AND sequence > $2 AND sequence < $3 ORDER BY sequence DESC`, id, after, before)
@@ -64,15 +64,15 @@ func indexed(after int64) string {
 }
 
 // placedNotes has no bodies that are too long for a page.
-const placedNotes = `SELECT account_id, CASE WHEN length(body) > 65536 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
-	ordinal, length(body) FROM note WHERE account_id = $1 `
+const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > 65536 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
+	length(body) FROM note WHERE account_id = $1 `
 
 func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
 	read := func(scan scanner, note *landfall.PlacedNote) error {
 		var row owned[landfall.Note]
 		var bytes sql.NullInt64
-		err := readNote(func(columns ...any) error { return scan(append(columns, &note.Place, &bytes)...) }, &row)
-		note.Note, note.Bytes = row.item, int(bytes.Int64)
+		err := v.readNote(func(columns ...any) error { return scan(append(columns, &bytes)...) }, &row)
+		note.Note, note.Place, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
 		return err
 	}
 	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $2`, id, int64(excerpt.Rows))
@@ -88,24 +88,18 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Exce
 // excerptPapers reads the old statements and how the account is paid.
 func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
 	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
-	type placed struct {
-		statement owned[landfall.Statement]
-		place     int
-	}
-	statements, err := collect(ctx, v.session, func(scan scanner, one *placed) error {
-		return readStatement(func(columns ...any) error { return scan(append(columns, &one.place)...) }, &one.statement)
-	}, `SELECT `+statementColumns+`, ordinal FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
+	statements, err := collect(ctx, v.session, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
 		` ORDER BY ordinal DESC`, id, after, before)
 	if err != nil {
 		return err
 	}
 	for _, one := range statements {
-		into.Data.Statements = append(into.Data.Statements, one.statement.item)
-		into.StatementPlaces = append(into.StatementPlaces, one.place)
+		into.Data.Statements = append(into.Data.Statements, one.item)
+		into.StatementPlaces = append(into.StatementPlaces, int(one.place))
 	}
 	into.Data.Instructions, err = collect(ctx, v.session, func(scan scanner, instruction *landfall.Instruction) error {
 		var row owned[landfall.Instruction]
-		err := readInstruction(scan, &row)
+		err := v.readInstruction(scan, &row)
 		*instruction = row.item
 		return err
 	}, `SELECT `+instructionColumns+` FROM instruction WHERE account_id = $1 ORDER BY ordinal DESC LIMIT $2`, id, int64(excerpt.Rows))
@@ -124,7 +118,8 @@ func (v *view) Refused(ctx context.Context, key landfall.Key) (landfall.Failure,
 	var text []byte
 	var at sql.NullInt64
 	if err := v.one(ctx, `SELECT r.failure, r.at FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
-		[]any{key.Supplier, key.External}, []any{&text, &at}); err != nil {
+		[]any{key.Supplier, key.External},
+		[]any{v.safe.shelf("refusal", key.Supplier, key.External).json("failure", &text), &at}); err != nil {
 		return landfall.Failure{}, err
 	}
 	failure, err := readFailure(text, at)
@@ -144,7 +139,7 @@ const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN s
 func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
 	var kept []byte
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
-		return readRevision(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.GoneAt})...) }, r)
+		return v.readRevision(key)(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.GoneAt})...) }, r)
 	}, stagedColumns+`, g.document, g.gone_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
 	one, err := first(found, err, landfall.ErrNotFound)
 	if err != nil {
@@ -153,17 +148,19 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 	if !one.GoneAt.IsZero() && len(kept) == 0 {
 		return one, nil
 	}
-	if one.Document, err = unpacked(kept, one.Hash); err != nil {
+	if one.Document, err = v.safe.unpacked(key, kept, one.Hash); err != nil {
 		return landfall.StagedRevision{}, altered(key, revision, err)
 	}
 	return one, nil
 }
 
-func readRevision(scan scanner, r *landfall.StagedRevision) error {
-	var hash []byte
-	err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
-	r.Hash = digest(hash)
-	return err
+func (v *view) readRevision(key landfall.Key) func(scanner, *landfall.StagedRevision) error {
+	return func(scan scanner, r *landfall.StagedRevision) error {
+		var hash []byte
+		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
+		r.Hash = v.safe.openHash(key, hash)
+		return err
+	}
 }
 
 // History gives what happened to a process, the newest first.
@@ -173,7 +170,7 @@ func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (histor
 		before = query.Before.UnixMicro()
 	}
 	key, limit := query.Key, int64(query.Limit)
-	history.Revisions, err = collect(ctx, v.session, readRevision, stagedColumns+stagedFrom+
+	history.Revisions, err = collect(ctx, v.session, v.readRevision(key), stagedColumns+stagedFrom+
 		`AND g.staged_at < $3 ORDER BY g.revision DESC LIMIT $4`, key.Supplier, key.External, before, limit)
 	if err != nil {
 		return landfall.History{}, err

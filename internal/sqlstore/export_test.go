@@ -84,7 +84,7 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 // Move moves an account as a posting does that found a ledger of some length.
 func (s *Store) Move(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		rows := newAccountRows()
+		rows := newAccountRows(nil)
 		rows.moved.add(id, length, int64(0), length, int64(0), int64(0), int64(0))
 		return t.write(ctx, rows.piles()...)
 	})
@@ -142,7 +142,7 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 // NoteTexts are the queries that look for a note among the many of an account:
 // for the first one, and for one of a second.
 func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
-	sought := seek([]landfall.Note{note})[0]
+	sought := (*safe)(nil).seek([]landfall.Note{note})[0]
 	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
 	if err == nil {
 		timed, timedArgs, err = s.wishText(timedNotesWanted, []any{account, sought.digest, sought.second})

@@ -86,28 +86,31 @@ func (v *view) failed(ctx context.Context, code, after string, limit int) ([]lan
 	if err != nil {
 		return nil, absentIsNone(err)
 	}
-	attempts, err := collect(ctx, v.session, readFailed, failedProcesses, supplier, after, int64(limit))
+	attempts, err := collect(ctx, v.session, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit))
 	if err != nil {
 		return nil, err
 	}
-	refused, err := collect(ctx, v.session, readFailed, refusedStagings, supplier, after, int64(limit))
+	refused, err := collect(ctx, v.session, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
 	for i := range refused {
 		refused[i].Failure.AtStaging = true
 	}
 	return newer(attempts, refused, limit), err
 }
 
-func readFailed(scan scanner, failed *landfall.FailedProcess) error {
-	var text []byte
-	var at sql.NullInt64
-	if err := scan(&failed.External, &text, &at); err != nil {
+// readFailed reads the failures of a table that belong to a supplier or a run.
+func (v *view) readFailed(table string, owner any) func(scanner, *landfall.FailedProcess) error {
+	return func(scan scanner, failed *landfall.FailedProcess) error {
+		var text []byte
+		var at sql.NullInt64
+		if err := scan(&failed.External, v.safe.shelf(table, owner, &failed.External).json("failure", &text), &at); err != nil {
+			return err
+		}
+		failure, err := readFailure(text, at)
+		if err == nil {
+			failed.Failure = *failure
+		}
 		return err
 	}
-	failure, err := readFailure(text, at)
-	if err == nil {
-		failed.Failure = *failure
-	}
-	return err
 }
 
 // newer merges two lists in the order of their numbers. Of an account that is

@@ -14,7 +14,7 @@ const beyond = "\U0010FFFF"
 
 const (
 	foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number,
-		a.billing_name, c.given_name, c.family_name `
+		p.id, a.billing_name, c.given_name, c.family_name `
 	foundNames = ` LEFT JOIN account a ON a.id = p.id LEFT JOIN customer c ON c.account_id = a.id AND c.ordinal = 1 `
 	foundFrom  = foundColumns + `FROM process p JOIN supplier s ON s.id = p.supplier_id` + foundNames
 )
@@ -124,7 +124,10 @@ func (f *finding) take(ctx context.Context, by landfall.TermKind, text string, a
 	wanted := f.wanted()
 	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.FoundAccount) error {
 		var number, bills, given, family sql.NullString
-		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &bills, &given, &family)
+		var id int64
+		person := f.safe.shelf("customer", &id, int64(1))
+		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &id,
+			f.safe.shelf("account", &id).maybe("billing_name", &bills), person.maybe("given_name", &given), person.maybe("family_name", &family))
 		one.AccountNumber, one.By = number.String, by
 		one.Name = cmp.Or(bills.String, strings.TrimSpace(given.String+" "+family.String))
 		return err

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"landfall"
-	"landfall/internal/pack"
 )
 
 // formerBatch is how many processes of before are counted in one transaction.
@@ -42,6 +41,7 @@ func (s *Store) countFormer(ctx context.Context, figure func([]byte, string) lan
 // former is a process of before with its last document.
 type former struct {
 	id       int64
+	key      landfall.Key
 	document []byte
 	currency string // of the supplier
 }
@@ -55,8 +55,8 @@ func (t *tx) countFormer(ctx context.Context, figure func([]byte, string) landfa
 		return 0, err
 	}
 	batch, err := collect(ctx, t.session, func(scan scanner, one *former) error {
-		return scan(&one.id, &one.document, &one.currency)
-	}, `SELECT p.id, g.document, s.currency FROM process p JOIN supplier s ON s.id = p.supplier_id
+		return scan(&one.id, &one.key.Supplier, &one.key.External, &one.document, &one.currency)
+	}, `SELECT p.id, s.code, p.external, g.document, s.currency FROM process p JOIN supplier s ON s.id = p.supplier_id
 		LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision
 		WHERE p.id > $1 AND p.id <= $2 ORDER BY p.id LIMIT $3`, after, until, int64(formerBatch))
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *tx) countFormer(ctx context.Context, figure func([]byte, string) landfa
 			continue // a mark to be skipped, and nothing else
 		}
 		figures := landfall.Figures{Currency: one.currency, Accounts: 1}
-		if document, err := pack.Unpack(one.document); err == nil && figure != nil {
+		if document, err := t.safe.opened(one.key, one.document); err == nil && figure != nil {
 			figures = figure(document, one.currency)
 		}
 		written.add(one.id, figuresText(figures))

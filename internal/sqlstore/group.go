@@ -17,15 +17,15 @@ const longestGroup = 512
 
 // newGroup declares a verb that is joint, for callers who bring whole batches,
 // of which so many at once are done with arrays.
-func newGroup[W, O any](db *engine.DB, most int, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
-	return db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
+	return s.db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		undone, size := true, longestBatch
 		if t.Arrays() {
 			size = most
 		}
 		for _, one := range calls {
 			for batch := range slices.Chunk(one.Work.(*group[W, O]).calls, size) { //nolint:forcetypeassert // grouped made it
-				err := run(&tx{view{&session{t}}}, ctx, batch)
+				err := run(s.tx(t), ctx, batch)
 				if err != nil && !errors.Is(err, engine.ErrUndone) {
 					return err
 				}

@@ -24,15 +24,15 @@ type call[W, O any] struct {
 // newJoint declares a verb. The function does the work of a batch of different
 // keys, sorted, and sets what became of each call. An error is the whole
 // batch's. It may be called again with the same calls.
-func newJoint[W, O any](db *engine.DB, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
-	return &joint[W, O]{db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+func newJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
+	return &joint[W, O]{s.db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		batch := make([]*call[W, O], len(calls))
 		for i, one := range calls {
 			batch[i] = one.Work.(*call[W, O]) //nolint:forcetypeassert // join made it
 		}
 		// One order for everybody, so that two lanes never wait for each other.
 		slices.SortFunc(batch, func(a, b *call[W, O]) int { return compareKeys(a.key, b.key) })
-		return run(&tx{view{&session{t}}}, ctx, batch)
+		return run(s.tx(t), ctx, batch)
 	})}
 }
 

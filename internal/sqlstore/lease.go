@@ -119,7 +119,8 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := unsettle(batch)
 	size, args := open.args(6, func(args []any, one *releaseCall) []any {
 		w := one.wanted
-		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), w.failure)
+		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision),
+			t.safe.json(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
 	})
 	rows, err := t.returning(ctx, releases[size], args...)
 	if err != nil {

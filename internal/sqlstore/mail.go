@@ -92,7 +92,7 @@ func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
 }
 
 // dueMails are those of a supplier whose time has come, the longest due first.
-const dueMails = `SELECT held.id, p.external, p.account_number, held.kind, held.recipient, held.language, held.state,
+const dueMails = `SELECT held.id, p.external, p.account_number, held.account_id, held.kind, held.recipient, held.language, held.state,
 		held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
 	FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
 	WHERE held.supplier = $1 AND held.due_at <= (SELECT {now}) ORDER BY held.due_at, held.id LIMIT $2 {hold}`
@@ -101,9 +101,10 @@ const dueMails = `SELECT held.id, p.external, p.account_number, held.kind, held.
 // left behind by a sender of whom nobody knows how far he came.
 func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease time.Duration) ([]landfall.OutgoingMail, error) {
 	mails, err := collect(ctx, t.session, func(scan scanner, mail *landfall.OutgoingMail) error {
-		var queued int64
+		var queued, account int64
 		var created sql.NullInt64
-		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language, &mail.State,
+		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
+			t.safe.shelf("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language, &mail.State,
 			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &mail.TimeZone, &created)
 		mail.Key.Supplier, mail.QueuedAt, mail.CreatedAt = supplier, moment(queued), instant(created)
 		return err
@@ -131,8 +132,11 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 // whatever letters.
 func (v *view) addressees(ctx context.Context, id int64, address string) ([]landfall.Customer, error) {
 	all, err := collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
-		return scan(&c.Title, &c.GivenName, &c.FamilyName, &c.Email)
-	}, `SELECT c.title, c.given_name, c.family_name, c.email FROM mail m JOIN customer c ON c.account_id = m.account_id
+		var account, ordinal int64
+		person := v.safe.shelf("customer", &account, &ordinal)
+		return scan(&account, &ordinal, person.text("title", &c.Title), person.text("given_name", &c.GivenName),
+			person.text("family_name", &c.FamilyName), person.text("email", &c.Email))
+	}, `SELECT c.account_id, c.ordinal, c.title, c.given_name, c.family_name, c.email FROM mail m JOIN customer c ON c.account_id = m.account_id
 		WHERE m.id = $1 ORDER BY c.ordinal`, id)
 	var found []landfall.Customer
 	for _, customer := range all {
@@ -149,20 +153,21 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 	if result.Attempted {
 		attempt = 1
 	}
+	reply := s.safe.words(replyPlace, result.Reply, result.ID)
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		switch result.State {
 		case landfall.MailSent:
 			// It is with the customer, whoever else may have it in hand by now.
 			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
-				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, result.Reply))
+				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, reply))
 		case landfall.MailRefused:
 			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
 				attempts = attempts + $3, uncertain = (uncertain OR $4), reply = $5 WHERE id = $1 AND token = $2`,
-				result.ID, result.Token, int64(attempt), result.Uncertain, result.Reply))
+				result.ID, result.Token, int64(attempt), result.Uncertain, reply))
 		default:
 			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now} + $3, token = NULL,
 				attempts = attempts + $4, uncertain = (uncertain OR $5), reply = $6 WHERE id = $1 AND token = $2`,
-				result.ID, result.Token, result.Pause.Microseconds(), int64(attempt), result.Uncertain, result.Reply))
+				result.ID, result.Token, result.Pause.Microseconds(), int64(attempt), result.Uncertain, reply))
 		}
 	})
 }

@@ -9,16 +9,18 @@ import (
 )
 
 // mailRecord is how a mail is read, whoever asks.
-const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.kind, m.recipient, m.language, m.state,
+const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.account_id, m.kind, m.recipient, m.language, m.state,
 	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.gone_at IS NOT NULL
 	FROM mail m JOIN process p ON p.id = m.account_id`
 
 func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
 	return collect(ctx, v.session, func(scan scanner, mail *landfall.MailRecord) error {
-		var queued int64
+		var queued, account int64
 		var due, settled sql.NullInt64
-		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &mail.Kind, &mail.To, &mail.Language,
-			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain, &mail.Reply, &mail.Gone)
+		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
+			v.safe.shelf("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language,
+			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain,
+			v.safe.shelf("mail", &mail.ID).text("reply", &mail.Reply), &mail.Gone)
 		mail.QueuedAt, mail.DueAt, mail.SettledAt = moment(queued), instant(due), instant(settled)
 		return err
 	}, mailRecord+which, args...)
@@ -101,6 +103,7 @@ func (t *tx) DecideMail(ctx context.Context, id int64, state landfall.MailState,
 	if found.State == landfall.MailSending {
 		return landfall.ErrFenced
 	}
+	reason = t.safe.words(replyPlace, reason, id)
 	if state == landfall.MailQueued {
 		_, err = t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now}, settled_at = NULL, attempts = 0, reply = $2 WHERE id = $1`,
 			id, reason)

@@ -9,6 +9,7 @@ import (
 	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
 	"landfall/internal/storetest"
+	"landfall/internal/vault"
 )
 
 // databases names a fresh database of each kind.
@@ -17,9 +18,9 @@ var databases = map[string]func(testing.TB) string{
 	"postgres": pgtest.URL,
 }
 
-func open(t testing.TB, url string) *sqlstore.Store {
+func open(t testing.TB, url string, keys ...vault.Key) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms})
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +33,16 @@ func open(t testing.TB, url string) *sqlstore.Store {
 }
 
 func TestStorePromises(t *testing.T) {
+	promise(t, storetest.Run)
+}
+
+// TestSealedStorePromises holds a store that encrypts to the same promises, as
+// far as they touch what is encrypted.
+func TestSealedStorePromises(t *testing.T) {
+	promise(t, storetest.RunSealed, vault.NewKey())
+}
+
+func promise(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...vault.Key) {
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
 			if name == "postgres" {
@@ -40,7 +51,7 @@ func TestStorePromises(t *testing.T) {
 				prepare(t, original)
 				fresh = func(t testing.TB) string { return pgtest.Clone(t, original) }
 			}
-			storetest.Run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t)) })
+			run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t), keys...) })
 		})
 	}
 }

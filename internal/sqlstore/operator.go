@@ -18,8 +18,9 @@ type keptOperator struct {
 	ends, password, signedIn sql.NullInt64
 }
 
-func (kept *keptOperator) columns(o *landfall.Operator) []any {
-	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password, &o.Second, &o.SecondUsed, &kept.invitation, &kept.ends,
+func (kept *keptOperator) columns(safe *safe, o *landfall.Operator) []any {
+	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
+		safe.shelf("operator", &o.Name).text("second", &o.Second), &o.SecondUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
@@ -48,7 +49,7 @@ func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfa
 func (v *view) operators(ctx context.Context, which string, args ...any) ([]landfall.Operator, error) {
 	return collect(ctx, v.session, func(scan scanner, operator *landfall.Operator) error {
 		var kept keptOperator
-		err := scan(kept.columns(operator)...)
+		err := scan(kept.columns(v.safe, operator)...)
 		kept.fill(operator)
 		return err
 	}, `SELECT `+operatorColumns+` FROM operator o `+which, args...)
@@ -59,7 +60,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, second, second_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, o.Second, o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.Second, o.Name), o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
 }
 
 // SaveOperator replaces an existing one. When its password was chosen is
@@ -69,7 +70,7 @@ func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 			second_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, o.Second, o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.Second, o.Name), o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
 }
 
 // invitationArg is NULL for no invitation.
@@ -93,7 +94,7 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 	var kept keptOperator
 	var places keptSession
 	err := v.one(ctx, `SELECT `+sessionColumns+`, `+operatorColumns+` FROM operator_session s JOIN operator o ON o.name = s.operator
-		WHERE s.hash = $1 AND `+alive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(&operator)...))
+		WHERE s.hash = $1 AND `+alive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.safe, &operator)...))
 	if err != nil {
 		return landfall.Session{}, landfall.Operator{}, err
 	}

@@ -23,11 +23,29 @@ const (
 type column struct {
 	nature nature
 	blank  string
+	form   form
+	row    []string // what the row is known by to whoever seals it; nil: what the table says
 }
+
+// form says how a column is kept where what is personal is encrypted.
+type form uint8
+
+const (
+	bare     form = iota
+	sealed        // nobody reads it without the key
+	matched       // as sealed, but equal values of one place look alike: they are looked up
+	digested      // a keyed digest stands for it
+)
 
 // holding is a table with its columns.
 type holding struct {
 	columns map[string]column
+	// key is the primary key, by which the rows are walked along, and row what
+	// sealed values are bound to: they open in no other. Where another table
+	// knows that, it is joined.
+	key  []string
+	row  []string
+	join string
 	// of finds the rows of an account by its process, $1.
 	of string
 	// remove says that the rows go as a whole.
@@ -43,6 +61,19 @@ const (
 	noBytes       = `CAST('' AS {bytes})`
 )
 
+// What is sealed for a process is bound to its key, which is known before it has
+// a row.
+const (
+	ofProcess = ` JOIN process p ON p.id = held.process_id JOIN supplier s ON s.id = p.supplier_id`
+	ofKey     = ` JOIN supplier s ON s.id = held.supplier_id`
+)
+
+var (
+	byProcess = []string{"s.code", "p.external"}
+	byKey     = []string{"s.code", "held.external"}
+	byOrdinal = []string{"account_id bigint", "ordinal bigint"}
+)
+
 // as declares columns of one nature.
 func as(nature nature, names ...string) map[string]column {
 	columns := make(map[string]column, len(names))
@@ -56,7 +87,17 @@ func as(nature nature, names ...string) map[string]column {
 func blanked(blank string, names ...string) map[string]column {
 	columns := make(map[string]column, len(names))
 	for _, name := range names {
-		columns[name] = column{personal, blank}
+		columns[name] = column{nature: personal, blank: blank, form: sealed}
+	}
+	return columns
+}
+
+// keptAs declares that columns are kept in another form than sealed, and bound to
+// what else the row is known by.
+func keptAs(form form, row []string, columns map[string]column) map[string]column {
+	for name, one := range columns {
+		one.form, one.row = form, row
+		columns[name] = one
 	}
 	return columns
 }
@@ -74,48 +115,52 @@ var authored = as(staff, "key_id", "request_id")
 
 // holdings is the registry.
 var holdings = map[string]holding{
-	"process": {of: `id = $1`, columns: all(
+	"process": {of: `id = $1`, key: []string{"id bigint"}, row: byKey, join: ofKey, columns: all(
 		as(plain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
 			"claim_token", "claim_until", "failed_at", "figures", "former_figures", "failed_before", "erased_at"),
 		as(identity, "external", "account_number"),
-		blanked(noBytes, "hash"), blanked(erasedFailure, "failure"))},
-	"staging": {of: `process_id = $1`, columns: all(authored,
-		as(plain, "process_id", "revision", "staged_at", "gone_at"), blanked(noBytes, "hash", "document"))},
+		keptAs(matched, nil, blanked(noBytes, "hash")), blanked(erasedFailure, "failure"))},
+	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: byProcess, join: ofProcess,
+		columns: all(authored, as(plain, "process_id", "revision", "staged_at", "gone_at"),
+			keptAs(matched, nil, blanked(noBytes, "hash")), blanked(noBytes, "document"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
+		key: []string{"supplier_id bigint", "external text"}, row: byKey, join: ofKey,
 		columns: all(authored, as(plain, "supplier_id", "at"), as(identity, "external"), blanked(nothing, "failure"))},
-	"account": {of: `id = $1`, columns: all(
+	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: all(
 		as(plain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
 			"posting_count", "run"),
 		as(booked, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
 			"last_statement_balance", "transfer_balance", "open_from_on", "balance"),
 		blanked(noText, "billing_name"))},
-	"customer": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "role"),
+	"customer": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal", "role"),
 		blanked(noText, "given_name", "family_name", "title", "email", "mobile", "landline"), blanked(nothing, "born_on"))},
-	"address": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal"),
+	"address": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal"),
 		blanked(`CAST('[]' AS {json})`, "lines"), blanked(noText, "locality", "postal_code", "country"))},
-	"supply_point": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
+	"supply_point": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
 		blanked(noText, "identifier"))},
 	"agreement": {of: ofAccount, columns: as(plain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
-	"meter": {of: ofAccount, columns: all(as(plain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
+	"meter": {of: ofAccount, key: []string{"account_id bigint", "supply_point bigint", "ordinal bigint"}, columns: all(as(plain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
 		blanked(noText, "serial_number"), blanked(`CAST('[]' AS {json})`, "registers"))},
 	"statement_period": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal"), as(booked, "from_on", "to_on", "balance"))},
-	"ledger_entry": {of: ofAccount, columns: all(authored, as(plain, "account_id"),
+	"ledger_entry": {of: ofAccount, key: []string{"account_id bigint", "sequence bigint"}, columns: all(authored, as(plain, "account_id"),
 		as(booked, "transaction_id", "sequence", "kind", "closed", "signed", "balance", "type", "entered_on", "original_on"),
 		blanked(noText, "reason", "note"), blanked(nothing, "document"))},
-	"note": {of: ofAccount, columns: all(authored, as(plain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
-		blanked(`0`, "digest"), blanked(nothing, "body", "document_paths"))},
-	"historical_statement": {of: ofAccount, columns: all(authored, as(plain, "account_id", "ordinal"),
-		as(booked, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), blanked(noText, "path"))},
-	"instruction": {of: ofAccount, columns: all(authored,
+	"note": {of: ofAccount, key: []string{"account_id bigint", "digest bigint", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
+		columns: all(authored, as(plain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
+			keptAs(digested, nil, blanked(`0`, "digest")), blanked(nothing, "body", "document_paths"))},
+	"historical_statement": {of: ofAccount, key: []string{"account_id bigint", "statement_id text", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
+		columns: all(authored, as(plain, "account_id", "ordinal"),
+			as(booked, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), blanked(noText, "path"))},
+	"instruction": {of: ofAccount, key: byOrdinal, columns: all(authored,
 		as(plain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
-		blanked(noText, "reference", "last_digits", "expiry"))},
+		keptAs(matched, []string{"account_id", "vendor"}, blanked(noText, "reference")), blanked(noText, "last_digits", "expiry"))},
 	"payment_schedule": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
 		as(booked, "start_on", "end_on", "amount", "threshold"))},
-	"mail": {of: ofAccount, columns: all(
+	"mail": {of: ofAccount, key: []string{"id bigint"}, columns: all(
 		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "gone_at"),
-		blanked(`'erased ' || CAST(id AS TEXT)`, "recipient"), blanked(noText, "reply"))},
-	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), blanked(nothing, "term"))},
-	"run_failure": {
+		keptAs(matched, []string{"account_id", "kind"}, blanked(`'erased ' || CAST(id AS TEXT)`, "recipient")), blanked(noText, "reply"))},
+	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), keptAs(digested, nil, blanked(nothing, "term")))},
+	"run_failure": {key: []string{"run_id bigint", "external text"},
 		of: `external = (SELECT p.external FROM process p WHERE p.id = $1)
 			AND run_id IN (SELECT r.id FROM run r JOIN process p ON p.supplier_id = r.supplier_id WHERE p.id = $1)`,
 		columns: all(as(plain, "run_id", "at"), as(identity, "external"), blanked(erasedFailure, "failure"))},
@@ -132,6 +177,10 @@ var holdings = map[string]holding{
 		as(plain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
 			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen"))},
 	"audit": {columns: all(as(staff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(plain, "id", "at", "action", "detail"))},
+	// What an operator's codes are computed from is worth as much as a key.
+	"operator": {key: []string{"name text"}, columns: all(
+		as(staff, "name", "role", "disabled", "password", "second_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+		keptAs(sealed, nil, as(staff, "second")))},
 }
 
 // impersonal are the tables that hold nothing about any account: settings,
@@ -140,6 +189,6 @@ var holdings = map[string]holding{
 var impersonal = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "rehearsal", "mail_desk", "run_slice", "tally", "uncounted", "control_totals", "sign_off", "webhook", "webhook_round",
-	"undo_kept", "place", "operator", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica", "purge_round", "event_gone",
+	"undo_kept", "place", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
+	"run_sample", "replica", "purge_round", "event_gone", "vault_key", "rekey_round",
 }

@@ -39,7 +39,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted, sought: seek(wanted.Notes)}
+	mine := &posting{Posting: wanted, sought: s.safe.seek(wanted.Notes)}
 	// What it will add is not known yet; what it asks for is a good guess.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
 	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
@@ -64,7 +64,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	if err := t.loadWanted(ctx, found); err != nil {
 		return err
 	}
-	rows := newAccountRows()
+	rows := newAccountRows(t.safe)
 	for _, one := range found {
 		additions, err := decide(one.wanted)
 		if err == nil {
@@ -269,12 +269,12 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 			statements = append(statements, p.id, id)
 		}
 	}
-	if err := lookUp(ctx, t, entriesWanted, entries, readEntry, func(id int64, entry landfall.LedgerEntry) {
+	if err := lookUp(ctx, t, entriesWanted, entries, t.readEntry, func(id int64, entry landfall.LedgerEntry) {
 		byID[id].Entries = append(byID[id].Entries, entry)
 	}); err != nil {
 		return err
 	}
-	if err := lookUp(ctx, t, statementsWanted, statements, readStatement, func(id int64, statement landfall.Statement) {
+	if err := lookUp(ctx, t, statementsWanted, statements, t.readStatement, func(id int64, statement landfall.Statement) {
 		byID[id].Statements = append(byID[id].Statements, statement)
 	}); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 		query  wish
 		wanted []any
 	}{{notesWanted, few}, {unwrittenWanted, unwritten}, {firstNotesWanted, firsts}, {timedNotesWanted, timed}} {
-		if err := lookUp(ctx, t, part.query, part.wanted, readNote, func(id int64, note landfall.Note) {
+		if err := lookUp(ctx, t, part.query, part.wanted, t.readNote, func(id int64, note landfall.Note) {
 			byID[id].Notes = append(byID[id].Notes, note)
 		}); err != nil {
 			return err
@@ -326,19 +326,21 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 	for _, one := range found {
 		p := one.wanted
 		for _, instruction := range p.Instructions {
-			few = append(few, p.id, instruction.Vendor, instruction.Reference)
-			if p.last.instruction > fewInstructions {
-				later = append(later, p.id, instruction.Vendor, instruction.Reference)
+			for _, reference := range t.safe.references(p.id, instruction.Vendor, instruction.Reference) {
+				few = append(few, p.id, instruction.Vendor, reference)
+				if p.last.instruction > fewInstructions {
+					later = append(later, p.id, instruction.Vendor, reference)
+				}
 			}
 		}
 	}
 	give := func(id int64, instruction landfall.Instruction) {
 		byID[id].Instructions = append(byID[id].Instructions, instruction)
 	}
-	if err := lookUp(ctx, t, instructionsWanted, few, readInstruction, give); err != nil {
+	if err := lookUp(ctx, t, instructionsWanted, few, t.readInstruction, give); err != nil {
 		return err
 	}
-	return lookUp(ctx, t, laterInstructionsWanted, later, readInstruction, give)
+	return lookUp(ctx, t, laterInstructionsWanted, later, t.readInstruction, give)
 }
 
 func distinct(texts []string) []string {

@@ -22,8 +22,8 @@ const (
 // later stands for the moment of the creation and so many microseconds more.
 type later int64
 
-func prepare(creation *landfall.Creation) (*prepared, error) {
-	p := &prepared{Creation: creation, rows: newAccountRows(), has: accountFigures(&creation.Account)}
+func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
+	p := &prepared{Creation: creation, rows: newAccountRows(s.safe), has: accountFigures(&creation.Account)}
 	return p, p.rows.account(creation)
 }
 

@@ -2,14 +2,12 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"landfall"
-	"landfall/internal/pack"
 )
 
 // standing is the state of a process as everybody must see it: a claim whose
@@ -36,11 +34,12 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 		FROM process p JOIN supplier s ON s.id = p.supplier_id
 		WHERE s.code = $1 AND p.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason, &failure, &failed, instantInto{&process.ErasedAt}})
+		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason,
+			v.safe.shelf("process", key.Supplier, key.External).json("failure", &failure), &failed, instantInto{&process.ErasedAt}})
 	if err != nil {
 		return landfall.Process{}, err
 	}
-	process.ContentHash = digest(hash)
+	process.ContentHash = v.safe.openHash(key, hash)
 	process.FirstStagedAt, process.StagedAt = moment(first), moment(staged)
 	process.AccountNumber, process.AccountCreatedAt = number.String, instant(created)
 	process.SkipReason = reason.String
@@ -54,7 +53,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 		var hash []byte
 		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.GoneAt},
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
-		r.Hash = digest(hash)
+		r.Hash = v.safe.openHash(key, hash)
 		return err
 	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.gone_at, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
@@ -69,7 +68,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 			r.Document = nil
 			continue
 		}
-		if r.Document, err = unpacked(r.Document, r.Hash); err != nil {
+		if r.Document, err = v.safe.unpacked(key, r.Document, r.Hash); err != nil {
 			return nil, altered(key, r.Revision, err)
 		}
 	}
@@ -84,18 +83,6 @@ func altered(key landfall.Key, revision int, err error) error {
 // errAltered means that the database gives back another document than it was
 // given. Nothing may be made of such a one.
 var errAltered = errors.New("the staged document is not the one that was staged")
-
-// unpacked gives a document as it was sent.
-func unpacked(kept []byte, hash [32]byte) ([]byte, error) {
-	document, err := pack.Unpack(kept)
-	if err != nil {
-		return nil, errors.Join(errAltered, err)
-	}
-	if sha256.Sum256(document) != hash {
-		return nil, errAltered
-	}
-	return document, nil
-}
 
 // Skip marks a process, or makes one of nothing but the mark.
 func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfall.ProcessState, error) {

@@ -5,36 +5,50 @@ import (
 	"database/sql"
 
 	"landfall"
+	"landfall/internal/vault"
 )
 
 // failures is where failures are kept: page gives those of supplier $1 behind
 // the place ($3, $4) with whether each is older than $2, save replaces the one at
 // such a place by $5, if it is still that old and nobody holds it.
-type failures struct{ page, save string }
+type failures struct {
+	page, save string
+	place      vault.Place
+	table      string
+}
+
+// owner is what a failure belongs to besides its account: the supplier, or the
+// run whose number the page gives.
+func (f failures) owner(part stretch, run int64) any {
+	if f.table == "run_failure" {
+		return run
+	}
+	return part.code
+}
 
 var (
 	failedAttempts = failures{
 		`SELECT 0, held.external, held.failure, held.failed_at < (SELECT {now}) - $2 FROM process held
 			WHERE held.supplier_id = $1 AND held.failed_at IS NOT NULL AND held.skip_reason IS NULL
 				AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
-		saveAttempt}
+		saveAttempt, attemptPlace, "process"}
 	skippedAttempts = failures{
 		`SELECT held.first_staged_at, held.external, held.failure, coalesce(held.failed_at < (SELECT {now}) - $2, FALSE) FROM process held
 			WHERE held.supplier_id = $1 AND held.skip_reason IS NOT NULL AND (held.first_staged_at, held.external) > ($3, $4)
 			ORDER BY held.first_staged_at, held.external LIMIT $5`,
-		saveAttempt}
+		saveAttempt, attemptPlace, "process"}
 	refusedBefore = failures{
 		`SELECT 0, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM refusal held
 			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
 		`UPDATE refusal SET failure = CAST($5 AS {json}) WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
-				AND held.at < (SELECT {now}) - $2 {take})`}
+				AND held.at < (SELECT {now}) - $2 {take})`, refusedPlace, "refusal"}
 	failedInRuns = failures{
 		`SELECT r.id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run r JOIN run_failure held ON held.run_id = r.id
 			WHERE r.supplier_id = $1 AND r.id >= $3 AND (r.id > $3 OR held.external > $4) ORDER BY r.id, held.external LIMIT $5`,
 		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
 			FROM run_failure held JOIN run r ON r.id = held.run_id WHERE r.supplier_id = $1 AND held.run_id = $3 AND held.external = $4
-				AND held.at < (SELECT {now}) - $2 {take})`}
+				AND held.at < (SELECT {now}) - $2 {take})`, inRunPlace, "run_failure"}
 )
 
 // saveAttempt finds a process by its number alone: that is its own.
@@ -58,7 +72,12 @@ func failureLane(kept failures) walk {
 			_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
 				var failure []byte
 				var old bool
-				if err := scan(&next.At, &next.Name, &failure, &old); err != nil {
+				var sealed []byte
+				if err := scan(&next.At, &next.Name, &sealed, &old); err != nil {
+					return err
+				}
+				err := v.safe.shelf(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
+				if err != nil {
 					return err
 				}
 				looked++
@@ -78,7 +97,8 @@ func failureLane(kept failures) walk {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 				gone.Failures = 0
 				for _, one := range due {
-					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name, one.text)
+					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,
+						t.safe.json(kept.place, one.text, kept.owner(part, one.at), one.name))
 					if err != nil {
 						return err
 					}

@@ -50,7 +50,8 @@ var refusals = forSizes(batchSizes, `WITH wanted (supplier, external, failure, k
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 	size, args := unsettle(batch).args(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
-		return append(args, one.key.Supplier, one.key.External, one.wanted.text, textArg(by.KeyID), textArg(by.RequestID))
+		return append(args, one.key.Supplier, one.key.External,
+			t.safe.json(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
 	})
 	_, err := t.exec(ctx, refusals[size], args...)
 	return err

@@ -81,7 +81,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		}
 		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
 			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: digest(hash), Lease: one.wanted.Lease, DryRun: true, Failed: failed.Bool,
+			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: true, Failed: failed.Bool,
 		}})
 	}
 	return counted, t.note(rows.Err())
@@ -160,7 +160,7 @@ var succeeded = forSizes(batchSizes, `WITH wanted (supplier, external, revision)
 // keepRehearsals writes down what came of dry runs and gives their places back.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	passed := unsettle(batch)
-	rows := newAccountRows()
+	rows := newAccountRows(t.safe)
 	for _, one := range batch {
 		if err := t.endRehearsal(ctx, one.wanted.Claim.Token); err != nil {
 			return err

@@ -19,6 +19,7 @@ type table struct {
 	values        map[int]string // text for SQLite by number of rows
 	before, after string         // text for PostgreSQL around the rows
 	kinds         []string       // of the columns
+	seals         []seal         // those that are sealed where anything is
 	exact         bool           // a row that changes nothing is a fault
 }
 
@@ -36,7 +37,7 @@ func newTable(name string, columns ...string) *table {
 		marks[i] = "$" + strconv.Itoa(i+1)
 	}
 	into := "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") "
-	return &table{before: into, kinds: kinds, values: forSizes(rowSizes, into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
+	return &table{before: into, kinds: kinds, seals: sealsOf(name, names, kinds), values: forSizes(rowSizes, into+"VALUES ", "("+strings.Join(marks, ", ")+")", "")}
 }
 
 // skipping leaves alone the rows that are there already, by their unique columns.
@@ -73,6 +74,9 @@ const longestArray = 4096
 
 // write writes piles in the order given.
 func (t *tx) write(ctx context.Context, piles ...*pile) error {
+	for _, p := range piles {
+		t.safe.rows(p)
+	}
 	for t.engine.Arrays() && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
 		if err := t.writeArrays(ctx, piles); err != nil {
 			return err

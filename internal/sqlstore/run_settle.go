@@ -30,7 +30,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		if err := writable(&one.Creation.Account); err != nil {
 			return landfall.Settled{}, err
 		}
-		ready, err := prepare(&one.Creation)
+		ready, err := s.prepared(&one.Creation)
 		if err != nil {
 			return landfall.Settled{}, err
 		}
@@ -58,7 +58,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 
 // settleAll settles what travels in one transaction; the slices are different.
 func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Call) error {
-	t := &tx{view{&session{et}}}
+	t := s.tx(et)
 	for _, one := range calls {
 		work := one.Work.(*settlement) //nolint:forcetypeassert // SettleSlice made it
 		work.err = nil

@@ -168,7 +168,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}
 		default:
-			claim.Document, _ = unpacked(claim.Document, claim.Hash)
+			claim.Document, _ = s.safe.unpacked(claim.Key, claim.Document, claim.Hash)
 			bytes += len(claim.Document)
 		}
 	}
@@ -216,9 +216,12 @@ func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery)
 	after := query.After
 	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
 		err = s.stream(ctx, func(v *view) (err error) {
-			rows, err = collect(ctx, v.session, readFailed, `SELECT f.external, f.failure, f.at FROM run_failure f
-				WHERE f.run_id = (SELECT id FROM run WHERE number = $1) AND f.external > $2 ORDER BY f.external LIMIT $3`,
-				query.Run, after, int64(limit))
+			var run int64
+			if err := v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{query.Run}, []any{&run}); err != nil {
+				return absentIsNone(err)
+			}
+			rows, err = collect(ctx, v.session, v.readFailed("run_failure", run), `SELECT f.external, f.failure, f.at FROM run_failure f
+				WHERE f.run_id = $1 AND f.external > $2 ORDER BY f.external LIMIT $3`, run, after, int64(limit))
 			return err
 		})
 		if len(rows) > 0 {

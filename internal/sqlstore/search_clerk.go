@@ -164,7 +164,7 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 		return nil, err
 	}
 	batch, err := collect(ctx, v.session, func(scan scanner, one *entry) error {
-		return scan(&one.id, &one.number, &one.region, &one.data.BillingName)
+		return scan(&one.id, &one.number, &one.region, v.safe.shelf("account", &one.id).text("billing_name", &one.data.BillingName))
 	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
 		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, list)
 	if err != nil {
@@ -176,8 +176,11 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 	}
 	customers, err := collect(ctx, v.session, func(scan scanner, one *owned[landfall.Customer]) error {
 		c := &one.item
-		return scan(&one.id, &c.GivenName, &c.FamilyName, &c.Email, &c.Mobile, &c.Landline)
-	}, `SELECT account_id, given_name, family_name, email, mobile, landline FROM customer WHERE account_id`+these, list)
+		var ordinal int64
+		person := v.safe.shelf("customer", &one.id, &ordinal)
+		return scan(&one.id, &ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName),
+			person.text("email", &c.Email), person.text("mobile", &c.Mobile), person.text("landline", &c.Landline))
+	}, `SELECT account_id, ordinal, given_name, family_name, email, mobile, landline FROM customer WHERE account_id`+these, list)
 	for _, one := range customers {
 		if data := byID[one.id]; data != nil {
 			data.Customers = append(data.Customers, one.item)
@@ -186,12 +189,16 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) }
-	postcodes, err := collect(ctx, v.session, place, `SELECT account_id, postal_code FROM address WHERE account_id`+these, list)
+	place := func(table, column string) func(scanner, *owned[string]) error {
+		return func(scan scanner, one *owned[string]) error {
+			return scan(&one.id, &one.place, v.safe.shelf(table, &one.id, &one.place).text(column, &one.item))
+		}
+	}
+	postcodes, err := collect(ctx, v.session, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)
 	if err != nil {
 		return nil, err
 	}
-	points, err := collect(ctx, v.session, place, `SELECT account_id, identifier FROM supply_point WHERE account_id`+these, list)
+	points, err := collect(ctx, v.session, place("supply_point", "identifier"), `SELECT account_id, ordinal, identifier FROM supply_point WHERE account_id`+these, list)
 	if err != nil {
 		return nil, err
 	}

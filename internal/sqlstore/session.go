@@ -10,7 +10,10 @@ import (
 
 // session is the engine's transaction in the words of this package: absent
 // rows and trouble become the dictionary's.
-type session struct{ engine *engine.Tx }
+type session struct {
+	engine *engine.Tx
+	safe   *safe
+}
 
 // view reads within one transaction.
 type view struct{ *session }

@@ -15,10 +15,11 @@ import (
 )
 
 type (
-	// document is a staging whose text has been looked at and packed.
+	// document is a staging whose text has been looked at, packed and sealed.
 	document struct {
 		landfall.Staging
 		kept    []byte
+		hash    []byte // as it is kept
 		figures string
 	}
 	stageCall = call[document, landfall.StageOutcome]
@@ -27,15 +28,15 @@ type (
 
 // Stage keeps one document durably, or says why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	kept, err := newDocument(staging)
+	kept, err := s.newDocument(staging)
 	if err != nil {
 		return landfall.StageOutcome{}, err
 	}
 	return s.stagings.join(ctx, staging.Key, len(kept.kept), kept)
 }
 
-// newDocument looks at a staging and packs it, before anybody else waits for it.
-func newDocument(staging landfall.Staging) (document, error) {
+// newDocument looks at a staging, packs and seals it, before anybody else waits for it.
+func (s *Store) newDocument(staging landfall.Staging) (document, error) {
 	for _, text := range [...]string{staging.Key.Supplier, staging.Key.External} {
 		if !storable(text) {
 			return document{}, errUnstorable
@@ -45,12 +46,12 @@ func newDocument(staging landfall.Staging) (document, error) {
 	if !staging.Sound && !rules.Valid(staging.Document) {
 		return document{}, errMalformed
 	}
-	kept, err := pack.Pack(staging.Document)
+	packed, err := pack.Pack(staging.Document)
 	if err != nil {
 		return document{}, err
 	}
 	staging.Figures.Accounts = 1
-	return document{staging, kept, figuresText(staging.Figures)}, nil
+	return document{staging, s.safe.document(staging.Key, packed), s.safe.hash(staging.Key, staging.Hash), figuresText(staging.Figures)}, nil
 }
 
 var errMalformed = errors.New("the document is not JSON")
@@ -66,7 +67,15 @@ const longestBatch = engine.LongestBatch
 // Ongoing, nobody holds the process, and the content is new. What it gives
 // back has changed; for the others reasons says why not. The rows keep the
 // order of the batch, so that two of them never wait for each other.
-var upsert = newBatch(`
+var upsert = newBatch(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
+
+// upsertKeyed is upsert where hashes are sealed: what was staged before they
+// were is recognised by what its hash was then.
+var upsertKeyed = newBatch(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
+	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
+
+const (
+	upserting = `
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
@@ -75,11 +84,11 @@ var upsert = newBatch(`
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
 		figures = excluded.figures, former_figures = process.figures
-	WHERE `+free+` AND process.hash <> excluded.hash
-	RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
+	WHERE ` + free + ` AND process.hash <> excluded.hash`
+	upserted = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
 		supplier_id, failed_at IS NOT NULL, former_figures,
-		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`,
-	"supplier text", "external text", "hash bytea", "figures text")
+		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
+)
 
 // stagingTable keeps what was staged.
 var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
@@ -111,8 +120,16 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 
 // upsert writes what may be written and takes it out of open.
 func (t *tx) upsert(ctx context.Context, open *openStage) error {
-	text, args, err := upsert.of(t.engine.Arrays(), open.rows(4, func(rows []any, one *stageCall) []any {
-		return append(rows, one.key.Supplier, one.key.External, one.wanted.Hash[:], one.wanted.figures)
+	statement, width := &upsert, 4
+	if t.safe != nil {
+		statement, width = &upsertKeyed, 5
+	}
+	text, args, err := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
+		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
+		if t.safe != nil {
+			rows = append(rows, one.wanted.Hash[:])
+		}
+		return rows
 	}))
 	if err != nil {
 		return err
@@ -147,7 +164,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 			forgive = append(forgive, key)
 		}
 		did.Add(one.wanted.By, "account.stage", key, "revision "+strconv.FormatInt(revision, 10))
-		kept.add(process, revision, one.wanted.Hash[:], at, one.wanted.kept,
+		kept.add(process, revision, one.wanted.hash, at, one.wanted.kept,
 			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 	}
 	if err := t.note(rows.Err()); err != nil {
@@ -198,7 +215,7 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
-		case state.Valid && slices.Equal(hash, one.wanted.Hash[:]):
+		case state.Valid && len(hash) > 0 && t.safe.openHash(one.key, hash) == one.wanted.Hash:
 			outcome.Verdict = landfall.StagedAgain
 			if refused {
 				forgive = append(forgive, one.key)

@@ -17,7 +17,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 	weight := 0
 	leave := landfall.Turn(ctx)
 	for i, staging := range stagings {
-		kept, err := newDocument(staging)
+		kept, err := s.newDocument(staging)
 		if results[i].Err = err; err == nil {
 			order[i] = &stageCall{key: staging.Key, wanted: kept}
 			mine.calls = append(mine.calls, order[i])

@@ -14,6 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/engine"
+	"landfall/internal/vault"
 )
 
 // Options says how a store is opened. The zero value is good for commands.
@@ -46,8 +47,13 @@ type Options struct {
 	// only whole terms are found or beginnings too. Without it nothing is
 	// entered, and accounts are found by their numbers alone.
 	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.Term
-	// Terms is how those are kept; nil keeps them as they are.
+	// Terms is how those are kept; nil keeps them as they are, or as digests
+	// where there are keys.
 	Terms landfall.TermForm
+	// Keys encrypt what is personal, the first one what is written; a database
+	// that was written with keys opens with no others. Without any it is kept
+	// as it is.
+	Keys []vault.Key
 }
 
 // engine gives the options as the engine reads them.
@@ -75,6 +81,7 @@ type Store struct {
 	// The same for a run, which brings whole batches.
 	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
 
+	safe     *safe                  // nil where nothing is encrypted
 	vouchers vouchers               // of the keys that write
 	draw     func() (string, error) // an account number
 	chores   []*chore               // none when nobody is served from here
@@ -106,8 +113,12 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
 		terms: options.Terms, termsOf: options.SearchTerms,
 	}
+	if err := store.unlock(ctx, options.Keys); err != nil {
+		_ = db.Close() // the error that brought us here counts
+		return nil, err
+	}
 	if store.terms == nil {
-		store.terms = landfall.PlainTerms{}
+		store.terms = store.safe.terms()
 	}
 	store.join()
 	if err := store.prepare(ctx, options); err != nil {
@@ -135,6 +146,9 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	}
 	s.chores = append(s.chores, newFolder(s, options.Logger))
 	s.chores = append(s.chores, newPurger(s, options.Logger))
+	if s.safe != nil {
+		s.chores = append(s.chores, newKeyWatch(s, options.Keys, options.Logger))
+	}
 	if s.termsOf != nil {
 		s.chores = append(s.chores, newClerk(s, options.Logger))
 	}
@@ -146,26 +160,30 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 func (s *Store) join() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
-	s.stagings = newJoint(s.db, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	s.books = newGroup(s.db, longestGroup, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	s.refusals = newJoint(s.db, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
-	s.claims = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.looks = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).look))
-	s.counted = newJoint(s.db, vouched(&s.vouchers, claimant, (*tx).claimCounted))
-	s.creations = newJoint(s.db, vouched(&s.vouchers, creator, s.create))
-	s.rehearsals = newJoint(s.db, vouched(&s.vouchers, creator, s.rehearse))
-	s.releases = newJoint(s.db, s.release)
-	s.postings = newJoint(s.db, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.groupLooks = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).look))
-	s.groupCounted = newGroup(s.db, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.stagings = newJoint(s, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
+	s.books = newGroup(s, longestGroup, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
+	s.refusals = newJoint(s, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
+	s.claims = newJoint(s, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.looks = newJoint(s, vouched(&s.vouchers, claimant, (*tx).look))
+	s.counted = newJoint(s, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.creations = newJoint(s, vouched(&s.vouchers, creator, s.create))
+	s.rehearsals = newJoint(s, vouched(&s.vouchers, creator, s.rehearse))
+	s.releases = newJoint(s, s.release)
+	s.postings = newJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
+	s.groupClaims = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.groupLooks = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).look))
+	s.groupCounted = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
-	s.undos = newJoint(s.db, (*tx).undo) // an operator has no key
+	s.undos = newJoint(s, (*tx).undo) // an operator has no key
 }
+
+// view and tx give the engine's transaction in the words of this package.
+func (s *Store) view(t *engine.Tx) *view { return &view{&session{t, s.safe}} }
+func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn over one consistent snapshot.
 func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
-	return known(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
+	return known(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Update runs fn in one transaction and commits it durably.
@@ -175,12 +193,12 @@ func (s *Store) Update(ctx context.Context, fn func(landfall.Tx) error) error {
 
 // update is Update about a key.
 func (s *Store) update(ctx context.Context, key landfall.Key, fn func(*tx) error) error {
-	return known(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(&tx{view{&session{t}}}) }))
+	return known(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
 }
 
 // stream reads what may be long.
 func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
-	return known(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(&view{&session{t}}) }))
+	return known(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Figures says how the engine is doing.

@@ -60,7 +60,7 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	if count != int64(len(gone)) {
 		return errMoved
 	}
-	remains, rows, entries := pile{table: undoneTable}, newAccountRows(), pile{table: auditTable}
+	remains, rows, entries := pile{table: undoneTable}, newAccountRows(t.safe), pile{table: auditTable}
 	for _, one := range gone {
 		u := one.wanted
 		remains.add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.madeIn))

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"slices"
 	"time"
@@ -20,10 +19,12 @@ type accountRows struct {
 	moved                                                               pile
 	counted                                                             tallies
 	acts                                                                landfall.Acts
+	safe                                                                *safe // for what notes are found by
 }
 
-func newAccountRows() *accountRows {
+func newAccountRows(safe *safe) *accountRows {
 	return &accountRows{
+		safe:         safe,
 		accounts:     pile{table: accountTable},
 		customers:    pile{table: customerTable},
 		addresses:    pile{table: addressTable},
@@ -223,7 +224,7 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 		if !n.CreatedAt.IsZero() {
 			created = n.CreatedAt.UnixMicro()
 		}
-		r.notes.add(id, noteDigest(n), last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
+		r.notes.add(id, r.safe.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
 			textArg(by.KeyID), textArg(by.RequestID))
 	}
 	return nil
@@ -260,15 +261,6 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	return nil
 }
 
-// noteDigest stands for a note in the index: the beginning of its fingerprint.
-// Equal digests of different notes do little harm, since the whole fingerprints
-// are compared afterwards: whoever spent years to find a pair could have one of
-// them twice on his own account.
-func noteDigest(n *landfall.Note) int64 {
-	fingerprint := n.Fingerprint()
-	return int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
-}
-
 // unwrittenDigest is what notes without a body used to be kept under.
 const unwrittenDigest = 0
 
@@ -281,14 +273,16 @@ type noteSought struct {
 
 // seek gives what notes are found by, each once, with what those without a body
 // used to be kept under.
-func seek(notes []landfall.Note) []noteSought {
+func (s *safe) seek(notes []landfall.Note) []noteSought {
 	sought := make([]noteSought, 0, len(notes)+1)
 	for i := range notes {
-		note := noteSought{digest: noteDigest(&notes[i])}
-		if at := notes[i].CreatedAt; !at.IsZero() {
-			note.second, note.timed = at.Unix()*1_000_000, true
+		for _, digest := range s.noteDigests(&notes[i]) {
+			note := noteSought{digest: digest}
+			if at := notes[i].CreatedAt; !at.IsZero() {
+				note.second, note.timed = at.Unix()*1_000_000, true
+			}
+			sought = append(sought, note)
 		}
-		sought = append(sought, note)
 		if notes[i].Body == "" {
 			sought = append(sought, noteSought{digest: unwrittenDigest})
 		}

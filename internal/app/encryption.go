@@ -1,0 +1,49 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"landfall/internal/vault"
+)
+
+// mostKeys bounds what is read from a file that was named by mistake.
+const mostKeys = 64 << 10
+
+// EncryptionKeys reads the keys that what is personal is encrypted with, the one
+// that encrypts first; none: nothing is. Nothing here repeats a value.
+func (s Settings) EncryptionKeys() ([]vault.Key, error) {
+	if s.EncryptionKeyFile == "" {
+		keys, err := vault.ReadKeys(s.EncryptionKey)
+		if err != nil {
+			return nil, fmt.Errorf("setting encryption-key: %w", err)
+		}
+		return keys, nil
+	}
+	if s.EncryptionKey != "" {
+		return nil, errors.New("settings encryption-key and encryption-key-file are both given: which one?")
+	}
+	text, err := os.ReadFile(s.EncryptionKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("setting encryption-key-file: %w", err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	switch {
+	case len(text) > mostKeys:
+		return nil, fmt.Errorf("setting encryption-key-file: %s is too long for keys", s.EncryptionKeyFile)
+	case len(lines) == 0:
+		return nil, fmt.Errorf("setting encryption-key-file: %s holds no key", s.EncryptionKeyFile)
+	}
+	keys, err := vault.ReadKeys(strings.Join(lines, ","))
+	if err != nil {
+		return nil, fmt.Errorf("setting encryption-key-file: %s: %w", s.EncryptionKeyFile, err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,63 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"landfall"
+)
+
+// errNoKeys is for those who want to encrypt without a key.
+var errNoKeys = &landfall.Error{
+	Code: landfall.CodeValidationFailed, Kind: landfall.Invalid,
+	Detail: "Nothing is encrypted: give a key with the setting encryption-key-file or encryption-key. 'landfall rekey --new-key' makes one.",
+}
+
+// Rekey encrypts everything personal with the key that encrypts today, in small
+// steps that commit by themselves, and tells of each. What was interrupted goes
+// on where it was. When nothing is left, the other keys are needed no more.
+func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (landfall.RekeyStep, error) {
+	for first := true; ; first = false {
+		began := time.Now()
+		step, err := o.store.Rekey(ctx)
+		switch {
+		case errors.Is(err, landfall.ErrNotFound):
+			return step, errNoKeys
+		case err != nil:
+			return step, storeFault("encryption.rekey", err)
+		}
+		if first {
+			if err := o.rekeyed(ctx, "begun or gone on with key "+step.Key); err != nil {
+				return step, err
+			}
+		}
+		if told(step); step.Done {
+			detail := fmt.Sprintf("done with key %s: %d of %d rows", step.Key, step.Sealed, step.Looked)
+			if len(step.Dropped) > 0 {
+				detail += ", no more needed: " + strings.Join(step.Dropped, ", ")
+			}
+			return step, o.rekeyed(ctx, detail)
+		}
+		select {
+		case <-ctx.Done():
+			return step, ctx.Err()
+		case <-time.After(min(time.Second, purgeRest*time.Since(began))):
+		}
+	}
+}
+
+func (o *Operator) rekeyed(ctx context.Context, detail string) error {
+	return o.change(ctx, "encryption.rekey", "database", func(landfall.Tx) (string, error) { return detail, nil })
+}
+
+// Encryption says which keys are in use.
+func (o *Operator) Encryption(ctx context.Context) (landfall.Encryption, error) {
+	found, err := o.store.Encryption(ctx)
+	if err != nil {
+		return landfall.Encryption{}, storeFault("encryption.show", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,193 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+)
+
+// rekeyBatch is how many rows one step looks at: on SQLite everybody else waits
+// while they are written.
+const rekeyBatch = 200
+
+// round is how far everything is sealed anew.
+type round struct {
+	place                  int // among the walks
+	after                  []any
+	looked, sealed, missed int64
+}
+
+// Rekey takes one step. It reads without holding anything, and writes what it
+// sealed only where the row is still what was read: whoever changes a row at the
+// same moment has sealed it with the key of today.
+func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
+	if s.safe == nil {
+		return landfall.RekeyStep{}, landfall.ErrNotFound
+	}
+	at, err := s.round(ctx)
+	if err != nil {
+		return landfall.RekeyStep{}, err
+	}
+	before := at
+	if at.place < len(rekeyed) {
+		err = s.reseal(ctx, rekeyed[at.place], &at)
+	} else {
+		err = s.redigest(ctx, &at)
+	}
+	if err != nil {
+		return landfall.RekeyStep{}, err
+	}
+	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: placeName(before.place), Looked: at.looked, Sealed: at.sealed, Missed: at.missed}
+	if at.place <= len(rekeyed) {
+		return step, s.saveRound(ctx, at)
+	}
+	if at.missed > 0 {
+		return step, s.saveRound(ctx, round{looked: at.looked, sealed: at.sealed})
+	}
+	step.Done = true
+	step.Dropped, err = s.endRounds(ctx)
+	return step, err
+}
+
+func placeName(place int) string {
+	if place < len(rekeyed) {
+		return rekeyed[place].table
+	}
+	return "search_term"
+}
+
+// round reads how far the rounds are; those of another key begin anew.
+func (s *Store) round(ctx context.Context) (at round, err error) {
+	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		at = round{}
+		var after []byte
+		var place string
+		err := t.one(ctx, `SELECT place, after, looked, sealed, missed FROM rekey_round WHERE id = 1 AND key_id = $1`, []any{s.safe.Writer()},
+			[]any{&place, &after, &at.looked, &at.sealed, &at.missed})
+		if absentIsNone(err) != nil {
+			return err
+		}
+		if err == nil {
+			at.place = max(0, slices.IndexFunc(rekeyed, func(r *rekeying) bool { return r.table == place }))
+			if place == "search_term" {
+				at.place = len(rekeyed)
+			}
+			at.after, err = readPlace(after)
+			return err
+		}
+		if _, err := t.exec(ctx, `DELETE FROM rekey_round`); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `INSERT INTO rekey_round (id, key_id, place, after, looked, sealed, missed, started_at)
+			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.safe.Writer(), rekeyed[0].table)
+		return err
+	})
+	return at, err
+}
+
+func readPlace(text []byte) ([]any, error) {
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	var after []any
+	if err := decoder.Decode(&after); err != nil {
+		return nil, err
+	}
+	for i, value := range after {
+		if number, is := value.(json.Number); is {
+			whole, err := strconv.ParseInt(number.String(), 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			after[i] = whole
+		}
+	}
+	return after, nil
+}
+
+func (s *Store) saveRound(ctx context.Context, at round) error {
+	if at.after == nil {
+		at.after = []any{}
+	}
+	after, err := json.Marshal(at.after)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE rekey_round SET place = $1, after = CAST($2 AS {json}), looked = $3, sealed = $4, missed = $5 WHERE id = 1`,
+			placeName(at.place), string(after), at.looked, at.sealed, at.missed)
+		return err
+	})
+}
+
+// endRounds forgets the keys that nothing is sealed with any more.
+func (s *Store) endRounds(ctx context.Context) (dropped []string, err error) {
+	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		dropped, err = collect(ctx, t.session, func(scan scanner, id *string) error { return scan(id) },
+			`DELETE FROM vault_key WHERE id <> $1 RETURNING id`, s.safe.Writer())
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `DELETE FROM rekey_round`)
+		return err
+	})
+	return dropped, err
+}
+
+// Encryption says with which keys something is sealed.
+func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err error) {
+	held, err := s.heldKeys(ctx)
+	if err != nil || s.safe == nil {
+		return landfall.Encryption{}, err
+	}
+	found.Writes = s.safe.Writer()
+	for _, one := range held {
+		found.Held = append(found.Held, one.id)
+	}
+	err = s.stream(ctx, func(v *view) error {
+		step := &found.Place
+		err := v.one(ctx, `SELECT key_id, place, looked, sealed, missed FROM rekey_round WHERE id = 1`, nil,
+			[]any{&step.Key, &step.Table, &step.Looked, &step.Sealed, &step.Missed})
+		found.Under = err == nil
+		if absentIsNone(err) != nil {
+			return err
+		}
+		found.Bare, err = v.bare(ctx)
+		return err
+	})
+	return found, err
+}
+
+// bare says whether the oldest document or customer is kept as it was sent: those
+// of before there was a key are older than all others.
+func (v *view) bare(ctx context.Context) (bool, error) {
+	for _, text := range []string{
+		`SELECT g.document FROM staging g WHERE g.gone_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
+		`SELECT c.family_name FROM customer c WHERE c.family_name <> '' ORDER BY c.account_id, c.ordinal LIMIT 1`,
+	} {
+		found, err := collect(ctx, v.session, func(scan scanner, kept *[]byte) error { return scan(kept) }, text)
+		if err != nil {
+			return false, err
+		}
+		for _, kept := range found {
+			if len(kept) > 0 && !v.safe.Kept(kept) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// rekeyed are the tables with something sealed, in the order of their names.
+var rekeyed = func() (all []*rekeying) {
+	for _, name := range slices.Sorted(maps.Keys(holdings)) {
+		if one := newRekeying(name, holdings[name]); one != nil {
+			all = append(all, one)
+		}
+	}
+	return all
+}()

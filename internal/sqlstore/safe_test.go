@@ -1,0 +1,425 @@
+package sqlstore_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/calendar"
+	"landfall/internal/sqlstore"
+	"landfall/internal/vault"
+)
+
+// spoken puts a word into everything that is personal of an account.
+func spoken(t testing.TB, word string) landfall.Account {
+	account := household(t)
+	data := &account.Data
+	address := landfall.Address{Lines: []string{word}, Locality: word, PostalCode: word + "1", Country: word}
+	data.BillingName, data.BillingAddress, data.SupplyAddresses[0].Address = word, address, address
+	for i := range data.Customers {
+		data.Customers[i] = landfall.Customer{GivenName: word, FamilyName: word, Title: word, Email: fmt.Sprintf("%s%d@mail.co.uk", word, i), Mobile: word, Landline: word}
+	}
+	for i := range data.SupplyAddresses[0].SupplyPoints {
+		point := &data.SupplyAddresses[0].SupplyPoints[i]
+		point.Identifier = word + "2"
+		for j := range point.Meters {
+			point.Meters[j].SerialNumber, point.Meters[j].Registers[0].ID = word, word
+		}
+	}
+	entry := &account.Ledger[1].Transaction
+	entry.Reason, entry.Note, entry.Document = word, word, []byte(`{"note":"`+word+`"}`)
+	data.Notes = []landfall.Note{{Body: strings.Repeat(word+" ", 500), HasBody: true}, {DocumentPaths: []string{word + "/a.pdf"}}}
+	data.Statements = []landfall.Statement{{ID: "S-1", Path: word + ".pdf"}}
+	data.Instructions = []landfall.Instruction{{Vendor: "V", Reference: word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}}
+	return account
+}
+
+func wordy(number, word string) landfall.Staging {
+	text := []byte(`{"name": "` + word + `"}`)
+	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
+}
+
+// live does everything with a store that leaves something personal in it.
+func live(t *testing.T, store *sqlstore.Store, word string) {
+	t.Helper()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	ready(t, store)
+	failure := landfall.Failure{Code: "c", Detail: word, Violations: []landfall.Violation{{Code: "v", Attr: "a", Detail: word}}}
+	for _, number := range []string{"1", "2", "3"} {
+		_, err := store.Stage(t.Context(), wordy(number, word))
+		must("stage", err)
+	}
+	must("refuse", store.Refuse(t.Context(), landfall.Refusal{Key: landfall.Key{Supplier: "S", External: "4"}, Failure: failure}))
+	must("fail", store.Release(t.Context(), claimNumber(t, store, "2"), landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}))
+	trial := request("3")
+	trial.DryRun = true
+	outcome, err := store.Claim(t.Context(), trial)
+	must("try", err)
+	must("fail a dry run", store.Release(t.Context(), outcome.Claim, landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventDryRunFailed}}))
+	must("settings", store.Update(t.Context(), func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(t.Context(), "S")
+		if err != nil {
+			return err
+		}
+		supplier.SendCustomerEmails = true
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Second: word}); err != nil {
+			return err
+		}
+		return tx.SaveSupplier(t.Context(), supplier)
+	}))
+	create(t, store, "1", spoken(t, word), word)
+	posted(t, store, word, 1)
+	mails, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 10, Pace: 60_000, Lease: time.Minute})
+	must("take mails", err)
+	for _, mail := range mails.Mails {
+		must("settle", store.SettleMail(t.Context(), landfall.MailResult{ID: mail.ID, Token: mail.Token, State: landfall.MailRefused, Reply: word, Attempted: true}))
+	}
+	if len(mails.Mails) != 1 || !strings.HasPrefix(mails.Mails[0].To, word) || len(mails.Mails[0].Customers) != 1 {
+		t.Errorf("mails: %+v", mails.Mails)
+	}
+	_, err = store.EnterTerms(t.Context())
+	must("enter terms", err)
+}
+
+func create(t *testing.T, store *sqlstore.Store, number string, account landfall.Account, word string) {
+	t.Helper()
+	outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, number), Account: account,
+		Mails: []landfall.Mail{{Kind: "k", To: word + "0@mail.co.uk"}}})
+	if err != nil || outcome.Verdict != landfall.Created {
+		t.Fatalf("got %+v, %v", outcome, err)
+	}
+}
+
+// posted posts the same as often as one likes: what is there already is found.
+func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
+	t.Helper()
+	note := landfall.Note{Body: "posted " + word, HasBody: true}
+	instruction := landfall.Instruction{Vendor: "V", Reference: "posted " + word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}
+	got := -1
+	outcome, err := store.Post(t.Context(), landfall.Posting{
+		Key: held, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
+		Decide: func(books landfall.AccountBooks) (add landfall.Additions, err error) {
+			if len(books.Notes) == 0 {
+				add.Notes = []landfall.Note{note}
+			}
+			if len(books.Instructions) == 0 {
+				add.Instructions = []landfall.Instruction{instruction}
+			}
+			if got = len(add.Notes); len(add.Instructions) != got {
+				return add, fmt.Errorf("%d notes and %d instructions are new", len(add.Notes), len(add.Instructions))
+			}
+			if got > 0 {
+				add.Entries = []landfall.LedgerEntry{{
+					Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+					Transaction: landfall.Transaction{ID: "posted", Amount: 1, On: calendar.Last, Reason: word, Note: word, Document: []byte(`{"n":"` + word + `"}`)},
+				}}
+				add.Statements = []landfall.Statement{{ID: "posted", Path: word}}
+			}
+			return add, nil
+		},
+	})
+	if err != nil || outcome.Verdict != landfall.Posted || got != added {
+		t.Fatalf("got %+v, %v; %d were new, want %d", outcome, err, got, added)
+	}
+}
+
+// whole reads everything and compares it with what was written.
+func whole(t *testing.T, store *sqlstore.Store, word string) {
+	t.Helper()
+	if err := store.View(t.Context(), func(view landfall.View) error {
+		account, err := view.Account(t.Context(), held)
+		if err != nil {
+			return err
+		}
+		want := spoken(t, word)
+		for what, same := range map[string]bool{
+			"name":        account.Data.BillingName == word,
+			"customers":   fmt.Sprint(account.Data.Customers) == fmt.Sprint(want.Data.Customers),
+			"addresses":   fmt.Sprint(account.Data.BillingAddress) == fmt.Sprint(want.Data.BillingAddress),
+			"points":      account.Data.SupplyAddresses[0].SupplyPoints[0].Identifier == word+"2",
+			"meters":      account.Data.SupplyAddresses[0].SupplyPoints[0].Meters[0].Registers[0].ID == word,
+			"entries":     account.Ledger[1].Transaction.Note == word && string(account.Ledger[1].Transaction.Document) == `{"note":"`+word+`"}`,
+			"notes":       len(account.Data.Notes) == 3 && account.Data.Notes[0].Body == want.Data.Notes[0].Body && account.Data.Notes[1].DocumentPaths[0] == word+"/a.pdf",
+			"statements":  account.Data.Statements[0].Path == word+".pdf",
+			"instruction": account.Data.Instructions[0].Reference == word && account.Data.Instructions[1].Details.Expiry == word,
+		} {
+			if !same {
+				t.Errorf("%s: %+v", what, account)
+			}
+		}
+		revisions, err := view.Revisions(t.Context(), held)
+		if err != nil || string(revisions[0].Document) != string(wordy("1", word).Document) || revisions[0].Hash != wordy("1", word).Hash {
+			t.Errorf("revisions: %+v, %v", revisions, err)
+		}
+		mails, err := view.MailsOf(t.Context(), held)
+		if err != nil || len(mails) != 1 || mails[0].To != word+"0@mail.co.uk" || mails[0].Reply != word {
+			t.Errorf("mails: %+v, %v", mails, err)
+		}
+		operator, err := view.Operator(t.Context(), "ada")
+		if operator.Second != word {
+			t.Errorf("operator: %+v, %v", operator, err)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	failed := 0
+	for one, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "S"}) {
+		if failed++; err != nil || one.Failure.Detail != word {
+			t.Errorf("failure %+v, %v", one, err)
+		}
+	}
+	found, err := store.Find(t.Context(), landfall.FindQuery{Limit: 5, Terms: []landfall.Term{{Kind: landfall.TermName, Text: strings.ToLower(word)}}})
+	if failed != 3 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
+		t.Errorf("%d failed; found %+v, %v", failed, found, err)
+	}
+	if outcome, err := store.Stage(t.Context(), wordy("2", word)); err != nil || outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
+		t.Errorf("staged again: %+v, %v", outcome, err)
+	}
+	posted(t, store, word, 0)
+	if found, _ := inspect(t, store); len(found) != 0 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// inFiles says where the files of a database have a word.
+func inFiles(t *testing.T, store *sqlstore.Store, url, word string) []string {
+	t.Helper()
+	if file, is := strings.CutPrefix(url, "sqlite:"); is {
+		return bytesIn(t, filepath.Dir(file), word)
+	}
+	force(t, store, `CHECKPOINT`)
+	found, err := store.Texts(t.Context(), `SELECT f.name FROM (
+			SELECT pg_relation_filepath(oid) AS name FROM pg_class WHERE relkind IN ('r', 't', 'i') AND pg_relation_filepath(oid) IS NOT NULL
+			UNION ALL SELECT 'pg_wal/' || name FROM pg_ls_waldir()) f
+		WHERE position(convert_to('`+word+`', 'UTF8') IN coalesce(pg_read_binary_file(f.name, 0, 1 << 28, true), '')) > 0`)
+	if err != nil {
+		t.Skipf("the server's files cannot be read by its users: %v", err)
+	}
+	return found
+}
+
+// onFiles is onEach with a file alone in its folder.
+func onFiles(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, databases["postgres"](t))
+	})
+}
+
+func canary(t *testing.T) string {
+	return "Kanari" + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return 'a' + r - '0'
+		}
+		return -1
+	}, fmt.Sprint(time.Now().UnixNano()))
+}
+
+// rekey seals everything with the key of today.
+func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
+	t.Helper()
+	for range 10_000 {
+		step, err := store.Rekey(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Done {
+			return step
+		}
+	}
+	t.Fatal("it never ends")
+	return landfall.RekeyStep{}
+}
+
+// TestNothingSealedIsInTheFiles lives with a key and searches the raw files.
+func TestNothingSealedIsInTheFiles(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		word, key := canary(t), vault.NewKey()
+		store := open(t, url, key)
+		live(t, store, word)
+		whole(t, store, word)
+		if found := inFiles(t, store, url, word); len(found) > 0 {
+			t.Errorf("the word is in %v", found)
+		}
+		// The same test finds a word that leaks.
+		force(t, store, `UPDATE customer SET title = '`+word+`'`)
+		if found := inFiles(t, store, url, word); len(found) == 0 {
+			t.Error("this test would find nothing")
+		}
+	})
+}
+
+// TestKeyComesLater lives without a key, goes on with one, and changes it.
+func TestKeyComesLater(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		word, first, second := canary(t), vault.NewKey(), vault.NewKey()
+		bare := open(t, url)
+		live(t, bare, word)
+		if found := inFiles(t, bare, url, word); len(found) == 0 {
+			t.Error("this test would find nothing")
+		}
+		if err := bare.Close(); err != nil {
+			t.Fatal(err)
+		}
+		store := open(t, url, first)
+		whole(t, store, word) // what is bare is read, and what is there already is found
+		if found, err := store.Encryption(t.Context()); err != nil || !found.Bare {
+			t.Errorf("got %+v, %v", found, err)
+		}
+		step := rekey(t, store)
+		if step.Sealed == 0 || len(step.Dropped) != 0 {
+			t.Errorf("got %+v", step)
+		}
+		whole(t, store, word)
+		if again := rekey(t, store); again.Sealed != 0 {
+			t.Errorf("once more %+v", again)
+		}
+		for end := time.Now().Add(30 * time.Second); ; {
+			if err := sqlstore.Wipe(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+			// The log of PostgreSQL keeps what was written before there was a key.
+			var left []string
+			for _, name := range inFiles(t, store, url, word) {
+				if !strings.HasPrefix(name, "pg_wal/") {
+					left = append(left, name)
+				}
+			}
+			if len(left) == 0 {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the word is in %v", left)
+			}
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		turning := open(t, url, second, first)
+		whole(t, turning, word)
+		if found, err := turning.Encryption(t.Context()); err != nil || len(found.Held) != 2 || found.Bare {
+			t.Errorf("got %+v, %v", found, err)
+		}
+		if _, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: []vault.Key{second}}); !errors.Is(err, sqlstore.ErrLocked) {
+			t.Errorf("the old key is not missed: %v", err)
+		}
+		if step := rekey(t, turning); len(step.Dropped) != 1 || step.Dropped[0] != first.ID() {
+			t.Errorf("got %+v", step)
+		}
+		if err := turning.Close(); err != nil {
+			t.Fatal(err)
+		}
+		whole(t, open(t, url, second), word)
+	})
+}
+
+// TestLockedStaysLocked tries to open what was sealed.
+func TestLockedStaysLocked(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		key := vault.NewKey()
+		open(t, url, key)
+		for name, keys := range map[string][]vault.Key{"none": nil, "wrong": {vault.NewKey()}} {
+			_, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: keys})
+			if !errors.Is(err, sqlstore.ErrLocked) || !strings.Contains(err.Error(), key.ID()) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	})
+}
+
+// TestMovedValuesDoNotOpen moves sealed values from one row to another.
+func TestMovedValuesDoNotOpen(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		store := open(t, url, vault.NewKey())
+		live(t, store, "word")
+		for _, text := range []string{
+			`UPDATE customer SET email = (SELECT c.email FROM customer c WHERE c.ordinal = 2) WHERE ordinal = 1`,
+			`UPDATE customer SET email = family_name WHERE ordinal = 1`,
+			`UPDATE note SET body = (SELECT n.body FROM note n WHERE n.ordinal = 3) WHERE ordinal = 1`,
+		} {
+			force(t, store, text)
+			if err := store.View(t.Context(), func(view landfall.View) error {
+				_, err := view.Account(t.Context(), held)
+				return err
+			}); !errors.Is(err, vault.ErrAltered) {
+				t.Errorf("%s: got %v", text, err)
+			}
+		}
+		force(t, store, `UPDATE staging SET document = (SELECT g.document FROM staging g JOIN process p ON p.id = g.process_id WHERE p.external = '2')
+			WHERE process_id = (SELECT id FROM process WHERE external = '1')`)
+		if found, _ := inspect(t, store); len(found) != 1 {
+			t.Errorf("found %v", found)
+		}
+	})
+}
+
+// TestRekeyBesideWriters changes the key while accounts are staged and created.
+func TestRekeyBesideWriters(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		first, second := vault.NewKey(), vault.NewKey()
+		before := open(t, url, first)
+		ready(t, before)
+		const accounts = 120
+		stageAll := func(store *sqlstore.Store, from, until int) {
+			for number := from; number < until; number++ {
+				if _, err := store.Stage(t.Context(), wordy(fmt.Sprint(number), "word")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		stageAll(before, 0, accounts)
+		if err := before.Close(); err != nil {
+			t.Fatal(err)
+		}
+		during := open(t, url, second, first)
+		var writers sync.WaitGroup
+		writers.Go(func() { stageAll(during, accounts, 2*accounts) })
+		writers.Go(func() {
+			for number := range accounts / 4 {
+				create(t, during, fmt.Sprint(number), household(t), fmt.Sprint(number))
+			}
+		})
+		rekey(t, during)
+		writers.Wait()
+		rekey(t, during)
+		if err := during.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after := open(t, url, second)
+		if found, count := inspect(t, after); len(found) != 0 || count != 2*accounts {
+			t.Errorf("found %v of %d", found, count)
+		}
+		if err := after.View(t.Context(), func(view landfall.View) error {
+			for number := range accounts / 4 {
+				if _, err := view.Account(t.Context(), landfall.Key{Supplier: "S", External: fmt.Sprint(number)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package vault_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall/internal/vault"
+)
+
+var (
+	one, other = vault.NewKey(), vault.NewKey()
+	secret     = vault.NewSecret()
+	place      = vault.NewPlace("customer", "email").In(int64(7), int64(1))
+	elsewhere  = []vault.Place{
+		vault.NewPlace("customer", "email").In(int64(8), int64(1)),
+		vault.NewPlace("customer", "email").In(int64(7), int64(2)),
+		vault.NewPlace("customer", "email").In(int64(7)),
+		vault.NewPlace("customer", "email").In("7", int64(1)),
+		vault.NewPlace("customer", "mobile").In(int64(7), int64(1)),
+		vault.NewPlace("address", "email").In(int64(7), int64(1)),
+		vault.NewPlace("customere", "mail").In(int64(7), int64(1)),
+	}
+)
+
+const text = "zoe@example.org"
+
+func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
+	v := vault.New([]vault.Key{one}, secret)
+	for name, kept := range map[string]string{
+		"sealed": v.SealText(place, text), "matched": v.MatchText(place, text), "JSON": v.SealJSON(place, text),
+	} {
+		if strings.Contains(kept, "zoe") {
+			t.Errorf("%s: %s can be read", name, kept)
+		}
+		if got, err := v.OpenText(place, kept); err != nil || got != text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+		for _, wrong := range elsewhere {
+			if got, err := v.OpenText(wrong, kept); !errors.Is(err, vault.ErrAltered) {
+				t.Errorf("%s: it opened elsewhere as %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
+func TestEveryAlteredBitIsSeen(t *testing.T) {
+	v := vault.New([]vault.Key{one}, secret)
+	for _, kept := range [][]byte{v.Seal(place, []byte(text)), v.Match(place, []byte(text))} {
+		for bit := range 8 * len(kept) {
+			altered := bytes.Clone(kept)
+			altered[bit/8] ^= 1 << (bit % 8)
+			if got, err := v.Open(place, altered); err == nil && string(got) == text {
+				t.Errorf("bit %d is not seen", bit)
+			}
+		}
+	}
+}
+
+func TestKeysAreRotated(t *testing.T) {
+	before := vault.New([]vault.Key{one}, secret)
+	during := vault.New([]vault.Key{other, one}, secret)
+	after := vault.New([]vault.Key{other}, secret)
+	old, renewed := before.SealText(place, text), during.SealText(place, text)
+	for _, kept := range []string{old, renewed} {
+		if got, err := during.OpenText(place, kept); err != nil || got != text {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if during.CurrentText(old) || !during.CurrentText(renewed) || !before.CurrentText(old) || during.CurrentText(text) || !during.CurrentText("") {
+		t.Error("what is current is told wrongly")
+	}
+	if _, err := after.OpenText(place, old); !errors.Is(err, vault.ErrNoKey) || !strings.Contains(err.Error(), one.ID()) {
+		t.Errorf("got %v, want the key's name", err)
+	}
+	if before.MatchText(place, text) != after.MatchText(place, text) || before.Digest("x", nil) != after.Digest("x", nil) {
+		t.Error("another key finds other things")
+	}
+}
+
+func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
+	v := vault.New([]vault.Key{one}, secret)
+	if v.SealText(place, text) == v.SealText(place, text) {
+		t.Error("sealed values look alike")
+	}
+	kept := v.MatchText(place, text)
+	if kept != v.MatchText(place, text) {
+		t.Error("matched values differ")
+	}
+	for _, wrong := range elsewhere {
+		if v.MatchText(wrong, text) == kept {
+			t.Error("matched values look alike elsewhere")
+		}
+	}
+	if vault.New([]vault.Key{one}, vault.NewSecret()).MatchText(place, text) == kept {
+		t.Error("another database finds the same")
+	}
+}
+
+func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
+	v := vault.New([]vault.Key{one}, secret)
+	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
+		if got, err := v.OpenText(place, plain); err != nil || got != plain {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+	}
+	for _, plain := range [][]byte{nil, {1, 2}, []byte(`{"a":1}`)} {
+		if got, err := v.Open(place, plain); err != nil || !bytes.Equal(got, plain) {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+	}
+	if v.SealText(place, "") != "" || v.MatchText(place, "") != "" {
+		t.Error("nothing was sealed")
+	}
+}
+
+func TestLengthIsKnownWithoutOpening(t *testing.T) {
+	v := vault.New([]vault.Key{one}, secret)
+	for length := 1; length < 100; length++ {
+		kept := v.SealText(place, strings.Repeat("x", length))
+		if got := vault.TextLength(len([]rune(kept))); got != length {
+			t.Fatalf("%d: got %d", length, got)
+		}
+	}
+}
+
+func TestKeysAreRead(t *testing.T) {
+	spelled := []string{vault.NewKeyText(), hex.EncodeToString(one[:])}
+	keys, err := vault.ReadKeys(spelled[0] + ", " + spelled[1])
+	if err != nil || len(keys) != 2 || keys[1] != one {
+		t.Fatalf("got %d, %v", len(keys), err)
+	}
+	if keys, err := vault.ReadKeys(""); len(keys) != 0 || err != nil {
+		t.Errorf("got %v, %v", keys, err)
+	}
+	for _, wrong := range []string{"short", spelled[0] + ",", spelled[0] + "," + spelled[0], strings.Repeat("00", 32), spelled[0][1:]} {
+		_, err := vault.ReadKeys(wrong)
+		if err == nil {
+			t.Errorf("%q was taken", wrong)
+		} else if slices.Contains(strings.Split(wrong, ","), err.Error()) || strings.Contains(err.Error(), spelled[0]) {
+			t.Errorf("the key is repeated: %v", err)
+		}
+	}
+}
+
+func TestSecretIsWrapped(t *testing.T) {
+	kept := vault.Wrap(one, secret)
+	if got, err := vault.Unwrap(one, kept); err != nil || got != secret {
+		t.Errorf("got %v", err)
+	}
+	if _, err := vault.Unwrap(other, kept); err == nil {
+		t.Error("another key opens it")
+	}
+	if _, err := vault.Unwrap(one, secret[:]); err == nil {
+		t.Error("a bare secret was taken")
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	v := vault.New([]vault.Key{one}, secret)
+	column := vault.NewPlace("customer", "email")
+	for b.Loop() {
+		v.SealText(column.In(int64(7), int64(1)), text)
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	v := vault.New([]vault.Key{one}, secret)
+	for b.Loop() {
+		v.MatchText(place, text)
+	}
+}
