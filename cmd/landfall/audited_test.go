@@ -18,7 +18,7 @@ var changing = map[string]string{
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
 	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",
 	"operator reset": "operator.reset", "organisation create": "organisation.create", "organisation disable": "organisation.disable",
-	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "purge": "supplier.purge",
+	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "purge": "supplier.purge", "rekey": "encryption.rekey",
 	"reconcile sign-off": "reconciliation.sign_off", "restore": "database.restore", "run start": "run.start", "run pause": "run.pause",
 	"run resume": "run.resume", "run cancel": "run.cancel", "run undo": "run.undo", "supplier create": "supplier.create",
 	"supplier grant": "supplier.grant", "supplier revoke": "supplier.revoke", "supplier set": "supplier.set", "team create": "team.create",

@@ -176,7 +176,7 @@ func (d *doctor) database(ctx context.Context) {
 	if err != nil {
 		return // told among the settings
 	}
-	options := sqlstore.Options{Keys: keys, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
+	options := sqlstore.Options{Keys: keys, Looks: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.say("database", Bad, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")
@@ -229,6 +229,8 @@ func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
 	switch {
 	case err != nil:
 		d.say("encryption", Bad, err.Error(), "")
+	case found.Writes == "" && d.settings.EncryptionKey+d.settings.EncryptionKeyFile != "":
+		d.say("encryption", Weak, "a key is set, and nothing is encrypted yet", "servers encrypt what they write from their next start on; 'landfall rekey' encrypts the rest")
 	case found.Writes == "":
 		d.say("encryption", Good, "what is personal is not encrypted in the database; see docs/encryption.md", "")
 	case len(found.Held) > 1 || found.Bare || found.Under:

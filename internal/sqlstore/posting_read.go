@@ -32,7 +32,7 @@ func (v *view) AccountBooks(ctx context.Context, key landfall.Key, transactionID
 	if err != nil {
 		return landfall.AccountBooks{}, err
 	}
-	found, err := collect(ctx, v.session, readEntry, text, args...)
+	found, err := collect(ctx, v.session, v.readEntry, text, args...)
 	for _, one := range found {
 		books.Entries = append(books.Entries, one.item)
 	}

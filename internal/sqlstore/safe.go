@@ -185,12 +185,12 @@ func (s *safe) words(place vault.Place, text string, row ...any) string {
 // the whole fingerprints are compared afterwards: whoever spent years to find a
 // pair could have one of them twice on his own account.
 func (s *safe) noteDigests(n *landfall.Note) []int64 {
-	print := n.Fingerprint()
-	former := int64(binary.BigEndian.Uint64(print[:8])) //nolint:gosec // the bits of an int64
+	fingerprint := n.Fingerprint()
+	former := int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
 	if s == nil {
 		return []int64{former}
 	}
-	keyed := s.Digest("note", print[:])
+	keyed := s.Digest("note", fingerprint[:])
 	return []int64{int64(binary.BigEndian.Uint64(keyed[:8])), former} //nolint:gosec // likewise
 }
 

@@ -54,6 +54,9 @@ type Options struct {
 	// that was written with keys opens with no others. Without any it is kept
 	// as it is.
 	Keys []vault.Key
+	// Looks says that the database is only looked at: it is not made one that is
+	// encrypted.
+	Looks bool
 }
 
 // engine gives the options as the engine reads them.
@@ -113,7 +116,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
 		terms: options.Terms, termsOf: options.SearchTerms,
 	}
-	if err := store.unlock(ctx, options.Keys); err != nil {
+	if err := store.unlock(ctx, options.Keys, options.Looks); err != nil {
 		_ = db.Close() // the error that brought us here counts
 		return nil, err
 	}

@@ -24,8 +24,8 @@ type heldKey struct {
 }
 
 // unlock opens what is sealed, and makes a database that never was encrypted
-// one that is. It refuses to go on without every key something is sealed with.
-func (s *Store) unlock(ctx context.Context, keys []vault.Key) error {
+// one that is, unless it is only looked at. It refuses to go on without every key something is sealed with.
+func (s *Store) unlock(ctx context.Context, keys []vault.Key, looks bool) error {
 	held, err := s.heldKeys(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) unlock(ctx context.Context, keys []vault.Key) error {
 	case len(missing) > 0:
 		return fmt.Errorf("%w with key %s, which is not among those given (%s): add it behind them, and run 'landfall rekey' before it is dropped",
 			ErrLocked, strings.Join(missing, " and "), names(keys))
-	case len(keys) == 0:
+	case len(keys) == 0, looks && len(held) == 0:
 		return nil
 	}
 	secret := vault.NewSecret()
@@ -52,12 +52,12 @@ func (s *Store) unlock(ctx context.Context, keys []vault.Key) error {
 			return fmt.Errorf("%w, and its secret does not open with key %s: %w", ErrLocked, one.id, err)
 		}
 	}
-	if !slices.ContainsFunc(held, func(one heldKey) bool { return one.id == keys[0].ID() }) {
+	if !looks && !slices.ContainsFunc(held, func(one heldKey) bool { return one.id == keys[0].ID() }) {
 		if err := s.hang(ctx, keys[0], secret, len(held) == 0); err != nil {
 			return err
 		}
 		if len(held) == 0 {
-			return s.unlock(ctx, keys) // another may have made up another secret at this very moment
+			return s.unlock(ctx, keys, false) // another may have made up another secret at this very moment
 		}
 	}
 	s.safe = &safe{vault.New(keys, secret), secret}
