@@ -1,6 +1,10 @@
 package bulk
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"os"
 	"sync"
@@ -52,7 +56,8 @@ func (d *disk) reserve(bytes int64) bool {
 
 // spool is a queue of bytes between whoever answers and whoever sends: a little
 // in memory and the rest in a file that has no name, so that nothing is left of
-// it however the program ends.
+// it however the program ends, and that is encrypted with a key nobody else has:
+// answers repeat what was wrong with what was sent.
 type spool struct {
 	disk     *disk
 	patience time.Duration
@@ -61,7 +66,8 @@ type spool struct {
 	changed  *sync.Cond
 	memory   []byte // older than the file
 	file     *os.File
-	read     int64 // of the file
+	key      cipher.Block // of the file
+	read     int64        // of the file
 	written  int64
 	reserved int64
 	taken    int64 // bytes that were given out, ever
@@ -139,13 +145,34 @@ func (s *spool) spillAnyway(bytes []byte) bool {
 			_ = file.Close()
 			return false
 		}
-		s.file = file
+		s.file, s.key = file, newKey()
 	}
-	if _, err := s.file.WriteAt(bytes, s.written); err != nil {
+	if _, err := s.file.WriteAt(s.scramble(append([]byte(nil), bytes...), s.written), s.written); err != nil {
 		return false
 	}
 	s.written += int64(len(bytes))
 	return true
+}
+
+func newKey() cipher.Block {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // it never fails
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // 32 bytes are a key
+	}
+	return block
+}
+
+// scramble encrypts or decrypts bytes at a place of the file.
+func (s *spool) scramble(bytes []byte, place int64) []byte {
+	var counter [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(counter[8:], uint64(place/aes.BlockSize)) //nolint:gosec // no place is negative
+	stream := cipher.NewCTR(s.key, counter[:])
+	skipped := make([]byte, place%aes.BlockSize)
+	stream.XORKeyStream(skipped, skipped)
+	stream.XORKeyStream(bytes, bytes)
+	return bytes
 }
 
 // take waits for bytes and moves as many as fit. None means that there will be
@@ -169,6 +196,7 @@ func (s *spool) take(into []byte) (int, error) {
 			if err != nil {
 				return 0, err
 			}
+			s.scramble(into[:n], s.read)
 			if s.read += int64(n); s.read == s.written {
 				s.release()
 			}

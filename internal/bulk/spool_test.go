@@ -53,6 +53,24 @@ func TestSpoolKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// Whoever reads the disk learns nothing of what callers were answered.
+func TestSpoolIsUnreadable(t *testing.T) {
+	s := newSpool(newDisk(Spool{Folder: t.TempDir(), Most: 1 << 40}))
+	defer s.close()
+	for range 2 * inMemory / 1000 {
+		if err := s.put(bytes.Repeat([]byte("Kanarienvogel"), 100), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.file == nil {
+		t.Fatal("this test would find nothing")
+	}
+	kept := make([]byte, s.written)
+	if _, err := s.file.ReadAt(kept, 0); err != nil || bytes.Contains(kept, []byte("Kanari")) {
+		t.Errorf("the file can be read: %v", err)
+	}
+}
+
 // The file has no name, so that nothing of it is left whatever happens.
 func TestSpoolLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
