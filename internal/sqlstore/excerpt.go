@@ -63,8 +63,8 @@ func indexed(after int64) string {
 	return ``
 }
 
-// placedNotes has no bodies that are too long for a page.
-const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > 65536 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
+// placedNotes has no bodies that are longer than $2.
+const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
 	length(body) FROM note WHERE account_id = $1 `
 
 func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
@@ -75,13 +75,13 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Exce
 		note.Note, note.Place, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
 		return err
 	}
-	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $2`, id, int64(excerpt.Rows))
+	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.safe.longestNote(), int64(excerpt.Rows))
 	if err != nil {
 		return err
 	}
 	after, before := pageOf(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
-	into.Notes, err = collect(ctx, v.session, read, placedNotes+`AND ordinal > $2 AND ordinal < $3`+indexed(after)+` ORDER BY ordinal DESC`,
-		id, after, before)
+	into.Notes, err = collect(ctx, v.session, read, placedNotes+`AND ordinal > $3 AND ordinal < $4`+indexed(after)+` ORDER BY ordinal DESC`,
+		id, v.safe.longestNote(), after, before)
 	return err
 }
 

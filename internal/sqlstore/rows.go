@@ -75,7 +75,9 @@ const longestArray = 4096
 // write writes piles in the order given.
 func (t *tx) write(ctx context.Context, piles ...*pile) error {
 	for _, p := range piles {
-		t.safe.rows(p)
+		if err := t.safe.rows(p); err != nil {
+			return err
+		}
 	}
 	for t.engine.Arrays() && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
 		if err := t.writeArrays(ctx, piles); err != nil {

@@ -64,10 +64,11 @@ func (h holding) rowOf(one column) []string {
 	return names
 }
 
-// rows seals what rows hold that are about to be written.
-func (s *safe) rows(p *pile) {
+// rows seals what rows hold that are about to be written. What could not be kept
+// as it is is refused as well: the same must not depend on a key.
+func (s *safe) rows(p *pile) error {
 	if s == nil || len(p.table.seals) == 0 {
-		return
+		return nil
 	}
 	width := p.width()
 	for row := range slices.Chunk(p.rows, width) {
@@ -77,6 +78,9 @@ func (s *safe) rows(p *pile) {
 			if !is || text == "" {
 				continue // nothing is known, and that is no secret
 			}
+			if !storable(text) {
+				return errUnstorable
+			}
 			known := make([]any, len(one.row))
 			for j, at := range one.row {
 				known[j] = row[at]
@@ -84,6 +88,7 @@ func (s *safe) rows(p *pile) {
 			row[one.at] = s.text(one, one.place.In(known...), text)
 		}
 	}
+	return nil
 }
 
 func (s *safe) text(how *seal, place vault.Place, text string) string {
@@ -203,6 +208,14 @@ func (s *safe) length(body string, kept int) int {
 		return utf8.RuneCountInString(body)
 	}
 	return vault.TextLength(kept)
+}
+
+// longestNote is how many characters of a column are read for a page.
+func (s *safe) longestNote() int64 {
+	if s == nil {
+		return landfall.LongestNote
+	}
+	return int64(vault.SealedLength(landfall.LongestNote))
 }
 
 // references gives how a reference of an account may be kept.

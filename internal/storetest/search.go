@@ -92,15 +92,24 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	term := func(kind landfall.TermKind, text string) landfall.FindQuery {
 		return landfall.FindQuery{Terms: []landfall.Term{{Kind: kind, Text: text}}}
 	}
-	for _, begins := range []string{"l", "lovelace", "lovelace ada", "ada lo"} {
-		finds(t, store, named(begins), "A-1")
+	// Where terms are digests their beginnings cannot be recognised.
+	begins := func(query landfall.FindQuery, wanted ...string) {
+		t.Helper()
+		if find(t, store, query).Whole {
+			wanted = nil
+		}
+		finds(t, store, query, wanted...)
 	}
+	begins(named("l"), "A-1")
+	begins(named("ada lo"), "A-1")
+	finds(t, store, named("lovelace"), "A-1")
+	finds(t, store, named("lovelace ada"), "A-1")
 	finds(t, store, named("hopper"), "A-2")
 	finds(t, store, named("lovelacf"))
 	finds(t, store, term(landfall.TermEmail, "ada@mail.co.uk"), "A-1")
-	finds(t, store, term(landfall.TermEmail, "grace@"), "A-2")
+	begins(term(landfall.TermEmail, "grace@"), "A-2")
 	finds(t, store, term(landfall.TermPhone, "447400123456"), "A-1")
-	finds(t, store, term(landfall.TermPhone, "447400"), "A-1", "A-2")
+	begins(term(landfall.TermPhone, "447400"), "A-1", "A-2")
 	finds(t, store, term(landfall.TermPostcode, "SW1Y4JH"), "A-1")
 	finds(t, store, term(landfall.TermPostcode, "LS1"), "A-1")
 	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")

@@ -52,6 +52,9 @@ func TextLength(characters int) int {
 	return max(0, spelling.DecodedLen(characters-1)-overhead)
 }
 
+// SealedLength gives how many characters a text of so many bytes is sealed in.
+func SealedLength(bytes int) int { return 1 + spelling.EncodedLen(overhead+bytes) }
+
 func spell(sealed []byte) string { return mark + spelling.EncodeToString(sealed) }
 
 // read gives what was spelled, or nil when a text is none of ours.

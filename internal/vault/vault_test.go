@@ -121,8 +121,8 @@ func TestLengthIsKnownWithoutOpening(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	for length := 1; length < 100; length++ {
 		kept := v.SealText(place, strings.Repeat("x", length))
-		if got := vault.TextLength(len([]rune(kept))); got != length {
-			t.Fatalf("%d: got %d", length, got)
+		if got := vault.TextLength(len([]rune(kept))); got != length || vault.SealedLength(length) != len([]rune(kept)) {
+			t.Fatalf("%d: got %d, %d", length, got, vault.SealedLength(length))
 		}
 	}
 }
