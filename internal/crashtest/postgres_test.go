@@ -41,6 +41,7 @@ func stall(t *testing.T, cluster *pgtest.Cluster, standby string) {
 // PostgreSQL itself is killed under load, by SIGKILL and by an immediate
 // shutdown, and started again. The servers go on without anybody's hand.
 func TestPostgresKilledUnderLoad(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 2)
 	dice := seed(t)

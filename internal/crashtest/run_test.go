@@ -195,6 +195,7 @@ func (f *fleet) counted(what string, want int) {
 
 // PostgreSQL itself is killed and started again during a run.
 func TestRunThroughRestartsOfPostgres(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 3)
 	accounts, bad := f.book(800)

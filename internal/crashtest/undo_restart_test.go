@@ -12,6 +12,7 @@ import (
 // which accounts failed. Given again until it is through, it has taken back
 // every account once, and the figures say so.
 func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 2)
 	accounts, bad := f.book(400)

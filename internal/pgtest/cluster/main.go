@@ -30,6 +30,12 @@ func run(command []string) (status int, err error) {
 	// The child gets the keyboard's interrupt too and ends by it; this program
 	// waits for that, so that the server is still there until the end.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
+	usual := os.Environ()
+	if roomy(memory) {
+		if err := os.Setenv("TMPDIR", memory); err != nil {
+			return 1, err
+		}
+	}
 	cluster, err := pgtest.Start()
 	if err != nil {
 		return 1, err
@@ -37,7 +43,7 @@ func run(command []string) (status int, err error) {
 	defer cluster.Stop()
 	child := exec.Command(command[0], command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.Env = append(os.Environ(), pgtest.Environment+"="+cluster.URL)
+	child.Env = append(usual, pgtest.Environment+"="+cluster.URL)
 	var exit *exec.ExitError
 	if err := child.Run(); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
@@ -45,4 +51,19 @@ func run(command []string) (status int, err error) {
 		return 1, err
 	}
 	return 0, nil
+}
+
+// memory is where a system keeps files that it need not outlive. Hundreds of
+// databases are made and dropped in a run, and tests would wait for the disk more
+// than for anything else. Those that kill a server have one of their own, on disk.
+const (
+	memory = "/dev/shm"
+	enough = 6 << 30
+)
+
+// roomy says whether a folder is there with room for all that tests write.
+func roomy(folder string) bool {
+	var found syscall.Statfs_t
+	err := syscall.Statfs(folder, &found)
+	return err == nil && found.Bavail*uint64(found.Bsize) >= enough //nolint:gosec // a block is no smaller than nothing
 }
