@@ -119,7 +119,6 @@ func TestSleeperIsFenced(t *testing.T) {
 // A limit holds for all replicas together, whether it is a supplier's or the
 // service's, and what a killed replica held of it comes back.
 func TestLimitHoldsOverReplicas(t *testing.T) {
-	t.Parallel() // most of it is waiting
 	t.Run("supplier", func(t *testing.T) {
 		f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", "4s")
 		f.operate("supplier", "set", supplier, "--concurrency-limit", "4")
