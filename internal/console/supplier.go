@@ -127,7 +127,7 @@ func setSupplier(v *visit) (any, error) {
 		return nil, err
 	}
 	for name, into := range map[string]**time.Duration{
-		"keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures, "keep_mails": &change.KeepMails,
+		"keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures, "keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents,
 	} {
 		length, err := v.span(name)
 		if err != nil {
@@ -197,6 +197,7 @@ func (s settingsShown) Keeps() []keepShown {
 		{"keep_staged", "Keep staged documents", "after the account was created, or else after the last staging or attempt; such as 90d, 0 for ever", s.Keep.Staged},
 		{"keep_failures", "Keep the words of failures", "their codes and places stay; such as 90d, 0 for ever", s.Keep.Failures},
 		{"keep_mails", "Keep addresses of mails", "once they were sent or given up; such as 90d, 0 for ever", s.Keep.Mails},
+		{"keep_events", "Keep events", "once every webhook has received them; such as 180d, 0 for ever", s.Keep.Events},
 	}
 }
 

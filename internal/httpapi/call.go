@@ -45,8 +45,11 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	}
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
-		// Bulk looks at this to see whether it has company.
-		a.lastCall.Store(x.started.UnixMicro())
+		// Bulk and runs look at this to see whether they have company. Whoever
+		// starts a run is not in its way.
+		if verb != answer.StartRun {
+			a.lastCall.Store(x.started.UnixMicro())
+		}
 		overdue := time.AfterFunc(bodyGrace, leave)
 		body, done, err := a.receive(ctx, x)
 		if err != nil {
