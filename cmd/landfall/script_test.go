@@ -33,6 +33,9 @@ func TestScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("LANDFALL_DATABASE", database(t, env))
 					env.Setenv("HOME", env.WorkDir)
+					// A command lives for less than it takes to clean up after it, and
+					// the scripts start well over a thousand.
+					env.Setenv("GOGC", "800")
 					return nil
 				},
 				Condition: func(condition string) (bool, error) {

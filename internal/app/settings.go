@@ -207,7 +207,7 @@ var serving = []setting{
 		return duration(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"vendor-secret-variables", "environment variables that may hold a vendor's secret, with commas between them, besides those named VENDOR_…", func(s *Settings) value {
-		return names(&s.VendorSecrets, regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`), "want names of environment variables in capitals, with commas between them")
+		return names(&s.VendorSecrets, variableForm, "want names of environment variables in capitals, with commas between them")
 	}},
 	{"webhook-key", "random text of 32 characters or more that webhooks' secrets are derived from, never a flag or a line of the config file; several with commas between them, the one for new secrets first", func(s *Settings) value {
 		return secret(&s.WebhookKey)
@@ -272,6 +272,10 @@ var serving = []setting{
 }
 
 const day = 24 * time.Hour
+
+// variableForm is compiled once: settings are bound again for every command that
+// has them as flags, which are nearly all, whenever the program starts.
+var variableForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 
 // Defaults gives the settings nobody changed.
 func Defaults() Settings {

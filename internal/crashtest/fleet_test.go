@@ -48,7 +48,7 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	built = folder
 	path := filepath.Join(folder, "landfall")
-	if output, err := exec.Command("go", "build", "-o", path, "../../cmd/landfall").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../../cmd/landfall").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)
 	}
 	return path, nil
