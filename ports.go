@@ -292,7 +292,8 @@ type ProcessWriter interface {
 	// people, addresses, what somebody wrote, mails, what it is found by. Its
 	// numbers, its books and that it was there stay. An account that was
 	// never created is marked to be skipped, so that it does not come back. Again
-	// erases what was added since. ErrNotFound when nothing was ever staged;
+	// erases what was added since. Of an account that was only ever refused the
+	// refusal goes. ErrNotFound when there is not even that;
 	// ErrExists while it is being created.
 	Erase(ctx context.Context, key Key) (Erasure, error)
 }

@@ -40,6 +40,9 @@ var erasures = func() (texts []string) {
 // not, and keeps its books and that it was there.
 func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, error) {
 	process, err := t.Process(ctx, key)
+	if errors.Is(err, landfall.ErrNotFound) {
+		return landfall.Erasure{}, t.eraseRefused(ctx, key)
+	}
 	if err != nil {
 		return landfall.Erasure{}, err
 	}
@@ -82,6 +85,16 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 	}
 	_, err = t.exec(ctx, `UPDATE process SET erased_at = coalesce(erased_at, {now}) WHERE id = $1`, id)
 	return erasure, err
+}
+
+// eraseRefused takes away what is kept of an account of which every staging was
+// refused; ErrNotFound when there is nothing.
+func (t *tx) eraseRefused(ctx context.Context, key landfall.Key) error {
+	gone, err := t.exec(ctx, `DELETE FROM refusal WHERE external = $2 AND supplier_id = (SELECT id FROM supplier WHERE code = $1)`, key.Supplier, key.External)
+	if err == nil && gone == 0 {
+		err = landfall.ErrNotFound
+	}
+	return err
 }
 
 // erasedMark is why an account that was never created is not staged again.

@@ -38,6 +38,33 @@ func Unclassified(columns []string) (wrong []string) {
 	return wrong
 }
 
+// PersonalColumns names what is personal, as table.column.
+func PersonalColumns() (names []string) {
+	for table, held := range holdings {
+		for name, column := range held.columns {
+			if column.nature == personal {
+				names = append(names, table+"."+name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Kept gives what stands in a column, bytes in hexadecimal; what is empty or
+// was erased is left out.
+func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []string, err error) {
+	table, column, _ := strings.Cut(name, ".")
+	value := `CASE typeof(` + column + `) WHEN 'blob' THEN '\x' || lower(hex(` + column + `)) ELSE CAST(` + column + ` AS TEXT) END`
+	if postgres {
+		value = column + `::text`
+	}
+	found, err := s.Texts(ctx, `SELECT v FROM (SELECT DISTINCT `+value+` AS v FROM `+table+` WHERE `+column+` IS NOT NULL) kept ORDER BY v`)
+	return slices.DeleteFunc(found, func(value string) bool {
+		return slices.Contains([]string{"", "[]", "0", `\x`, `{"code":"account_erased"}`}, value) || strings.HasPrefix(value, "erased ")
+	}), err
+}
+
 // byHand are the columns that are sealed by whoever writes them, because what
 // they are bound to is known before there is a row, or they are changed alone.
 var byHand = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.second"}

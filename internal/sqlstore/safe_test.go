@@ -2,9 +2,11 @@ package sqlstore_test
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +25,9 @@ func spoken(t testing.TB, word string) landfall.Account {
 	address := landfall.Address{Lines: []string{word}, Locality: word, PostalCode: word + "1", Country: word}
 	data.BillingName, data.BillingAddress, data.SupplyAddresses[0].Address = word, address, address
 	for i := range data.Customers {
-		data.Customers[i] = landfall.Customer{GivenName: word, FamilyName: word, Title: word, Email: fmt.Sprintf("%s%d@mail.co.uk", word, i), Mobile: word, Landline: word}
+		data.Customers[i] = landfall.Customer{
+			GivenName: word, FamilyName: word, Title: word, Email: fmt.Sprintf("%s%d@mail.co.uk", word, i), Mobile: word, Landline: word, BornOn: birthday(t),
+		}
 	}
 	for i := range data.SupplyAddresses[0].SupplyPoints {
 		point := &data.SupplyAddresses[0].SupplyPoints[i]
@@ -73,7 +77,7 @@ func live(t *testing.T, store *sqlstore.Store, word string) {
 			return err
 		}
 		supplier.SendCustomerEmails = true
-		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Second: word}); err != nil {
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Second: backwards(word)}); err != nil {
 			return err
 		}
 		return tx.SaveSupplier(t.Context(), supplier)
@@ -88,8 +92,63 @@ func live(t *testing.T, store *sqlstore.Store, word string) {
 	if len(mails.Mails) != 1 || !strings.HasPrefix(mails.Mails[0].To, word) || len(mails.Mails[0].Customers) != 1 {
 		t.Errorf("mails: %+v", mails.Mails)
 	}
+	failRun(t, store, failure)
 	_, err = store.EnterTerms(t.Context())
 	must("enter terms", err)
+}
+
+// failRun lets everything that waits fail in a run.
+func failRun(t *testing.T, store *sqlstore.Store, failure landfall.Failure) {
+	t.Helper()
+	var run landfall.Run
+	err := store.Update(t.Context(), func(tx landfall.Tx) (err error) {
+		run, err = tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: "S", Team: "T", Select: landfall.SelectPending}})
+		return err
+	})
+	for done := false; !done && err == nil; {
+		done, err = store.ChooseRun(t.Context(), run.ID)
+	}
+	if err == nil {
+		err = store.Update(t.Context(), func(tx landfall.Tx) error {
+			chosen, err := tx.Run(t.Context(), run.ID)
+			if err != nil {
+				return err
+			}
+			chosen.Start()
+			return tx.SaveRun(t.Context(), chosen)
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed []landfall.RunFailure
+	for _, member := range slice.Members {
+		failed = append(failed, landfall.RunFailure{Ordinal: member.Ordinal, Claim: claimNumber(t, store, member.Key.External), Final: true,
+			Attempt: landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}})
+	}
+	if _, err := store.SettleSlice(t.Context(), slice, landfall.Settlement{Failed: failed}); err != nil || len(failed) != 2 {
+		t.Fatalf("%d failed: %v", len(failed), err)
+	}
+}
+
+// birthday is a day on which nothing else happens.
+func birthday(t testing.TB) calendar.Day {
+	day, err := calendar.ParseDay("1931-02-27")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+// backwards is a word for what is secret and about nobody's account.
+func backwards(word string) string {
+	letters := []rune(word)
+	slices.Reverse(letters)
+	return string(letters)
 }
 
 func create(t *testing.T, store *sqlstore.Store, number string, account landfall.Account, word string) {
@@ -167,7 +226,7 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
 		operator, err := view.Operator(t.Context(), "ada")
-		if operator.Second != word {
+		if operator.Second != backwards(word) {
 			t.Errorf("operator: %+v, %v", operator, err)
 		}
 		return err
@@ -193,17 +252,27 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 	}
 }
 
-// inFiles says where the files of a database have a word.
-func inFiles(t *testing.T, store *sqlstore.Store, url, word string) []string {
+// inFiles says where the files of a database have one of some words.
+func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (found []string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
-		return bytesIn(t, filepath.Dir(file), word)
+		for _, word := range words {
+			found = append(found, bytesIn(t, filepath.Dir(file), word)...)
+		}
+		return found
 	}
 	force(t, store, `CHECKPOINT`)
-	found, err := store.Texts(t.Context(), `SELECT f.name FROM (
+	// Its tables and indexes, its log, what queries spill and what it says.
+	sought := make([]string, len(words))
+	for i, word := range words {
+		sought[i] = `position('\x` + hex.EncodeToString([]byte(word)) + `' IN f.bytes) > 0`
+	}
+	found, err := store.Texts(t.Context(), `SELECT f.name FROM (SELECT n.name, coalesce(pg_read_binary_file(n.name, 0, 1 << 28, true), '') AS bytes FROM (
 			SELECT pg_relation_filepath(oid) AS name FROM pg_class WHERE relkind IN ('r', 't', 'i') AND pg_relation_filepath(oid) IS NOT NULL
-			UNION ALL SELECT 'pg_wal/' || name FROM pg_ls_waldir()) f
-		WHERE position(convert_to('`+word+`', 'UTF8') IN coalesce(pg_read_binary_file(f.name, 0, 1 << 28, true), '')) > 0`)
+			UNION ALL SELECT 'pg_wal/' || name FROM pg_ls_waldir()
+			UNION ALL SELECT 'base/pgsql_tmp/' || name FROM pg_ls_tmpdir()
+			UNION ALL SELECT pg_current_logfile() WHERE pg_current_logfile() IS NOT NULL) n OFFSET 0) f
+		WHERE `+strings.Join(sought, " OR "))
 	if err != nil {
 		t.Skipf("the server's files cannot be read by its users: %v", err)
 	}
@@ -266,6 +335,24 @@ func TestNothingSealedIsInTheFiles(t *testing.T) {
 	})
 }
 
+// wipedClean wipes a database until none of some words is in its files. The log
+// of PostgreSQL keeps what was written before.
+func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		if err := sqlstore.Wipe(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		left := slices.DeleteFunc(inFiles(t, store, url, words...), func(name string) bool { return strings.HasPrefix(name, "pg_wal/") })
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a word is in %v", left)
+		}
+	}
+}
+
 // TestKeyComesLater lives without a key, goes on with one, and changes it.
 func TestKeyComesLater(t *testing.T) {
 	t.Parallel()
@@ -292,24 +379,7 @@ func TestKeyComesLater(t *testing.T) {
 		if again := rekey(t, store); again.Sealed != 0 {
 			t.Errorf("once more %+v", again)
 		}
-		for end := time.Now().Add(30 * time.Second); ; {
-			if err := sqlstore.Wipe(t.Context(), url); err != nil {
-				t.Fatal(err)
-			}
-			// The log of PostgreSQL keeps what was written before there was a key.
-			var left []string
-			for _, name := range inFiles(t, store, url, word) {
-				if !strings.HasPrefix(name, "pg_wal/") {
-					left = append(left, name)
-				}
-			}
-			if len(left) == 0 {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("the word is in %v", left)
-			}
-		}
+		wipedClean(t, store, url, word)
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
