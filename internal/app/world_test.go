@@ -83,7 +83,7 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 		change(&settings)
 	}
 	ctx := t.Context()
-	application, err := app.New(ctx, settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	application, err := app.New(ctx, settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,4 +222,10 @@ func (b *lockedBuffer) Write(text []byte) (int, error) {
 	b.Lock()
 	defer b.Unlock()
 	return b.Builder.Write(text)
+}
+
+func (b *lockedBuffer) String() string {
+	b.Lock()
+	defer b.Unlock()
+	return b.Builder.String()
 }
