@@ -162,6 +162,7 @@ func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 // docs/privacy.md names and nowhere else, and after erasing nowhere at all; with a
 // key it is in no column, file, log line, metric, event or backup from the start.
 func TestNothingPersonalLeavesItsPlace(t *testing.T) {
+	t.Parallel()
 	page := string(read(t, "../../docs/privacy.md"))
 	onBoth(t, func(t *testing.T, database string) {
 		word, log, folder := newWord(), &lockedBuffer{}, t.TempDir()
@@ -206,9 +207,9 @@ func TestNothingPersonalLeavesItsPlace(t *testing.T) {
 
 // TestNothingPersonalIsReadableWithAKey is the same with a key.
 func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, database string) {
 		word, log, folder, key := newWord(), &lockedBuffer{}, t.TempDir(), vault.NewKeyText()
-		t.Setenv("TMPDIR", folder)
 		b := newBird(t, database, word, log, func(settings *app.Settings) { settings.EncryptionKey, settings.BulkSpool = key, folder })
 		b.live(t)
 		leave := b.spill(t)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 	"landfall"
 	"landfall/internal/app"
 	"landfall/internal/operate"
+	"landfall/internal/vault"
 )
 
 // Stories are requests and the answers they get, readable without knowing Go.
@@ -196,6 +198,24 @@ func (w *world) operate(t *testing.T, line string) {
 		}
 	case "await": // await RUN STATE [REASON], the run being named by an answer
 		err = w.await(ctx, w.words[words[1]], words[2:]...)
+	case "restart": // restart KEY… : with those encryption keys, the first of which encrypts
+		w.shut()
+		w.settings.EncryptionKey = w.vaultKeys(words[1:])
+		err = w.open(t)
+	case "no-start": // no-start KEY… : SENTENCE: the service refuses to start with those, and says so
+		keys, sentence, _ := strings.Cut(strings.TrimPrefix(line, "no-start"), ":")
+		w.shut()
+		w.settings.EncryptionKey = w.vaultKeys(strings.Fields(keys))
+		if failed := w.open(t); failed == nil {
+			err = errors.New("it started")
+		} else if !w.match("…more"+strings.TrimSpace(sentence), failed.Error()) {
+			err = fmt.Errorf("it said %q", failed)
+		}
+	case "rekey": // rekey: everything is encrypted with the first key
+		_, err = w.operator.Rekey(ctx, func(landfall.RekeyStep) {})
+	case "find": // find NUMBER… : WORDS: the search finds those accounts alone
+		externals, sought, _ := strings.Cut(strings.TrimPrefix(line, "find"), ":")
+		err = w.find(ctx, strings.Fields(externals), strings.TrimSpace(sought))
 	case "wait": // so that the next staging is a later one by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])
@@ -205,6 +225,46 @@ func (w *world) operate(t *testing.T, line string) {
 	}
 	// Answers that were asked for just before may be remembered this long.
 	time.Sleep(60 * time.Millisecond)
+}
+
+// vaultKeys gives keys by the names that stories have for them.
+func (w *world) vaultKeys(names []string) string {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		word := "vault key " + name
+		if w.words[word] == "" {
+			w.words[word] = vault.NewKeyText()
+			if read, err := vault.ReadKeys(w.words[word]); err == nil {
+				w.words["name of "+name] = read[0].ID()
+			}
+		}
+		keys[i] = w.words[word]
+	}
+	return strings.Join(keys, ",")
+}
+
+// find waits until the search, which follows what was written, finds certain
+// accounts and no others.
+func (w *world) find(ctx context.Context, externals []string, sought string) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := w.application.Store().EnterTerms(ctx); err != nil {
+			return err
+		}
+		found, err := w.operator.Find(ctx, sought)
+		if err != nil {
+			return err
+		}
+		var numbers []string
+		for _, account := range found.Accounts {
+			numbers = append(numbers, account.Key.External)
+		}
+		if slices.Sort(numbers); slices.Equal(numbers, externals) {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("it finds %v", numbers)
+		}
+	}
 }
 
 // await waits until a run is in a state.

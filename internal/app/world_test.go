@@ -65,6 +65,9 @@ type world struct {
 	application *app.App
 	operator    *operate.Operator
 	server      *httptest.Server
+	settings    app.Settings
+	log         io.Writer
+	shut        func() // ends the service, if it runs
 	database    string
 	documents   string            // folder of the document store, in stories
 	words       map[string]string // what stories may say in braces
@@ -82,39 +85,45 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 	if change != nil {
 		change(&settings)
 	}
-	ctx := t.Context()
-	application, err := app.New(ctx, settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	if err != nil {
+	w := &world{database: database, settings: settings, log: log, words: map[string]string{}, shut: func() {}}
+	t.Cleanup(func() { w.shut() })
+	if err := w.open(t); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := application.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w.furnish(t)
+	w.tellDays()
+	return w
+}
+
+// open starts the service with its settings.
+func (w *world) open(t *testing.T) error {
+	t.Helper()
+	application, err := app.New(t.Context(), w.settings, "test", &app.Log{Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if err != nil {
+		return err
+	}
 	rules := []string{}
 	for _, rule := range contract.RuleBook() {
 		rules = append(rules, rule.Code)
 	}
-	w := &world{
-		application: application, database: database, words: map[string]string{},
-		operator: operate.New(application.Store(), operate.Options{Actor: "operator:test", Rules: rules}),
-		server:   httptest.NewServer(application.Handler()),
-	}
-	t.Cleanup(w.server.Close)
-	running, stop := context.WithCancel(ctx)
+	w.application, w.server = application, httptest.NewServer(application.Handler())
+	w.operator = operate.New(application.Store(), operate.Options{Actor: "operator:test", Rules: rules})
+	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		application.Conduct(running)
 	}()
-	t.Cleanup(func() {
+	w.shut = func() {
 		stop()
 		<-ended
-	})
-	w.furnish(t)
-	w.tellDays()
-	return w
+		w.server.Close()
+		if err := application.Close(); err != nil {
+			t.Error(err)
+		}
+		w.shut = func() {}
+	}
+	return nil
 }
 
 // tellDays gives stories the days around today, as the suppliers' zone has it.

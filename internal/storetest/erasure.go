@@ -152,6 +152,33 @@ var erasures = []check{
 			t.Errorf("%+v", erasure)
 		}
 	}},
+	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		other := landfall.Key{Supplier: code, External: "other"}
+		for _, key := range []landfall.Key{key, other} {
+			if err := store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x", Detail: "Kanarienvogel"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if erasure := erase(t, store, key); erasure.Revisions != 0 || erasure.AccountNumber != "" {
+			t.Errorf("%+v", erasure)
+		}
+		var left []landfall.Key
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, landfall.Key{Supplier: code, External: failed.External})
+		}
+		if len(left) != 1 || left[0] != other {
+			t.Errorf("left are %v", left)
+		}
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), key)
+			return err
+		})
+		want(t, err, landfall.ErrNotFound)
+	}},
 	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
