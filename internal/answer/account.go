@@ -18,6 +18,8 @@ var (
 	Process = &Verb{Tail: "account-import-process/process", supplier: "import_supplier_code", Writes: true, run: (*API).process}
 )
 
+// validate echoes what was sent, byte for byte, to show that it was understood as
+// it stands.
 func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -43,6 +45,8 @@ func echo(status int, call Call, body *contract.Body[contract.Echo], echo contra
 	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}
 }
 
+// stage answers only after the commit is durable; stagedAnswer says whether the
+// account is new.
 func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -55,6 +59,9 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	return stagedAnswer(receipt, warn, call.Scratch), nil
 }
 
+// stageAll is stage for lines of a bulk request, which share their query and are
+// written together. Each line has its own answer or error: none may fail for a
+// neighbour's sake.
 func (a *API) stageAll(ctx context.Context, calls []Call) ([]Answer, []error) {
 	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
 	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
@@ -88,6 +95,8 @@ func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}
 }
 
+// process creates an account, or rehearses its creation where a dry run is asked
+// for.
 func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {

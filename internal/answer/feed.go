@@ -10,6 +10,8 @@ import (
 // Events reads the feed; it may wait until there is something to read.
 var Events = &Verb{Tail: "events", Waits: true, run: (*API).events}
 
+// events gives a page of the feed. It may wait for the first event, and ends the
+// wait when the server is about to stop, so that no caller holds up its end.
 func (a *API) events(ctx context.Context, call Call) (Answer, error) {
 	asked, err := contract.ReadFeedQuery(call.Query)
 	if err != nil {

@@ -28,6 +28,8 @@ var (
 	Rules = &Verb{Tail: "rules", run: (*API).rules}
 )
 
+// status is asked for again and again by whoever waits for an account, so the
+// short form reads one small row and no document.
 func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 	detailed, err := contract.QueryBool(call.Query, "detail", false)
 	if err != nil {
@@ -126,6 +128,8 @@ func pageOf[T any](
 	return answer, nil
 }
 
+// failed asks for one row more than the page has: whether it comes says whether
+// there is a next page, without counting.
 func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadPage(call.Query)
 	if err != nil {
@@ -156,6 +160,8 @@ func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit in
 	})
 }
 
+// summary groups failures by code, so that ten thousand accounts with the same
+// mistake are one line.
 func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err
@@ -167,6 +173,7 @@ func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], summary)}, nil
 }
 
+// rules gives the rule book, which is the same for everybody and written once.
 func (a *API) rules(_ context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err

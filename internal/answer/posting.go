@@ -21,6 +21,8 @@ var (
 	Instruction = &Verb{Tail: "payment-instruction/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).instruction}
 )
 
+// notes tells for every note whether it is new or was there, since a caller who
+// lost the answer sends all of them again.
 func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -40,6 +42,8 @@ func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.NotesBody.Append(call.Scratch[:0], posted)}, nil
 }
 
+// transactions takes, unless told otherwise, what was sent before for the same and
+// moves dates into the open period: that is what a caller who repeats himself needs.
 func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	query := contract.ReadQuery(call.Query)
 	flags := intake.TransactionFlags{
@@ -67,6 +71,7 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
 }
 
+// statements echoes what was sent: statements are taken all together or not at all.
 func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -80,6 +85,7 @@ func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
 }
 
+// instruction answers with the reference by which the vendor knew it.
 func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {

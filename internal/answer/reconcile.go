@@ -19,6 +19,8 @@ var (
 	Reconciliation = &Verb{Tail: "reconciliation", Listed: true, run: (*API).reconciliation}
 )
 
+// setTotals replaces what the source claims to have as a whole: a claim made of
+// parts of two days would fit neither.
 func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err
@@ -30,6 +32,7 @@ func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
 }
 
+// totals gives back the claim as it was made.
 func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err
@@ -41,6 +44,8 @@ func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
 }
 
+// reconciliation gives the table of differences, or the accounts behind one cell
+// of it.
 func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
 	request, err := contract.ReadBehind(call.Query)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"landfall/internal/contract"
 )
 
+// Only two of the statuses mean that something was done.
 const (
 	statusOK      = http.StatusOK
 	statusCreated = http.StatusCreated
@@ -30,10 +31,13 @@ var statuses = [...]int{
 	landfall.Elsewhere:        http.StatusInternalServerError, // as the contract has it
 }
 
+// errInternal stands for every error that is not one of ours: those may hold
+// values, and go to the log.
 var errInternal = &landfall.Error{
 	Kind: landfall.Internal, Code: landfall.CodeInternalError, Detail: "Something went wrong on our side.",
 }
 
+// errRole is told before anything of the body is read.
 var errRole = &landfall.Error{
 	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 	Detail: "This API key may read but not write.",

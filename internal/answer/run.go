@@ -26,6 +26,8 @@ var (
 	RunFailures = &Verb{Tail: "runs/failures", Listed: true, run: (*API).runFailures}
 )
 
+// startRun writes the run down and answers; the conductor of any replica takes it
+// from there.
 func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
 	if err := noQuery(call); err != nil {
 		return Answer{}, err
@@ -60,6 +62,7 @@ func runVerb(
 	}
 }
 
+// runs asks for one row more than the page has, as failed does.
 func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadRunPage(call.Query)
 	if err != nil {
@@ -81,6 +84,8 @@ func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
 	})
 }
 
+// runFailures is paged by the external number: positions would shift while the run
+// goes on.
 func (a *API) runFailures(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadPage(call.Query)
 	if err != nil {

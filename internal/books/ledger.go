@@ -12,6 +12,7 @@ type ledger struct {
 	sequence int // of the last entry
 }
 
+// enter is the only place that adds to a balance, so sum and sequence never part.
 func (l *ledger) enter(entry landfall.LedgerEntry) {
 	l.balance += entry.Signed
 	l.sequence++
@@ -19,6 +20,8 @@ func (l *ledger) enter(entry landfall.LedgerEntry) {
 	l.entries = append(l.entries, entry)
 }
 
+// enterAll enters transactions in the order given; whether their period is closed is
+// for the caller to know.
 func (l *ledger) enterAll(transactions []landfall.Transaction, closed bool) {
 	for _, transaction := range transactions {
 		l.enter(landfall.LedgerEntry{

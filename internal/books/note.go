@@ -63,11 +63,13 @@ func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, [
 // up takes as long with a thousand notes as with one.
 type knownNotes map[[32]byte]*noteTimes
 
+// noteTimes are the times of one text. The same words said twice are two notes.
 type noteTimes struct {
 	first time.Time
 	all   map[int64]bool // seconds
 }
 
+// add keeps the first time apart: a note sent again without one means that one.
 func (k knownNotes) add(fingerprint [32]byte, at time.Time) {
 	times := k[fingerprint]
 	if times == nil {
@@ -77,6 +79,7 @@ func (k knownNotes) add(fingerprint [32]byte, at time.Time) {
 	times.all[at.Unix()] = true
 }
 
+// find compares to the second, which is as exact as notes are written down.
 func (k knownNotes) find(fingerprint [32]byte, at time.Time) (time.Time, bool) {
 	times := k[fingerprint]
 	switch {

@@ -71,6 +71,7 @@ func lastClosedDay(data landfall.AccountData) calendar.Day {
 	return data.LastBilledToOn
 }
 
+// sum counts with signs: a charge and a payment of the same amount come to nothing.
 func sum(transactions []landfall.Transaction) money.Amount {
 	var total money.Amount
 	for _, transaction := range transactions {

@@ -29,6 +29,8 @@ func PostStatements(existing, posted []landfall.Statement) ([]landfall.Statement
 	return fresh, -1
 }
 
+// sameStatement compares what was said. Amounts are compared apart, because they
+// are kept behind pointers.
 func sameStatement(a, b landfall.Statement) bool {
 	if (a.GrossAmount == nil) != (b.GrossAmount == nil) {
 		return false

@@ -35,6 +35,7 @@ type RefusedError struct {
 	Detail string
 }
 
+// Error is for logs and holds no value; callers get the field and the detail.
 func (r *RefusedError) Error() string {
 	return fmt.Sprintf("transaction %d: %s", r.Index, r.Code)
 }
@@ -98,6 +99,7 @@ func twins(transactions []landfall.Transaction) error {
 	return nil
 }
 
+// outside refuses a date that no open period holds.
 func outside(index int) error {
 	return &RefusedError{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
@@ -109,6 +111,7 @@ func outside(index int) error {
 // counting in 64 bits would go wrong; one amount adds a ten-thousandth at most.
 const mostBalance money.Amount = 1_000_000_000_000_000_000
 
+// beyond refuses a sum that the books could not hold.
 func beyond(index int) error {
 	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",

@@ -147,6 +147,8 @@ func (c *collation) readBook(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// put counts a line that cannot be read and goes on: what is wrong with it is the
+// proofreader's to say.
 func (c *collation) put(p *part) error {
 	if !p.readable {
 		c.result.Unreadable++
@@ -161,6 +163,7 @@ func (c *collation) put(p *part) error {
 	return c.heaps.add(record{Supplier: p.key.Supplier, External: p.key.External, Part: p.kept()})
 }
 
+// supplier looks through a short list, which keeps the order of the book.
 func (c *collation) supplier(code string) *Supplier {
 	at := slices.IndexFunc(c.result.Suppliers, func(s *Supplier) bool { return s.Code == code })
 	if at < 0 {
@@ -217,4 +220,5 @@ func (c *collation) settle(key landfall.Key, a *account) error {
 	return c.order.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
 }
 
+// count writes a number as the server writes it, to be compared as text.
 func count(number int64) string { return strconv.FormatInt(number, 10) }

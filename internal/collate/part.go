@@ -86,6 +86,8 @@ func read(ctx context.Context, kind book.Kind, line book.Line, currency string) 
 	return p
 }
 
+// notes are known by their text, since they have no number of their own, and by
+// their time where they have one.
 func (p *part) notes(list []landfall.Note) {
 	for _, note := range list {
 		short := note.Fingerprint()
@@ -97,6 +99,7 @@ func (p *part) notes(list []landfall.Note) {
 	}
 }
 
+// transactions keep their type and amounts, from which totals are made.
 func (p *part) transactions(list []landfall.Transaction) {
 	for _, one := range list {
 		p.items = append(p.items, item{
@@ -105,6 +108,7 @@ func (p *part) transactions(list []landfall.Transaction) {
 	}
 }
 
+// typePlace makes a type one byte: parts of a million accounts wait on disk.
 func typePlace(kind landfall.TransactionType) byte {
 	for i, known := range landfall.TransactionTypes {
 		if kind == known {
@@ -114,12 +118,15 @@ func typePlace(kind landfall.TransactionType) byte {
 	return byte(len(landfall.TransactionTypes)) // of none; such a line is refused
 }
 
+// statements are counted by their number alone.
 func (p *part) statements(list []landfall.Statement) {
 	for _, one := range list {
 		p.items = append(p.items, item{kind: aStatement, id: short(one.ID)})
 	}
 }
 
+// instructions are one for each vendor and reference; the byte between the two can
+// be in neither, so no two pairs become the same text.
 func (p *part) instructions(list ...landfall.Instruction) {
 	for _, one := range list {
 		p.items = append(p.items, item{kind: anInstruct, id: short(one.Vendor + "\x00" + one.Reference)})

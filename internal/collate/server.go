@@ -80,6 +80,8 @@ func (c *collation) ask(ctx context.Context, s *Supplier) error {
 	return s.take(ctx, c.order.Book, len(c.result.Suppliers) == 1, compared)
 }
 
+// figured takes one line of the server's list. An account with figures is there;
+// whether it is the same is judged when the book's side is known too.
 func figured(one client.FiguredEntry) (string, found) {
 	balance, _ := money.ParseAmount(one.Balance) // as the server writes it
 	return one.External, found{

@@ -32,6 +32,8 @@ type keptPart struct {
 	Items    []keptItem
 }
 
+// keptItem is an item as it lies on disk: fixed in size, so that binary can read it
+// without asking how long it is.
 type keptItem struct {
 	Kind, Of       byte
 	ID             uint64
@@ -46,6 +48,8 @@ type heaps struct {
 	put   [heapCount]*gob.Encoder
 }
 
+// newHeaps removes each file as soon as it is open: what a killed program left would
+// hold customers' data until somebody finds it.
 func newHeaps() (*heaps, error) {
 	h := &heaps{}
 	for i := range h.files {
@@ -91,6 +95,7 @@ func (h *heaps) each(at int, see func(record)) error {
 	}
 }
 
+// close lets the files go; where they have no name any more, that deletes them.
 func (h *heaps) close() (err error) {
 	for _, file := range h.files {
 		if file != nil {

@@ -100,6 +100,7 @@ func (c *collation) setTotals(ctx context.Context) error {
 	return err
 }
 
+// valueOf leaves out what the server left out: nothing is not the same as zero.
 func valueOf(value client.Value) (kept landfall.Value) {
 	if value.Count != nil {
 		total := money.TotalOf(*value.Count)

@@ -41,6 +41,8 @@ func Check(history *History, state State) []string {
 	return append(faults, state.Strays...)
 }
 
+// byText brings keys into an order that does not depend on a map, so that two runs
+// complain alike.
 func byText(a, b landfall.Key) int {
 	return strings.Compare(a.Supplier+"\x00"+a.External, b.Supplier+"\x00"+b.External)
 }
@@ -53,10 +55,13 @@ type checker struct {
 	faults  []string
 }
 
+// faultf gathers faults and goes on: the pattern of many tells more than the first.
 func (c *checker) faultf(format string, arguments ...any) {
 	c.faults = append(c.faults, c.key.External+": "+fmt.Sprintf(format, arguments...))
 }
 
+// check asks every question about one account. Each is answered from what callers
+// were told alone, never from how the program works.
 func (c *checker) check() {
 	if len(c.entries) == 0 {
 		c.faultf("is there although nobody asked for it")

@@ -31,6 +31,8 @@ func (c *checker) attempts() {
 	c.recorded(DryRun, tried)
 }
 
+// recorded counts the events of attempts. One whose answer was lost may have left
+// one or none, so there is a least and a most.
 func (c *checker) recorded(verb Verb, ends map[string]landfall.EventType) {
 	least, open := map[landfall.EventType]int{}, 0
 	for _, entry := range c.of(verb) {

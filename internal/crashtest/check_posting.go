@@ -113,6 +113,7 @@ func (c *checker) statements() {
 	c.kept(PostStatements, there, inline, func(entry *Entry) []string { return entry.Statements })
 }
 
+// instructions are there when a caller was told so, and when they came inline.
 func (c *checker) instructions() {
 	var there, inline []string
 	if account := c.found.Account; account != nil {
@@ -126,6 +127,8 @@ func (c *checker) instructions() {
 	c.kept(PostInstruction, there, inline, func(entry *Entry) []string { return entry.Instructions })
 }
 
+// kept holds names that were found against those that were sent: what was answered
+// is there once, what was lost at most once, and nothing else is.
 func (c *checker) kept(verb Verb, found, inline []string, names func(*Entry) []string) {
 	there, staged, sent := map[string]int{}, map[string]bool{}, map[string]*tally{}
 	for _, name := range found {
@@ -205,6 +208,7 @@ func (c *checker) moved() []string {
 	return ids
 }
 
+// union is every name that anybody has heard of, since each deserves a question.
 func union(there map[string]int, inline map[string]bool, sent map[string]*tally) map[string]bool {
 	all := map[string]bool{}
 	for name := range there {

@@ -21,6 +21,8 @@ func (c *checker) numbers() []string {
 	return numbers
 }
 
+// retired says whether a number belonged to an account that was taken back; no
+// other account may ever have it.
 func (c *checker) retired(number string) bool {
 	return slices.ContainsFunc(c.found.Undone, func(u landfall.UndoneAccount) bool { return u.Number == number })
 }

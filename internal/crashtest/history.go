@@ -72,12 +72,17 @@ type Entry struct {
 // done reports that the effect was confirmed, refused that there must be none.
 // Everything else is open: the effect may be there or not.
 func (e *Entry) done() bool { return e.Answer != nil && e.Answer.Status/100 == 2 }
+
+// refused says that nothing was done, which only statuses of the four hundreds
+// promise: behind a five hundred anything may have happened.
 func (e *Entry) refused(codes ...string) bool {
 	if e.Answer == nil || e.Answer.Status/100 != 4 {
 		return false
 	}
 	return len(codes) == 0 || slices.Contains(codes, e.Answer.Code)
 }
+
+// open says that nobody knows what became of a request.
 func (e *Entry) open() bool { return !e.done() && !e.refused() }
 
 // after reports whether this request was sent when the other had its answer.

@@ -82,6 +82,8 @@ func (d *Desk) granted(ctx context.Context, who landfall.Principal, only string)
 	return suppliers, nil
 }
 
+// grantedIn gives a list that is never nil: to the store, no list at all would mean
+// every supplier.
 func grantedIn(ctx context.Context, view landfall.EventReader, who landfall.Principal, only string) ([]string, error) {
 	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
 	if only != "" {

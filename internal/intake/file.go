@@ -87,6 +87,8 @@ func (d *Desk) checkFiles(ctx context.Context, supplier landfall.Supplier, files
 	return refuseMissing(files, answers)
 }
 
+// refuseMissing names missing documents by their places in what was sent. A body
+// may have thousands, so the list ends somewhere and says so.
 func refuseMissing(files []fileAt, answers map[string]*landfall.Error) error {
 	var missing []landfall.Violation
 	for _, file := range files {

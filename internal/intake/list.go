@@ -31,6 +31,8 @@ func (d *Desk) mustKnow(ctx context.Context, who landfall.Principal, code string
 	return nil
 }
 
+// errSupplierUnknown is told of suppliers that are not there and of those that are
+// somebody else's: the difference would tell who our customers are.
 var errSupplierUnknown = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown,
 	Detail: "There is no import supplier with this code.",

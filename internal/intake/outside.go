@@ -40,6 +40,7 @@ func (a *attempt) ask(ctx context.Context, data *landfall.AccountData) error {
 	return a.verifyAll(ctx, data.Instructions)
 }
 
+// inlineFiles are those of an account that come with it.
 func inlineFiles(data *landfall.AccountData) []fileAt {
 	return append(notePaths(data.Notes), statementPaths(data.Statements)...)
 }

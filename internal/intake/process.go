@@ -127,6 +127,8 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 	}
 }
 
+// run takes the steps that need no transaction one after the other; only the last
+// one writes. Whatever ends it before that releases the claim.
 func (a *attempt) run(ctx context.Context) (landfall.CreateOutcome, error) {
 	now := a.desk.now()
 	data, err := a.check(ctx, now)

@@ -65,6 +65,7 @@ func (d *Desk) ControlTotals(ctx context.Context, who landfall.Principal, code s
 	return totals, nil
 }
 
+// errNoControlTotals is told apart from totals of zero, which are a claim too.
 var errNoControlTotals = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeNoControlTotals,
 	Detail: "Nobody has said yet what the source of this import supplier has. PUT its control totals first.",

@@ -73,6 +73,7 @@ func alreadyActive(id string) error {
 	return refusal
 }
 
+// A run of somebody else is one that is not there.
 var (
 	errRunUnknown = &landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeRunNotFound, Detail: "There is no run with this id."}
 	errRunEnded   = landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
@@ -93,6 +94,8 @@ func (d *Desk) Run(ctx context.Context, who landfall.Principal, id string) (land
 	return run, nil
 }
 
+// grantedRun finds a run and asks for its supplier's grant anew each time, since a
+// grant may be taken away while the run goes on.
 func grantedRun(ctx context.Context, view landfall.View, who landfall.Principal, id string) (landfall.Run, error) {
 	run, err := view.Run(ctx, id)
 	if err == nil {

@@ -202,6 +202,8 @@ func (s *stint) askAll(ctx context.Context, asking []*try, data map[*try]*landfa
 	}
 }
 
+// renew keeps slice and claims alive while the outside is asked. It asks three
+// times within the shorter lease, so that one lost answer ends nothing.
 func (s *stint) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 	claims := make([]landfall.Claim, len(s.tries))
 	for i, t := range s.tries {

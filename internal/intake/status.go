@@ -86,11 +86,14 @@ func (d *Desk) status(
 	return Standing{Status: importStatus(process.State), AccountNumber: process.AccountNumber}, nil
 }
 
+// errAccountNotFound is also told of accounts of suppliers without a grant.
 var errAccountNotFound = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeAccountNotFound,
 	Detail: "There is no account for this import supplier and external account number.",
 }
 
+// importStatus has a word for three states; whatever is neither done nor under way
+// is unknown to the caller, as the contract says.
 func importStatus(state landfall.ProcessState) ImportStatus {
 	switch state {
 	case landfall.Imported:

@@ -57,6 +57,8 @@ func supplierFor(ctx context.Context, view landfall.SupplierReader, organisation
 // belongs into no log.
 type About struct{ Supplier string }
 
+// aboutKey finds in a context where a call writes down what it is about, for logs
+// and limits further out.
 type aboutKey struct{}
 
 // Noted gives a context whose call writes down what it is about.

@@ -71,6 +71,8 @@ type transactionsOnto struct {
 	decide func(landfall.AccountBooks) ([]books.TransactionResult, landfall.Additions, error)
 }
 
+// transactionPosting has the store look for the ids only where somebody wants to
+// know whether they are there.
 func transactionPosting(
 	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
 ) transactionsOnto {

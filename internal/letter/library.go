@@ -53,6 +53,8 @@ func Open(folder string) (*Library, error) {
 	return library, nil
 }
 
+// A folder whose name fits neither would never be found, and nobody would know why
+// its templates are not used.
 var (
 	supplierFolder = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 	languageFolder = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
@@ -61,6 +63,8 @@ var (
 // mostFolders bounds what is read when a wrong folder was named.
 const mostFolders = 10_000
 
+// read gathers all mistakes and not the first: whoever writes templates mends them
+// in one go.
 func (l *Library) read(folder fs.FS) (mistakes []error) {
 	suppliers, err := folders(folder, ".")
 	if err != nil {
@@ -87,6 +91,8 @@ func (l *Library) read(folder fs.FS) (mistakes []error) {
 	return mistakes
 }
 
+// place puts a template on its shelf. Languages differ in nothing but large letters
+// often enough that two such folders are a mistake.
 func (l *Library) place(folder fs.FS, supplier, language string) error {
 	where := supplier + "/" + language
 	if !languageFolder.MatchString(language) {
@@ -154,6 +160,8 @@ func readTemplate(tree fs.FS, where, language string) (*template, error) {
 	return newTemplate(language, files)
 }
 
+// readText takes one byte more than is allowed, by which its caller sees that the
+// file is too long.
 func readText(tree fs.FS, name string) (string, error) {
 	file, err := tree.Open(name)
 	if err != nil {

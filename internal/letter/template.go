@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 )
 
+// Templates are written by operators, but a mistake in one must not cost memory.
 const (
 	longestTemplate = 128 << 10 // of a file
 	longestBody     = 256 << 10 // of what comes out of it
@@ -117,6 +118,7 @@ func (t *template) fill(fields Fields) (filled, error) {
 // bounded takes a body and no more.
 type bounded struct{ bytes.Buffer }
 
+// Write ends a template that never would, such as a loop that grows.
 func (b *bounded) Write(part []byte) (int, error) {
 	if b.Len()+len(part) > longestBody {
 		return 0, fmt.Errorf("it becomes longer than %d bytes", longestBody)
@@ -147,6 +149,8 @@ type place struct {
 	looping bool
 }
 
+// inspect walks through a template when it is loaded. What is executed is only what
+// is known here: a mistake found while sending would leave customers unwritten to.
 func (p place) inspect(node parse.Node) error {
 	switch node := node.(type) {
 	case *parse.ListNode:
@@ -185,6 +189,7 @@ func (p place) inspect(node parse.Node) error {
 	return nil
 }
 
+// inspectAll takes an absent list, such as that of an if without else, for empty.
 func (p place) inspectAll(list *parse.ListNode) error {
 	if list == nil {
 		return nil
@@ -197,6 +202,7 @@ func (p place) inspectAll(list *parse.ListNode) error {
 	return nil
 }
 
+// pipe looks at what is handed from one function to the next.
 func (p place) pipe(pipe *parse.PipeNode) error {
 	for _, command := range pipe.Cmds {
 		for _, argument := range command.Args {
@@ -213,6 +219,8 @@ func (p place) branch(node *parse.BranchNode, within place) error {
 	return errors.Join(p.pipe(node.Pipe), within.inspectAll(node.List), p.inspectAll(node.ElseList))
 }
 
+// knownField names all fields there are, since the mistake is nearly always one in
+// spelling.
 func knownField(path []string) error {
 	if _, known := reflect.TypeFor[Fields]().FieldByName(path[0]); !known || len(path) > 1 {
 		return fmt.Errorf("there is no field .%s; there are %s", strings.Join(path, "."), strings.Join(FieldNames(), ", "))

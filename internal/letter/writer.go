@@ -112,6 +112,7 @@ func (l Letter) boundary() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// ascii says whether a header needs no encoding.
 func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
 }

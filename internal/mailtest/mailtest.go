@@ -106,6 +106,8 @@ func (s *Server) Restart() {
 	s.run(port)
 }
 
+// run starts the server on its old port when it had one: a mail server that was
+// away comes back where it was.
 func (s *Server) run(port string, excluded ...string) {
 	s.t.Helper()
 	// The system's own Python: the package was installed for it.
@@ -175,6 +177,7 @@ func (s *Server) certify() {
 	s.write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 }
 
+// write puts a file into the folder that the server is started with.
 func (s *Server) write(name string, content []byte) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.folder, name), content, 0o600); err != nil {

@@ -34,6 +34,8 @@ func (c Checkpoint) message() []byte {
 	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Place, c.Hash, c.At)
 }
 
+// newCheckpoint signs where there is a key. Without one it still shows that the
+// chain went through this place, to whoever kept it elsewhere.
 func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
 	made := Checkpoint{Chain: chain.Name, Place: chain.Place, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
 	if key != nil {
@@ -104,6 +106,7 @@ func NewKey(random io.Reader) (private, public []byte, err error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: outer}), nil
 }
 
+// errNoKey says how to make one, since few people have such a file at hand.
 var errNoKey = errors.New("want an Ed25519 key in PEM, as made by: landfall audit key FILE")
 
 // ReadKey reads the key that signs.

@@ -159,6 +159,7 @@ func (n *Notary) compare(ctx context.Context) {
 	}
 }
 
+// chain gives nothing beside an error: what a failed look had filled in is no chain.
 func (n *Notary) chain(ctx context.Context) (landfall.AuditChain, error) {
 	var chain landfall.AuditChain
 	err := n.store.View(ctx, func(view landfall.View) (err error) {

@@ -59,6 +59,8 @@ type walk struct {
 	at        int64 // place
 }
 
+// wrong keeps the first place that does not hold; everything behind it follows from
+// that one.
 func (w *walk) wrong(place, entry int64, what string, args ...any) {
 	if w.Wrong == "" {
 		w.Place, w.Entry, w.Wrong = place, entry, fmt.Sprintf(what, args...)
@@ -81,6 +83,8 @@ func (w *walk) believe(evidence Evidence) {
 	}
 }
 
+// along goes through the chain in pages, each in a snapshot of its own, so that a
+// long audit holds up no cleaning of the database.
 func (w *walk) along(ctx context.Context) error {
 	for after := int64(math.MinInt64); w.Wrong == ""; {
 		var page []landfall.AuditLink

@@ -24,6 +24,8 @@ func processFault(ctx context.Context, view landfall.SupplierReader, key landfal
 	return absent(landfall.CodeProcessUnknown, "No account %q was ever staged for supplier %q.", key.External, key.Supplier)
 }
 
+// supplierFault turns an absent supplier into a sentence with the code that was
+// probably meant. Other errors pass: a database that is away is no typing error.
 func supplierFault(ctx context.Context, view landfall.SupplierReader, code string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
@@ -36,6 +38,8 @@ func supplierFault(ctx context.Context, view landfall.SupplierReader, code strin
 	return absent(landfall.CodeSupplierUnknown, "There is no import supplier %q. %s", code, hint(code, known, "supplier list"))
 }
 
+// organisationFault does the same for an organisation, whose names are long and
+// mistyped most.
 func organisationFault(ctx context.Context, view landfall.CredentialReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
@@ -48,6 +52,7 @@ func organisationFault(ctx context.Context, view landfall.CredentialReader, name
 	return absent(landfall.CodeNotFound, "There is no organisation %q. %s", name, hint(name, known, "organisation list"))
 }
 
+// vendorFault does the same for a payment vendor.
 func vendorFault(ctx context.Context, view landfall.VendorReader, code string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err

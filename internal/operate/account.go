@@ -61,6 +61,8 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	return facts, err
 }
 
+// load gathers the facts in one snapshot, so that no two of them contradict each
+// other however much is written meanwhile.
 func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
 	if f.Process, err = view.Process(ctx, key); err != nil {
 		return processFault(ctx, view, key, err)

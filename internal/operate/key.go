@@ -114,6 +114,8 @@ func (o *Operator) end(life time.Duration) time.Time {
 	return o.clock().Add(life).UTC()
 }
 
+// noKey offers no similar name: keys have random ones, and a guess could be the
+// key of another organisation.
 func noKey(id string) *landfall.Error {
 	return absent(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
 }

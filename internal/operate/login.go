@@ -126,6 +126,8 @@ func (o *Operator) EndSession(ctx context.Context, id string) error {
 	})
 }
 
+// operatorFault turns an absent operator into a sentence with the name that was
+// probably meant. Only operators ask, who may see each other's names.
 func operatorFault(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err

@@ -100,6 +100,8 @@ type decision struct {
 	not    string // why not, for every other state
 }
 
+// The three decisions. None leads from sent to queued: only a mail of which
+// somebody says that it came back may go out again.
 var (
 	retrying = decision{"mail.retry", landfall.MailQueued,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused, landfall.MailWithdrawn, landfall.MailBounced},

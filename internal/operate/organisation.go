@@ -46,6 +46,8 @@ func (o *Operator) EnableOrganisation(ctx context.Context, name string) error {
 	return o.setDisabled(ctx, "organisation.enable", name, false)
 }
 
+// setDisabled writes the mark and its audit entry together. Tokens are not
+// touched: each of them is asked for its organisation whenever it is used.
 func (o *Operator) setDisabled(ctx context.Context, action, name string, disabled bool) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		err := tx.SetOrganisationDisabled(ctx, name, disabled)

@@ -71,6 +71,8 @@ func (o *Operator) Stand(ctx context.Context, code string) (stand SupplierStand,
 	return stand, err
 }
 
+// standsOf puts a line for each supplier together from a few questions about all
+// of them: one question each would grow with every supplier there is.
 func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierStand, error) {
 	busy, err := view.InProgress(ctx)
 	if err != nil {

@@ -60,6 +60,8 @@ func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]st
 	return names, nil
 }
 
+// purgeable gives the supplier that was named, whatever it keeps, or else those
+// that keep anything for a limited time: the others have nothing to lose.
 func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Supplier, error) {
 	if code != "" {
 		facts, err := o.ShowSupplier(ctx, code)
@@ -75,6 +77,8 @@ func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Suppl
 	return some, err
 }
 
+// purge goes on in small steps until nothing is left to do. Between steps it
+// rests, because whoever stages meanwhile must hardly notice.
 func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, err error) {
 	for order := (landfall.PurgeOrder{Supplier: code, DryRun: dryRun}); ; {
 		began := time.Now()

@@ -49,6 +49,8 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 	}
 }
 
+// rekeyed writes down that keys changed. It is an entry without a change of its
+// own: the work itself is thousands of transactions that no entry could share.
 func (o *Operator) rekeyed(ctx context.Context, detail string) error {
 	return o.change(ctx, "encryption.rekey", "database", func(landfall.Tx) (string, error) { return detail, nil })
 }

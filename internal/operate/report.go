@@ -16,6 +16,8 @@ import (
 //go:embed report.html
 var reportText string
 
+// reportTemplate is parsed once: a mistake in it shows when the program starts and
+// not when somebody wants to sign.
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
 // ReportLine is one line of a comparison as people read it: where a measure has
@@ -46,6 +48,8 @@ func ReportLines(found landfall.Reconciliation, reasons map[string]string) (line
 	return lines
 }
 
+// reportLine writes one unit of a row, its count or its amount. It is open as
+// long as any of its difference has no reason.
 func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]string, write func(landfall.Value) string) ReportLine {
 	line := ReportLine{
 		Measure: row.Measure.String(), Unit: unit, Claimed: write(row.Claimed), Staged: write(row.Staged), Created: write(row.Created),

@@ -58,6 +58,8 @@ func checkPlan(plan landfall.RunPlan) error {
 	return nil
 }
 
+// describeRun is what the audit keeps of a run's plan: all that decides which
+// accounts are touched.
 func describeRun(run landfall.Run) string {
 	plan := run.Plan
 	return fmt.Sprintf("run %s, team=%q, select=%s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.Select, plan.DryRun, plan.Sample, plan.Limit)
@@ -116,6 +118,7 @@ func (o *Operator) changeRun(ctx context.Context, action, id string, how func(la
 	return run, err
 }
 
+// noRun offers no similar name, since the names of runs are random.
 func noRun(id string) *landfall.Error {
 	return absent(landfall.CodeRunNotFound, "There is no run %q.", id)
 }

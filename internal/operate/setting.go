@@ -139,6 +139,8 @@ type kept struct {
 	length        time.Duration
 }
 
+// keeps lists what is kept for a limited time, in the order in which it is shown
+// and with the names that the API and the audit use.
 func keeps(retention landfall.Retention) []kept {
 	return []kept{
 		{"keep_staged", "Staged documents", retention.Staged},
@@ -152,6 +154,7 @@ func keeps(retention landfall.Retention) []kept {
 // has mistyped something.
 const longestWindow = 3650 * 24 * time.Hour
 
+// severities are those a rule can be given; the rule book has its own for the rest.
 var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
 
 // checkRule refuses a rule nobody knows and a severity that means nothing.

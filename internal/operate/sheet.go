@@ -46,6 +46,8 @@ func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook
 	return sheet, err
 }
 
+// load fills the sheet from one snapshot. An account that was only ever refused
+// has no process, but people look for it all the same.
 func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
 	refused, unrefused := view.Refused(ctx, key)
 	if unrefused != nil && !errors.Is(unrefused, landfall.ErrNotFound) {
@@ -101,6 +103,8 @@ func (s *AccountSheet) compare(ctx context.Context, view landfall.ExcerptReader,
 	return err
 }
 
+// revision gives a staged document, or nil where there is none: before the first,
+// and after it was purged or erased.
 func revision(ctx context.Context, view landfall.ExcerptReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
 	if number < 1 {
 		return nil, nil //nolint:nilnil // there is none before the first

@@ -144,6 +144,8 @@ func (o *Operator) CheckVendor(ctx context.Context, code string, instruction lan
 // longestReference is as long as the contract lets one be.
 const longestReference = 255
 
+// describeVendor is what the audit keeps of a configuration. It names the variable
+// that holds the secret and never the secret.
 func describeVendor(vendor landfall.Vendor) string {
 	parts := []string{"adapter=" + vendor.Adapter}
 	if vendor.BaseURL != "" {

@@ -22,6 +22,7 @@ type WebhookRequest struct {
 	FromStart               bool     // deliver what happened before, too
 }
 
+// webhookName is narrow because names are typed in commands and stand in metrics.
 var webhookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // AddWebhook has events delivered to an address and gives the secret they are
@@ -316,6 +317,8 @@ func describeWebhook(webhook landfall.Webhook) string {
 	return strings.Join(parts, ", ")
 }
 
+// webhookFault turns an absent webhook into a sentence with the name that was
+// probably meant.
 func webhookFault(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err

@@ -75,6 +75,7 @@ func read(vendor landfall.Vendor, variables []string) (design, error) {
 	return d, form.verdict()
 }
 
+// The forms of what operators type, and where the known vendors live.
 var (
 	codeForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`)
 	secretForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)

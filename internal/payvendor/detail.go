@@ -19,6 +19,9 @@ func lastDigits(text string) string {
 }
 
 var (
+	// What a vendor calls its schemes and states is shown to people, so it is only
+	// taken over where it is a plain word and holds no run of digits: that could be a
+	// whole card number.
 	wordForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.:/-]{0,39}$`)
 	runForm  = regexp.MustCompile(`[0-9][0-9 .:/_-]{3,}[0-9]`)
 )
@@ -33,6 +36,7 @@ func word(text string) string {
 }
 
 var (
+	// Vendors write the end of a card in several ways; we keep one.
 	yearFirst  = regexp.MustCompile(`^(\d{4})-(\d{1,2})(?:-\d{1,2})?$`)
 	monthFirst = regexp.MustCompile(`^(\d{1,2}) ?[/-] ?(\d{2}|\d{4})$`)
 )

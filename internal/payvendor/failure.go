@@ -51,6 +51,7 @@ type statusError struct {
 	body       []byte
 }
 
+// Error has the status alone: the body of a vendor's answer may name the customer.
 func (e *statusError) Error() string {
 	return fmt.Sprintf("the vendor answered with status %d", e.status)
 }

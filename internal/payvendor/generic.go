@@ -26,6 +26,9 @@ type generic struct {
 	kinds                         map[string][]string // the reply's words for our types
 }
 
+// Headers that operators may set for their vendor. Those that look like a secret
+// are refused with the advice to use the variable, or the secret would be in the
+// database; our own would be contradicted.
 var (
 	headerForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,63}$`)
 	valueForm  = regexp.MustCompile(`^[ -~]{0,512}$`)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 )
 
+// depthLimit ends answers that are nested only to exhaust whoever reads them.
 const depthLimit = 32
 
 // parse reads one JSON value strictly: valid UTF-8, nothing behind it, no key
@@ -40,6 +41,7 @@ func parseValue(decoder *json.Decoder, depth int) (any, error) {
 	return parseObject(decoder, depth)
 }
 
+// parseList reads up to the closing bracket, which the decoder has checked.
 func parseList(decoder *json.Decoder, depth int) (any, error) {
 	list := []any{}
 	for decoder.More() {
@@ -53,6 +55,8 @@ func parseList(decoder *json.Decoder, depth int) (any, error) {
 	return list, err
 }
 
+// parseObject refuses a key that comes twice: two readers of the same answer would
+// each believe another one.
 func parseObject(decoder *json.Decoder, depth int) (any, error) {
 	object := map[string]any{}
 	for decoder.More() {

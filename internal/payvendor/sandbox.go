@@ -15,6 +15,8 @@ import (
 // always the same one, so that every path of a migration can be tried out.
 type sandbox struct{}
 
+// ask plays every outcome a vendor can have, chosen by a word in the reference, so
+// that integrators can try them without a contract.
 func (sandbox) ask(ctx context.Context, reference string) (answer, error) {
 	good := answer{
 		types:   landfall.InstructionTypes,

@@ -24,6 +24,7 @@ type stripeVendor struct {
 	refuseExpired   bool
 }
 
+// References go into the path of a request, so nothing else is let through.
 var (
 	stripeMethod  = regexp.MustCompile(`^(pm|card)_[A-Za-z0-9_]{1,250}$`)
 	stripeMandate = regexp.MustCompile(`^mandate_[A-Za-z0-9_]{1,250}$`)

@@ -57,6 +57,7 @@ type Verifier struct {
 	warned map[string]bool // vendors without a line, of which the operator was told
 }
 
+// The use cases know it by this port alone.
 var _ landfall.InstructionVerifier = (*Verifier)(nil)
 
 // New makes a Verifier. Close gives its idle connections back.

@@ -141,6 +141,8 @@ func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password stri
 	return "", "", fmt.Errorf("initdb: %w: %s", err, output)
 }
 
+// launch starts the server under a guardian that ends it with this process, because
+// a test that is killed cleans nothing up.
 func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {
@@ -195,6 +197,8 @@ func (c *Cluster) answers(patience time.Duration) error {
 	}
 }
 
+// freePort may be taken by somebody else before it is used; starting again then is
+// simpler than a lock.
 func freePort() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -224,6 +228,7 @@ func binaries() (string, error) {
 // programs than the newest one installed.
 const Programs = "LANDFALL_TEST_POSTGRES_BIN"
 
+// find looks where Debian puts the programs, unless somebody names others.
 func find() (string, bool) {
 	if bin := os.Getenv(Programs); bin != "" {
 		return bin, true

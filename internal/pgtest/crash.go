@@ -23,6 +23,7 @@ func (c *Cluster) Kill() error { return c.end(syscall.SIGKILL) }
 // immediate shutdown does: the next start has to recover.
 func (c *Cluster) Abort() error { return c.end(syscall.SIGQUIT) }
 
+// end tells the guardian to keep the data, which it would remove otherwise.
 func (c *Cluster) end(signal syscall.Signal) error {
 	pid, err := c.pid()
 	if err != nil {
@@ -52,6 +53,7 @@ func (c *Cluster) pid() (int, error) {
 	return strconv.Atoi(string(first))
 }
 
+// lives asks the system and not the server, which may be too busy to answer.
 func (c *Cluster) lives() bool {
 	pid, err := c.pid()
 	return err == nil && syscall.Kill(pid, 0) == nil
@@ -96,6 +98,8 @@ func (c *Cluster) Restored() (*Cluster, error) {
 	return c.duplicate(address.Host, false)
 }
 
+// duplicate runs a base backup as a server beside this one. It needs the same
+// owner: PostgreSQL refuses data that is not its own.
 func (c *Cluster) duplicate(through string, follows bool) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {

@@ -54,6 +54,8 @@ func Template(t testing.TB) string {
 	return address
 }
 
+// create drops the database when the test ends. A drop that fails is only noted: the
+// whole cluster goes soon.
 func create(t testing.TB, template string) string {
 	t.Helper()
 	address, drop := build(t, template)
@@ -65,6 +67,8 @@ func create(t testing.TB, template string) string {
 	return address
 }
 
+// build gives every database a name of its own, so that tests of many processes
+// never meet.
 func build(t testing.TB, template string) (address string, drop func() error) {
 	t.Helper()
 	cluster, err := shared()

@@ -105,11 +105,14 @@ func (p *Proxy) Cut() {
 	}
 }
 
+// close ends both halves, since each waits for the other.
 func (l *line) close() {
 	l.client.Close()
 	l.server.Close()
 }
 
+// serve joins two connections until one ends. One whose answer is swallowed stays
+// open towards the server, which must be able to finish.
 func (p *Proxy) serve(client net.Conn) {
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
@@ -142,6 +145,7 @@ func (p *Proxy) serve(client net.Conn) {
 // silent says that a message must not go on.
 func (p *Proxy) silent(l *line) bool { return p.mute.Load() || l.frozen.Load() }
 
+// answers carries messages back to the client, or loses them.
 func (p *Proxy) answers(l *line) {
 	for {
 		message, err := readMessage(l.server, true)
@@ -163,6 +167,7 @@ func (p *Proxy) answers(l *line) {
 	}
 }
 
+// requests carries messages to the server and counts what it asks for.
 func (p *Proxy) requests(l *line) {
 	typed := false // the first message has no type
 	for {
@@ -202,6 +207,7 @@ func (p *Proxy) loses(l *line, message []byte) bool {
 	return false
 }
 
+// readMessage takes one whole message, since half of one could not be lost cleanly.
 func readMessage(from io.Reader, typed bool) ([]byte, error) {
 	head := make([]byte, 4, 5)
 	if typed {

@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// A server that talks without end must not fill the memory.
 const (
 	longestLine = 4 << 10 // RFC 5321 wants 512
 	mostLines   = 100
@@ -23,6 +24,8 @@ type line struct {
 	reader *bufio.Reader
 }
 
+// newLine reads with a buffer of the longest line, so that a longer one is noticed
+// and never put together.
 func newLine(connection net.Conn) *line {
 	return &line{connection, bufio.NewReaderSize(connection, longestLine)}
 }
@@ -33,6 +36,8 @@ type reply struct {
 	lines []string
 }
 
+// text is the server's answer in one line without control characters: it goes into
+// lists that people read in a terminal.
 func (r reply) text() string { return plain(strings.Join(r.lines, " ")) }
 
 // within bounds what follows by a time limit and the context.
@@ -64,6 +69,7 @@ func (l *line) hear(ctx context.Context, limit time.Duration) (reply, error) {
 	return l.read()
 }
 
+// errGibberish means that another service listens there, most often one for TLS.
 var errGibberish = errors.New("the mail server does not speak SMTP")
 
 // read takes all lines of one answer: "250-first", "250 last".

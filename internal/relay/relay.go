@@ -97,6 +97,7 @@ func Split(server string, mode Mode) (host, port string, err error) {
 	return host, port, nil
 }
 
+// validHost lets nothing through that would end a line of the protocol.
 func validHost(host string) bool {
 	if host == "" || len(host) > 253 {
 		return false
@@ -106,6 +107,7 @@ func validHost(host string) bool {
 	})
 }
 
+// onThisMachine says where a password may travel unprotected: it never leaves.
 func onThisMachine(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -135,6 +137,8 @@ func (r *Relay) Connect(ctx context.Context) (*Session, error) {
 	return session, nil
 }
 
+// tls names the server that was configured, so that its certificate is checked
+// against what the operator typed and not against what answered.
 func (r *Relay) tls() *tls.Config {
 	return &tls.Config{ServerName: r.host, RootCAs: r.options.Roots, MinVersion: tls.VersionTLS12}
 }

@@ -40,6 +40,8 @@ func (s *Session) Close() {
 	s.end()
 }
 
+// end gives the connection up without a farewell: after a failure nobody knows what
+// the other side still expects.
 func (s *Session) end() {
 	s.broken = true
 	if s.line != nil {
@@ -87,6 +89,8 @@ func (s *Session) do(ctx context.Context, stage Stage, command string, wanted ..
 	return answer, failed(stage, answer, err, wanted...)
 }
 
+// hello keeps what the server offers. It is said again once TLS is on: offers of
+// before may have been put there by somebody in between.
 func (s *Session) hello(ctx context.Context) error {
 	answer, err := s.do(ctx, Greeting, "EHLO "+s.relay.options.Hello, 250)
 	if err != nil {
@@ -100,6 +104,8 @@ func (s *Session) hello(ctx context.Context) error {
 	return nil
 }
 
+// startTLS goes on protected or not at all: a missing offer is how an attacker
+// would ask for the password in the clear.
 func (s *Session) startTLS(ctx context.Context) error {
 	if _, offered := s.offers["STARTTLS"]; !offered {
 		return &Failure{Stage: Protecting, Cause: errors.New("the mail server offers no TLS")}
@@ -173,6 +179,8 @@ func (s *Session) Send(ctx context.Context, from, to string, message []byte) (st
 	return "", failure
 }
 
+// send hands over one message to one recipient, so that the answer is about exactly
+// that mail.
 func (s *Session) send(ctx context.Context, from, to string, message []byte) (string, error) {
 	if strings.ContainsAny(from+to, "<> \t\r\n\x00") {
 		return "", &Failure{Stage: Recipient, Code: 553, Text: "5.1.3 this is no address"}
@@ -216,6 +224,7 @@ func stuffed(message []byte) []byte {
 	return message
 }
 
+// ascii says whether an address needs no extension of the protocol.
 func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
 }

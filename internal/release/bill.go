@@ -26,6 +26,7 @@ type component struct {
 	Hashes  []hash `json:"hashes,omitempty"`
 }
 
+// hash is spelt as the format of the bill wants it.
 type hash struct {
 	Algorithm string `json:"alg"`
 	Content   string `json:"content"`

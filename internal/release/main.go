@@ -20,6 +20,8 @@ var targets = []string{
 	"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64",
 }
 
+// main builds what is given away. It is a program and no script, so that it works
+// the same wherever Go does.
 func main() {
 	out := flag.String("out", "dist", "folder to build into")
 	version := flag.String("version", "unknown", "what the program calls itself")
@@ -31,6 +33,7 @@ func main() {
 	}
 }
 
+// release stops at the first fault: half a release must not look like a whole one.
 func release(out, version string, targets []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // it is given away
 		return err

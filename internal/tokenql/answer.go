@@ -33,6 +33,8 @@ type problem struct {
 	message string
 }
 
+// badRequest is for what is no GraphQL at all. A mistake in GraphQL itself is told
+// in the words of GraphQL.
 func badRequest(message string) *problem {
 	return &problem{http.StatusBadRequest, codeBadRequest, message}
 }
@@ -45,6 +47,7 @@ type fault struct {
 	Extensions map[string]string    `json:"extensions"`
 }
 
+// newFault puts the code where GraphQL clients look for it.
 func newFault(code, message string) fault {
 	return fault{Message: message, Extensions: map[string]string{"code": code}}
 }
@@ -117,6 +120,8 @@ func (h *handler) explain(found *gqlerrors.QueryError) (fault, int) {
 	return newFault(codeValidationFailed, "The document cannot be executed."), http.StatusOK
 }
 
+// explainKind says little on purpose: which part of a credential was wrong is
+// nobody's business who has none.
 func explainKind(kind landfall.Kind) (fault, int) {
 	switch kind {
 	case landfall.Unauthenticated:

@@ -52,6 +52,8 @@ func readPost(r *http.Request) (question, *problem) {
 	return decode(body)
 }
 
+// isJSON wants the media type and not its ending: a form that a browser sends
+// across origins without asking must not pass.
 func isJSON(contentType string) bool {
 	kind, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]

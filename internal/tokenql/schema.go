@@ -97,19 +97,25 @@ type visit struct {
 	served atomic.Bool // a token was asked for already
 }
 
+// visitKey finds the visit of a request in its context, where resolvers that the
+// library calls can reach it.
 type visitKey struct{}
 
 // serviceToken answers the fields of ServiceToken.
 type serviceToken struct{ grant auth.Grant }
 
+// Token is one of the two places where a secret leaves its type.
 func (t *serviceToken) Token() string { return t.grant.Token.Reveal() }
 
+// ExpiresIn is relative, so that a client's clock does not matter.
 func (t *serviceToken) ExpiresIn() int32 { return int32(t.grant.ExpiresIn.Seconds()) }
 
+// RefreshToken is the other place.
 func (t *serviceToken) RefreshToken() string { return t.grant.RefreshToken.Reveal() }
 
 func (t *serviceToken) RefreshExpiresIn() int32 { return int32(t.grant.RefreshExpiresIn.Seconds()) }
 
+// The real issuer is what this package is made for.
 var _ Issuer = (*auth.Issuer)(nil)
 
 // kindOf gives the kind of a resolver's failure; a foreign error is Internal.

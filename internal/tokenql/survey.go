@@ -11,6 +11,8 @@ type bounds struct {
 	length, tokens, depth int
 }
 
+// What is asked for is surveyed before it is parsed: the parser would work for as
+// long as it is told to.
 var (
 	narrow = bounds{length: 8 << 10, tokens: 250, depth: 8}
 	wide   = bounds{length: 16 << 10, tokens: 1000, depth: 32}
@@ -92,6 +94,8 @@ func survey(text string, limit bounds) (outline, string) {
 	}
 }
 
+// newScanner says nothing about mistakes: the parser, which comes next, says them
+// better.
 func newScanner(text string) *scanner.Scanner {
 	scan := new(scanner.Scanner)
 	scan.Init(strings.NewReader(text))
