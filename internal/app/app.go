@@ -179,6 +179,7 @@ func (a *App) certificateEnd() float64 {
 // SettingError is a setting that only the start could find wrong.
 type SettingError struct{ error }
 
+// Unwrap lets callers see what was wrong behind the name of the setting.
 func (e SettingError) Unwrap() error { return e.error }
 
 // alarm tells the operator of a vendor that only he can help with. Causes

@@ -28,6 +28,8 @@ func (a *App) openAudit() error {
 	return nil
 }
 
+// witness blames the setting for a folder that cannot be written: the server must
+// not start and keep no checkpoints.
 func (s Settings) witness(log *Log) (*notary.Witness, error) {
 	key, err := s.auditKey()
 	if err != nil {

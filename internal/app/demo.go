@@ -103,6 +103,8 @@ func (d *Demo) furnish(ctx context.Context) error {
 //go:embed demo.sh
 var tour string
 
+// tourTemplate is filled with the address and the key that this very demo has, so
+// that what it prints can be pasted.
 var tourTemplate = template.Must(template.New("tour").Parse(tour))
 
 // Welcome says what runs here, to whoever started it.

@@ -19,6 +19,7 @@ type scribe struct {
 	out io.Writer
 }
 
+// plainLines are used again: under load lines are the most common garbage.
 var plainLines = sync.Pool{New: func() any { return new([]byte) }}
 
 // Handle writes a line.

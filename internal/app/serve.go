@@ -11,6 +11,7 @@ import (
 	"landfall/internal/httpapi"
 )
 
+// What a caller may take before we know who it is, in time and in bytes.
 const (
 	headerTimeout = 5 * time.Second
 	// net/http adds 4 KiB of its own to the limit it is given.
@@ -56,6 +57,7 @@ func (s *server) secure(with *credentials) {
 	s.tls, s.http.TLSConfig, s.door.secret = with, with.server(), true
 }
 
+// address is where it really listens, which differs where port 0 was asked for.
 func (s *server) address() net.Addr { return s.door.Addr() }
 
 // serve answers until it is shut.

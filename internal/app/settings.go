@@ -271,6 +271,7 @@ var serving = []setting{
 	}},
 }
 
+// day is a length of time here, for settings; calendars are elsewhere.
 const day = 24 * time.Hour
 
 // variableForm is compiled once: settings are bound again for every command that

@@ -18,6 +18,8 @@ type undoFigures struct {
 	times map[string]float64
 }
 
+// Figures of undos are asked for rarely and cost a query each, so they may be a
+// little old, and nobody waits long for them.
 const (
 	undoFiguresAge  = 10 * time.Second
 	undoFiguresWait = 2 * time.Second

@@ -31,6 +31,7 @@ type place[T any] struct {
 	format   func(T) string
 }
 
+// set leaves the old value where the new one is refused.
 func (p place[T]) set(text string) error {
 	parsed, err := p.parse(text)
 	if err == nil {
@@ -212,6 +213,7 @@ func formatDuration(length time.Duration) string {
 	return written
 }
 
+// units are tried from the largest, so that a size is shown in the one it was meant in.
 var units = []struct {
 	name  string
 	bytes int64

@@ -30,6 +30,8 @@ type Change struct {
 	Kind     string // "added", "removed" or "changed"
 }
 
+// Two revisions of a document may be large and have nothing in common. What is shown
+// of that ends somewhere, because a person stops reading earlier.
 const (
 	longestCompared = 2 << 20 // bytes of a document
 	mostChanges     = 400
@@ -78,6 +80,8 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 	return changes
 }
 
+// both is every attribute that one of the two has: one that appeared and one that
+// went are changes too.
 func both(before, after map[string]string) map[string]bool {
 	all := make(map[string]bool, len(before)+len(after))
 	for attr := range before {
@@ -119,6 +123,8 @@ func fields(document []byte) map[string]string {
 	return found
 }
 
+// flatten gives every leaf its dotted path, as violations name them, so that people
+// meet one spelling of a place.
 func flatten(attr string, node any, into map[string]string) {
 	dotted := func(name string) string {
 		if attr == "" {
@@ -166,4 +172,5 @@ func compareAttrs(a, b string) int {
 	}
 }
 
+// itoa makes places in lists part of a path.
 func itoa(number int) string { return strconv.Itoa(number) }

@@ -64,6 +64,7 @@ type Author struct {
 	RequestID    string `json:"request_id"`
 }
 
+// failure keeps the violations apart: a page shows each at its place.
 func failure(f *landfall.Failure) *Failure {
 	if f == nil {
 		return nil
@@ -73,6 +74,8 @@ func failure(f *landfall.Failure) *Failure {
 	})}
 }
 
+// revision shows the hash of what was staged even where the document itself is not
+// shown, or gone: it proves what was sent.
 func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	shown := Revision{
 		Revision: staged.Revision, StagedAt: instant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
@@ -88,14 +91,19 @@ func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	return shown
 }
 
+// event keeps its details as they are; the store holds nothing personal in them.
 func event(e landfall.Event) Event {
 	return Event{instant(e.At), string(e.Type), e.Details, author(e.By)}
 }
 
+// undone keeps the number of an account that was taken back, since people may have
+// been told it.
 func undone(u landfall.UndoneAccount) Undone {
 	return Undone{u.Number, instant(u.CreatedAt), instant(u.UndoneAt), u.Actor, u.Reason, u.Run}
 }
 
+// author is nil where no key wrote: an operator did, or it was before authors were
+// kept.
 func author(by landfall.Author) *Author {
 	if by.KeyID == "" {
 		return nil

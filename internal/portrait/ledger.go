@@ -53,6 +53,7 @@ func Balance(amount money.Amount, currency string) string {
 	return written
 }
 
+// period has a balance when it is closed; that of the open one still moves.
 func period(p landfall.Period) Period {
 	shown := Period{From: day(p.FromOn), To: day(p.ToOn), Open: p.Open()}
 	if !p.Open() {
@@ -61,6 +62,8 @@ func period(p landfall.Period) Period {
 	return shown
 }
 
+// entry shows what moved the balance; the customer's own words only where personal
+// data was asked for.
 func entry(e landfall.LedgerEntry, personal bool) Entry {
 	transaction := e.Transaction
 	shown := Entry{

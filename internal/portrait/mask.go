@@ -55,4 +55,6 @@ func MaskAll(text string) string {
 	return dots(3)
 }
 
+// dots tells how long a text is only roughly: the exact length of a name would help
+// to guess it.
 func dots(count int) string { return strings.Repeat(dot, min(max(count, 0), longestMask)) }

@@ -31,6 +31,8 @@ func notes(given []landfall.Note, options Options) []Note {
 	return each(sorted, func(n landfall.Note) Note { return note(landfall.PlacedNote{Note: n, Bytes: len(n.Body)}, options) })
 }
 
+// note says how long a text is without showing it; one that is too long for a
+// portrait is cut and says so.
 func note(n landfall.PlacedNote, options Options) Note {
 	shown := Note{
 		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.ShownPinned(options.Now), UnpinAt: instant(n.UnpinAt),

@@ -38,15 +38,18 @@ type Schedule struct {
 	Threshold  Maybe  `json:"threshold"`
 }
 
+// statement shows where its document lies, for the operator who is asked for it.
 func statement(s landfall.Statement, options Options) Statement {
 	return Statement{s.ID, day(s.FromOn), day(s.ToOn), day(s.IssuedOn), s.Number, amount(s.GrossAmount), options.locate(s.Path)}
 }
 
+// instruction has the last digits alone; we are never given more.
 func instruction(i landfall.Instruction) Instruction {
 	return Instruction{i.Vendor, i.Reference, i.Type, day(i.ValidFromOn), i.ForSchedules,
 		i.Details.Status, i.Details.Scheme, i.Details.LastDigits, i.Details.Expiry}
 }
 
+// schedule leaves an amount that is not there empty: zero would be a promise.
 func schedule(s landfall.PaymentSchedule) Schedule {
 	return Schedule{day(s.StartOn), day(s.EndOn), s.Trigger, amount(s.Amount), s.Frequency, s.DayOfMonth, amount(s.Threshold)}
 }

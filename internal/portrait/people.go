@@ -41,6 +41,8 @@ func (c Customer) Name() string {
 	return strings.Join(strings.Fields(c.Title+" "+c.GivenName+" "+c.FamilyName), " ")
 }
 
+// people decides in one place what of a person is shown, so that no printer can get
+// it wrong.
 func people(data landfall.AccountData, options Options) People {
 	// behind lets a text through or puts a mask in its place.
 	behind := func(partly func(string) string) func(string) string {

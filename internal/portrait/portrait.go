@@ -91,6 +91,7 @@ func Of(facts Facts, options Options) Portrait {
 	return painted
 }
 
+// account turns each part into plain text and numbers, which all printers share.
 func account(made *landfall.Account, options Options) *Account {
 	data := made.Data
 	return &Account{

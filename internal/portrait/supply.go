@@ -60,14 +60,17 @@ func supplyPoints(places []landfall.SupplyAddress) []SupplyPoint {
 	return points
 }
 
+// agreement shows days as days: they have no zone and must not shift.
 func agreement(a landfall.Agreement) Agreement {
 	return Agreement{a.ProductCode, day(a.FromOn), day(a.ToOn), instant(a.AgreedAt)}
 }
 
+// meter keeps registers below the meter they are in.
 func meter(m landfall.Meter) Meter {
 	return Meter{m.SerialNumber, day(m.InstalledOn), day(m.RemovedOn), each(m.Registers, register)}
 }
 
+// register writes readings exactly as they were sent; a rounded one starts disputes.
 func register(r landfall.Register) Register {
 	return Register{r.ID, r.Digits, each(r.Readings, func(seen landfall.Reading) Reading {
 		return Reading{day(seen.On), seen.Type, seen.Value.String()}

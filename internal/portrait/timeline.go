@@ -85,6 +85,8 @@ func told(all []Moment, entry landfall.AuditEntry) bool {
 	return false
 }
 
+// happened falls back to the bare type, so that an event this program is too old to
+// know is shown all the same.
 func happened(event landfall.Event) string {
 	sentence := cmp.Or(sentences[event.Type], string(event.Type))
 	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {
@@ -103,6 +105,7 @@ func details(said map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
+// who names the key too: an organisation may have several, and one may be stolen.
 func who(by landfall.Author) string {
 	if by.KeyID == "" {
 		return ""

@@ -22,6 +22,7 @@ var towns = []struct {
 	{"Swansea", strings.Fields("SA1 SA2")}, {"Hull", strings.Fields("HU1 HU5")}, {"Belfast", strings.Fields("BT7 BT9")},
 }
 
+// Streets that are in every town, so that no specimen looks like a real person's.
 var (
 	streetNames = strings.Fields(`Acacia Albert Alma Ash Beech Bridge Castle Cedar Chapel Church Clarence Elm Garden Grange Green Grove Hawthorn High
 		Holly Lime Manor Mill Nelson North Oak Orchard Park Poplar Queens Railway Rowan School South Spring Station Victoria Vine Water Willow Windsor`)

@@ -51,12 +51,14 @@ type totals struct {
 	Currencies   []currencyTotals `json:"currencies"`
 }
 
+// currencyTotals is a currency's part of what the old system claims to have.
 type currencyTotals struct {
 	Currency     string              `json:"currency"`
 	Balances     string              `json:"balances"`
 	Transactions []transactionTotals `json:"transactions"`
 }
 
+// transactionTotals has amounts as text, which no reader can round.
 type transactionTotals struct {
 	Type   string `json:"type"`
 	Count  int64  `json:"count"`
