@@ -34,14 +34,20 @@ func each(t *testing.T, test func(*testing.T, office)) {
 		"postgresql": pgtest.URL,
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, err := sqlstore.Open(t.Context(), address(t), sqlstore.Options{Server: true, ApplySchema: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = store.Close() })
-			test(t, office{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store})
+			test(t, opened(t, address(t)))
 		})
 	}
+}
+
+// opened gives an office over a database.
+func opened(t *testing.T, address string) office {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{Server: true, ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return office{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store}
 }
 
 // audit gives the actions written down about a subject, with their details.

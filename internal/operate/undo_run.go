@@ -23,12 +23,13 @@ type RunUndo struct { //nolint:recvcheck // it is copied where it is only read
 }
 
 // Left is how many accounts are still there, as far as the undo knows.
-func (u RunUndo) Left() int {
-	left := u.Failed
+func (u RunUndo) Left() int { return u.Failed + u.kept() }
+
+func (u RunUndo) kept() (all int) {
 	for _, count := range u.Kept {
-		left += count
+		all += count
 	}
-	return left
+	return all
 }
 
 // RunRemnant is an account of a run that was not taken back, and why.
@@ -92,6 +93,10 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 		undo.Undone, err = view.UndoneInRun(patient, id)
 		return err
 	})
+	if err == nil {
+		// Of some nothing was heard, and they are gone all the same.
+		undo.Failed = min(undo.Failed, undo.Created-undo.Undone-undo.kept())
+	}
 	return undo, errors.Join(stopped, err)
 }
 

@@ -105,16 +105,7 @@ func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		const accounts = 90
 		run := d.ranThrough(t, "S", accounts)
-		for _, external := range []string{"0003", "0050", "0080"} {
-			if _, err := d.store.Post(t.Context(), landfall.Posting{
-				Key: landfall.Key{Supplier: "S", External: external},
-				Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
-					return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil
-				},
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		d.posted(t, "0003", "0050", "0080")
 		impatient, stop := context.WithCancel(t.Context())
 		defer stop()
 		first, err := d.UndoRun(impatient, run.ID, "wrong book", operate.RunUndoWatch{Progress: func(done, of int) {

@@ -215,6 +215,13 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 	store, direct := open(t, proxy.URL), open(t, server)
 	ready(t, direct)
 	account := household(t)
+	created := func(number string) {
+		stageNumber(t, direct, number)
+		creation := landfall.Creation{Claim: claimNumber(t, direct, number), Account: account}
+		if outcome, err := direct.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
+			t.Fatalf("got %+v, %v", outcome, err)
+		}
+	}
 	var claimed landfall.Claim
 	steps := map[string]struct {
 		prepare func(number string)
@@ -241,13 +248,7 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 			`SELECT count(*) / 2 FROM process p JOIN ledger_entry e ON e.account_id = p.id WHERE external = $1 AND state = 'imported'`,
 		},
 		"posting": {
-			func(number string) {
-				stageNumber(t, direct, number)
-				creation := landfall.Creation{Claim: claimNumber(t, direct, number), Account: account}
-				if outcome, err := direct.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
-					t.Fatalf("got %+v, %v", outcome, err)
-				}
-			},
+			created,
 			func(ctx context.Context, number string) (bool, error) {
 				outcome, err := store.Post(ctx, landfall.Posting{
 					Key: landfall.Key{Supplier: "S", External: number},
@@ -258,6 +259,16 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 				return outcome.Verdict == landfall.Posted, err
 			},
 			`SELECT count(*) FROM process p JOIN note n ON n.account_id = p.id WHERE external = $1`,
+		},
+		"undo": {
+			created,
+			func(ctx context.Context, number string) (bool, error) {
+				outcome, err := store.Undo(ctx, landfall.Undoing{Key: landfall.Key{Supplier: "S", External: number}, Reason: "r"})
+				return outcome.Verdict == landfall.Undone, err
+			},
+			`SELECT count(*) FROM process p JOIN undone_account u ON u.process_id = p.id
+				JOIN event e ON e.external = p.external AND e.type = 'account_import.undone'
+				WHERE p.external = $1 AND p.state = 'staged' AND NOT EXISTS (SELECT 1 FROM ledger_entry l WHERE l.account_id = p.id)`,
 		},
 	}
 	for name, step := range steps {
