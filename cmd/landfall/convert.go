@@ -53,6 +53,9 @@ func convertCommand() *cobra.Command {
 			if os.Getenv("GOMEMLIMIT") == "" {
 				// Else what was read would be let lie until it is as much as what is held.
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(2*order.Memory + 128<<20))
+				if os.Getenv("GOGC") == "" {
+					defer debug.SetGCPercent(debug.SetGCPercent(400)) // below that limit there is no hurry
+				}
 			}
 			watched := newProgress(command.ErrOrStderr(), "read")
 			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }

@@ -10,6 +10,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,8 +143,9 @@ func (x *conversion) prepare() error {
 			if err != nil {
 				return err
 			}
-			x.whole += info.Size()
+			t.bytes += info.Size()
 		}
+		x.whole += t.bytes
 		x.accounts = append(x.accounts, account)
 		t.arrange()
 		for range t.groups {
@@ -236,28 +238,35 @@ func (x *conversion) convert(ctx context.Context) error {
 }
 
 // byUrgency gives the tables in the order of reading: what belongs to others
-// before these, and last those that meet nobody, which keep the cores busy that
-// the last meeting leaves free.
+// before these, and last those that meet nobody. A meeting takes one core, so
+// the long ones begin early, while there are tables to read on the others.
 func (x *conversion) byUrgency() (list []*table) {
-	var visit func(t *table)
-	visit = func(t *table) {
-		if slices.Contains(list, t) {
-			return
+	var visit func(tables []*table)
+	visit = func(tables []*table) {
+		for _, t := range slices.SortedStableFunc(slices.Values(tables), func(a, b *table) int { return cmp.Compare(b.weight(), a.weight()) }) {
+			if slices.Contains(list, t) {
+				continue
+			}
+			var inner []*table
+			for _, holder := range t.holders {
+				inner = append(inner, holder.table)
+			}
+			visit(inner)
+			list = append(list, t)
 		}
-		for _, holder := range t.holders {
-			visit(holder.table)
-		}
-		list = append(list, t)
 	}
-	for _, t := range x.tables {
-		if len(t.groups) > 0 {
-			visit(t)
-		}
-	}
-	for _, t := range x.tables {
-		visit(t)
-	}
+	visit(slices.DeleteFunc(slices.Clone(x.tables), func(t *table) bool { return len(t.groups) == 0 }))
+	visit(x.tables)
 	return list
+}
+
+// weight is how much there is of a table and of all that belongs to it.
+func (t *table) weight() int64 {
+	all := t.bytes
+	for _, inside := range t.below {
+		all += inside.bytes
+	}
+	return all
 }
 
 // meet brings the rows of a table together with those of others.

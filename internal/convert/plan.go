@@ -26,6 +26,7 @@ type table struct {
 	line    int
 	number  int // among the tables of the plan
 	paths   []string
+	bytes   int64 // of its files
 	columns []string
 	named   map[int]bool // columns that the map has a use for
 	headed  bool         // the first line of its files names the columns

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -73,6 +74,8 @@ type batch struct {
 	begun int // where the open one begins
 	load  int // where its load does
 
+	last, lastLoad int // the same of the one before
+
 	disordered bool // some entry should stand before the one it was written behind
 	common     int  // how many bytes all keys begin with
 }
@@ -97,19 +100,38 @@ func (b *batch) open(at uint64, key []byte) {
 func (b *batch) close() {
 	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.load))
 	b.slots = append(b.slots, slot{from: uint32(b.begun)})
-	last := len(b.slots) - 1
-	now := b.entry(last)
-	if last == 0 {
-		b.disordered, b.common = false, len(now.key)
-		return
+	key := b.text[b.begun+entryHead : b.load]
+	if len(b.slots) == 1 {
+		b.disordered, b.common = false, len(key)
+	} else {
+		before := b.text[b.last+entryHead : b.lastLoad]
+		same := commonLength(before, key)
+		b.common = min(b.common, same)
+		switch {
+		case b.disordered:
+		case len(before) != len(key):
+			b.disordered = len(before) > len(key)
+		case same < len(key):
+			b.disordered = before[same] > key[same]
+		default:
+			b.disordered = binary.LittleEndian.Uint64(b.text[b.last+8:]) > binary.LittleEndian.Uint64(b.text[b.begun+8:])
+		}
 	}
-	before := b.entry(last - 1)
-	b.disordered = b.disordered || before.compare(&now) > 0
-	same := 0
-	for same < min(b.common, len(now.key)) && now.key[same] == before.key[same] {
+	b.last, b.lastLoad = b.begun, b.load
+}
+
+// commonLength is how many bytes two keys begin with alike, eight at a time.
+func commonLength(a, b []byte) (same int) {
+	shorter := min(len(a), len(b))
+	for ; same+8 <= shorter; same += 8 {
+		if differ := binary.LittleEndian.Uint64(a[same:]) ^ binary.LittleEndian.Uint64(b[same:]); differ != 0 {
+			return same + bits.TrailingZeros64(differ)/8
+		}
+	}
+	for same < shorter && a[same] == b[same] {
 		same++
 	}
-	b.common = same
+	return same
 }
 
 // drop takes the open entry back.
@@ -164,15 +186,17 @@ type sorter struct {
 // foresee makes room for all that is to come, judged by what the first part of
 // it became: growing bit by bit copies everything each time.
 func (b *batch) foresee(part, whole int) {
-	expected := func(length int) int {
-		all := int(int64(length) * int64(whole) / int64(part))
-		return all + all/8
+	// A block is never quite like its beginning. Some room is added, but not
+	// everything is moved for the want of it.
+	missing := func(length, room int) (all int, much bool) {
+		all = int(int64(length) * int64(whole) / int64(part))
+		return all + all/8, all+all/64 > room
 	}
 	// New memory is made by hand: what append makes is cleared first.
-	if text := expected(len(b.text)); text > cap(b.text) {
+	if text, much := missing(len(b.text), cap(b.text)); much {
 		b.text = append(make([]byte, 0, text), b.text...)
 	}
-	if rows := expected(len(b.slots)); rows > cap(b.slots) {
+	if rows, much := missing(len(b.slots), cap(b.slots)); much {
 		b.slots = append(make([]slot, 0, rows), b.slots...)
 	}
 }
