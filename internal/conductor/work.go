@@ -25,6 +25,8 @@ const (
 	// longer each time.
 	firstPause   = time.Second
 	longestPause = time.Minute
+	// longestTrouble is how long a worker waits for a database that is away.
+	longestTrouble = time.Second
 )
 
 // work takes slices, one after the other, of whichever run has least workers.
@@ -44,8 +46,9 @@ func (c *Conductor) work(ctx context.Context) {
 		if ctx.Err() == nil {
 			c.log.Warn("a part of a run was left for now", "run", taken.id, "error", err)
 		}
-		// The database is away or busy: come back less and less often.
-		trouble = min(max(2*trouble, 100*time.Millisecond), 5*time.Second)
+		// The database is away or busy: come back less and less often, but soon
+		// enough to use the moments in between if it comes and goes.
+		trouble = min(max(2*trouble, 100*time.Millisecond), longestTrouble)
 		pause(ctx, trouble)
 	}
 }
@@ -139,7 +142,7 @@ func (c *Conductor) serve(ctx context.Context, p *part) error {
 // that nobody holds and nobody gave back is idle until its lease ends.
 func (c *Conductor) giveBack(ctx context.Context, slice landfall.RunSlice, later time.Duration) error {
 	began := time.Now()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, longestTrouble) {
 		err := c.store.LeaveSlice(ctx, slice, later)
 		if err == nil || ctx.Err() != nil || time.Since(began) > c.lease {
 			return err

@@ -202,7 +202,7 @@ func TestRunThroughRestartsOfPostgres(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed(t), 4))
 	ends := []func() error{cluster.Kill, cluster.Abort}
 	kills, next := 0, time.Now()
-	run := f.watch(f.startRun(false), 2*time.Minute+time.Duration(accounts)*10*time.Millisecond, func() {
+	run := f.watch(f.startRun(false), 2*time.Minute+time.Duration(accounts)*30*time.Millisecond, func() {
 		time.Sleep(50 * time.Millisecond)
 		if time.Now().Before(next) {
 			return
@@ -216,6 +216,9 @@ func TestRunThroughRestartsOfPostgres(t *testing.T) {
 		}
 		kills++
 		next = time.Now().Add(time.Duration(1000+random.IntN(2000)) * time.Millisecond)
+		if accounts > 10_000 {
+			next = next.Add(3 * time.Second) // its recovery takes longer too
+		}
 	})
 	f.once(run, accounts, bad, landfall.EventImportCompleted, landfall.EventImportFailed)
 	f.counted("SELECT count(*) FROM account", accounts-bad)
