@@ -123,6 +123,7 @@ func (m *machinery) attacker(ctx context.Context, s *service, database string) (
 	return e, err
 }
 
+// evilAccount is as small as it may be: whoever attacks pays as little as possible.
 func evilAccount(n int64) string {
 	return fmt.Sprintf(`{"import_supplier":"EVIL","external_account_number":"EVIL-%d","customers":[{"family_name":"Evil"}]}`, n)
 }

@@ -79,6 +79,8 @@ func serveBare(address, file string) error {
 	}))
 }
 
+// decodeBare does what nobody can do without: it reads the JSON. What we do on top is
+// what the comparison shows.
 func decodeBare(body []byte) ([]byte, error) {
 	var decoded any
 	return body, json.Unmarshal(body, &decoded)
@@ -94,11 +96,14 @@ type bareWriter struct {
 	numbers    counter
 }
 
+// bareRow waits for the commit that carries it, as a caller of the service does.
 type bareRow struct {
 	external, document string
 	done               chan error
 }
 
+// openBareWriter promises as much as the service does and not less: WAL, and a sync
+// at every commit. A comparison with a writer that may forget would flatter nobody.
 func openBareWriter(path string) (*bareWriter, error) {
 	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -142,12 +147,15 @@ func checkpoint(ctx context.Context, path string) error {
 	return err
 }
 
+// newBareWriter lets as many rows wait as there are clients, so that no client waits
+// for anything but the commit.
 func newBareWriter(db *sql.DB, statements []*sql.Stmt, arguments func(bareRow) []any) *bareWriter {
 	w := &bareWriter{db: db, rows: make(chan bareRow, connections), statements: statements, arguments: arguments}
 	go w.write()
 	return w
 }
 
+// close ends the writer, too; nothing may wait any more.
 func (w *bareWriter) close() {
 	close(w.rows)
 	_ = w.db.Close()
@@ -168,6 +176,7 @@ func (w *bareWriter) create(body []byte) ([]byte, error) {
 	return []byte("{}"), w.put(string(body), "", make(chan error, 1))
 }
 
+// put answers only after the commit.
 func (w *bareWriter) put(external, document string, done chan error) error {
 	w.rows <- bareRow{external, document, done}
 	return <-done
@@ -195,6 +204,8 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 	return sample{rate: float64(written.Load()) / time.Since(started).Seconds()}, nil
 }
 
+// write commits together what has come together, which is the best that is known for
+// a database with one writer.
 func (w *bareWriter) write() {
 	for first := range w.rows {
 		waiting := []bareRow{first}
@@ -208,6 +219,7 @@ func (w *bareWriter) write() {
 	}
 }
 
+// commit has no savepoints: a bare program does not protect callers from each other.
 func (w *bareWriter) commit(rows []bareRow) error {
 	tx, err := w.db.Begin()
 	if err != nil {

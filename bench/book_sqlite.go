@@ -98,6 +98,8 @@ func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took tim
 	return took, rows.Err()
 }
 
+// writeRows is a transaction with a prepared statement, as anybody would write it who
+// wants to be quick.
 func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) error {
 	if len(batch) == 0 {
 		return nil

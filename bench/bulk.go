@@ -14,6 +14,7 @@ import (
 	"time"
 )
 
+// bulkStagePath is the call under test.
 const bulkStagePath = "/v1/data-import/bulk/account-import-process/create-or-update/"
 
 // stream sends accounts in one bulk request until the time is up or there are
@@ -55,6 +56,7 @@ type streamed struct {
 	tail  []byte
 }
 
+// mark is how far a stream was at a moment, from which the pace of any part follows.
 type mark struct {
 	lines int64
 	at    time.Time

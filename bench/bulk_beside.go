@@ -9,36 +9,25 @@ import (
 
 // measureBeside gives how many times as long the middle one of single calls
 // takes while bulk requests keep the service busy, of the same organisation.
-func measureBeside(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		address, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, address)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		numbers := &counter{}
-		single := s.load(stagePath, numbers.account)
-		single.connections = 1
-		idle, err := single.run(ctx, p.length)
-		if err != nil {
-			return result{}, err
-		}
-		var busy sample
-		lines, err := s.besides(ctx, numbers, func() (err error) {
-			time.Sleep(time.Second) // until they are in full swing
-			busy, err = single.run(ctx, p.length)
-			return err
-		})
-		return result{
-			ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
-			ours: fmt.Sprintf("%.2f ms beside %.0f lines/s", 1000*busy.p50.Seconds(), lines),
-			raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
-		}, err
+func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+	numbers := &counter{}
+	single := s.load(stagePath, numbers.account)
+	single.connections = 1
+	idle, err := single.run(ctx, p.length)
+	if err != nil {
+		return result{}, err
 	}
+	var busy sample
+	lines, err := s.besides(ctx, numbers, func() (err error) {
+		time.Sleep(time.Second) // until they are in full swing
+		busy, err = single.run(ctx, p.length)
+		return err
+	})
+	return result{
+		ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
+		ours: fmt.Sprintf("%.2f ms beside %.0f lines/s", 1000*busy.p50.Seconds(), lines),
+		raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
+	}, err
 }
 
 // besides does something while two bulk requests are under way, and gives their

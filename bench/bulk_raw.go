@@ -13,37 +13,23 @@ import (
 
 // measureBulkPostgres compares staging in bulk with COPY of the same accounts
 // into tables like ours, over as many connections as there are processors here.
-func measureBulkPostgres(ctx context.Context, p plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "bulk")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureBulkPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	// An account that is staged is a row by which it is found and one that
 	// holds it. LIKE leaves out how full pages become and what goes elsewhere.
-	if err := m.psql(ctx, database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
+	if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
 		CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
 		return result{}, err
 	}
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
-		func() (sample, error) { return copyAccounts(ctx, database, rawNumbers, p.length) })
+		func() (sample, error) { return copyAccounts(ctx, s.database, rawNumbers, p.length) })
 	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("accounts by COPY")}, err
 }
 
 // measureBulkSQLite compares staging in bulk with a bare writer of the same
 // bytes, a thousand rows to a transaction.
-func measureBulkSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("bulk"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureBulkSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-bulk.db"))
 	if err != nil {
 		return result{}, err
@@ -56,6 +42,7 @@ func measureBulkSQLite(ctx context.Context, p plan, m *machinery) (result, error
 	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("rows by a bare writer")}, err
 }
 
+// bulk is stream for measurements that want nothing but its rate.
 func (s *service) bulk(ctx context.Context, numbers *counter, length time.Duration) (sample, error) {
 	found, err := s.stream(ctx, numbers, length, 0)
 	if err != nil {
@@ -86,6 +73,8 @@ func copyAccounts(ctx context.Context, database string, numbers *counter, length
 	return sample{rate: float64(rows.Load()) / time.Since(began).Seconds()}, failure
 }
 
+// copyFor copies batch after batch. The time is looked at between batches alone, so
+// that nothing is cut off and counted half.
 func copyFor(ctx context.Context, database string, numbers *counter, until time.Time) (int64, error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
@@ -147,6 +136,7 @@ func (w *bareWriter) thousands(ctx context.Context, length time.Duration) (sampl
 	return sample{rate: float64(rows) / time.Since(began).Seconds()}, nil
 }
 
+// thousand writes what one transaction of the comparison has.
 func (w *bareWriter) thousand(ctx context.Context) error {
 	tx, err := w.db.BeginTx(ctx, &sql.TxOptions{})
 	if err != nil {

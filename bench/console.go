@@ -31,12 +31,7 @@ const (
 // measureConsole gives the median of the slowest page of the console in
 // milliseconds, on SQLite with very many accounts, beside the bare query of a
 // list of them.
-func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("console"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureConsole(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	db, err := sql.Open("sqlite", filepath.Join(m.folder, "console.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		return result{}, err
@@ -102,6 +97,7 @@ func (m *machinery) signIn(ctx context.Context, s *service) (*http.Client, error
 	return browser, nil
 }
 
+// browse reads the page to its end: a page that is still being written is not there.
 func browse(ctx context.Context, browser *http.Client, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -49,6 +49,7 @@ func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the CSV was parsed")}, err
 }
 
+// timed gives accounts a second, so that arms with other units can be compared.
 func timed(work func() error) (sample, error) {
 	started := time.Now()
 	err := work()
@@ -84,6 +85,7 @@ func parseBare(folder string) error {
 	return <-wrong
 }
 
+// parseTable keeps nothing of what it reads: a program that only parses.
 func parseTable(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -17,43 +17,32 @@ const storedAccounts = 20_000
 // measureStored compares what a staged account takes on the disk, with all its
 // indexes, with the bytes that were sent. The accounts differ as people do: the
 // same document over and over would be made smaller than life.
-func measureStored(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, _ plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		before, writtenBefore, err := m.disk(ctx, s, name)
-		if err != nil {
-			return result{}, err
-		}
-		sent := 0
-		bodies := make([][]byte, storedAccounts)
-		for i := range bodies {
-			bodies[i] = variedAccount(int64(i))
-			sent += len(bodies[i])
-		}
-		staging := s.load(stagePath, func(n int64, dst []byte) []byte { return append(dst, bodies[n-1]...) })
-		staging.most = storedAccounts
-		if _, err := staging.run(ctx, time.Minute); err != nil {
-			return result{}, err
-		}
-		after, writtenAfter, err := m.disk(ctx, s, name)
-		if err != nil {
-			return result{}, err
-		}
-		each := func(bytes float64) float64 { return bytes / storedAccounts }
-		return result{
-			ratio: (after - before) / float64(sent), atMost: true,
-			ours: fmt.Sprintf("%.0f bytes on disk, %.0f through the log", each(after-before), each(writtenAfter-writtenBefore)),
-			raw:  fmt.Sprintf("%.0f bytes of JSON", each(float64(sent))),
-		}, nil
+func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (result, error) {
+	before, writtenBefore, err := m.disk(ctx, s, s.database)
+	if err != nil {
+		return result{}, err
 	}
+	sent := 0
+	bodies := make([][]byte, storedAccounts)
+	for i := range bodies {
+		bodies[i] = variedAccount(int64(i))
+		sent += len(bodies[i])
+	}
+	staging := s.load(stagePath, func(n int64, dst []byte) []byte { return append(dst, bodies[n-1]...) })
+	staging.most = storedAccounts
+	if _, err := staging.run(ctx, time.Minute); err != nil {
+		return result{}, err
+	}
+	after, writtenAfter, err := m.disk(ctx, s, s.database)
+	if err != nil {
+		return result{}, err
+	}
+	each := func(bytes float64) float64 { return bytes / storedAccounts }
+	return result{
+		ratio: (after - before) / float64(sent), atMost: true,
+		ours: fmt.Sprintf("%.0f bytes on disk, %.0f through the log", each(after-before), each(writtenAfter-writtenBefore)),
+		raw:  fmt.Sprintf("%.0f bytes of JSON", each(float64(sent))),
+	}, nil
 }
 
 // disk gives how many bytes a database takes when its log has been worked off,

@@ -9,29 +9,18 @@ import (
 
 // measureDryRun compares dry runs with creating the same accounts: they do the
 // same work and take it back, so they should not be slower.
-func measureDryRun(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		numbers := &counter{}
-		ratio, ours, raw, err := alternate(p.rounds,
-			func() (sample, error) {
-				first := numbers.last.Load()
-				if err := s.stage(ctx, numbers, creations/2); err != nil {
-					return sample{}, err
-				}
-				return s.processing(first, creations/2, true).run(ctx, time.Minute)
-			},
-			func() (sample, error) { return s.create(ctx, numbers, creations/2) })
-		return result{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
-	}
+func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+	numbers := &counter{}
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (sample, error) {
+			first := numbers.last.Load()
+			if err := s.stage(ctx, numbers, creations/2); err != nil {
+				return sample{}, err
+			}
+			return s.processing(first, creations/2, true).run(ctx, time.Minute)
+		},
+		func() (sample, error) { return s.create(ctx, numbers, creations/2) })
+	return result{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
 }
 
 // stage stages so many new accounts.

@@ -91,17 +91,8 @@ func tellMany(ctx context.Context, database string) error {
 
 // measureEventCost compares creating accounts with creating them in a database
 // that throws every event away before it is written.
-func measureEventCost(ctx context.Context, p plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "events")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
-	if err := m.psql(ctx, database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+func measureEventCost(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	if err := m.psql(ctx, s.database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
 		`CREATE TRIGGER unheard BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION unheard()`,
 		`ALTER TABLE event DISABLE TRIGGER unheard`); err != nil {
 		return result{}, err
@@ -109,7 +100,7 @@ func measureEventCost(ctx context.Context, p plan, m *machinery) (result, error)
 	numbers := &counter{}
 	arm := func(trigger string) func() (sample, error) {
 		return func() (sample, error) {
-			if err := m.psql(ctx, database, `ALTER TABLE event `+trigger+` TRIGGER unheard`); err != nil {
+			if err := m.psql(ctx, s.database, `ALTER TABLE event `+trigger+` TRIGGER unheard`); err != nil {
 				return sample{}, err
 			}
 			return s.create(ctx, numbers, creations)

@@ -13,6 +13,7 @@ import (
 	"time"
 )
 
+// listPath is the long list, which is read in one go.
 const listPath = "/v1/data-import/all-account-import-processes/" + supplier + "/"
 
 // copied is what COPY is asked for: the columns and the order of the list.
@@ -100,6 +101,8 @@ func (m *machinery) longList(ctx context.Context, name string, rows int) (*servi
 	return s, database, err
 }
 
+// readList counts entries while they come, without keeping them; otherwise the
+// client's memory would be what is measured.
 func (s *service) readList(ctx context.Context, rows int) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+listPath, nil)
 	if err != nil {
@@ -124,6 +127,7 @@ func (s *service) readList(ctx context.Context, rows int) error {
 // lineCounter counts the objects in what flows through it.
 type lineCounter struct{ entries int }
 
+// Write counts objects by their beginnings: entries of the list hold no others.
 func (c *lineCounter) Write(chunk []byte) (int, error) {
 	c.entries += bytes.Count(chunk, []byte{'{'})
 	return len(chunk), nil

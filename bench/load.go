@@ -55,6 +55,8 @@ func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	return sample{rate: taken.good() / time.Since(started).Seconds(), p50: taken.percentile(0.5), p99: taken.percentile(0.99)}, failure
 }
 
+// drive is one client on one connection. It writes requests by itself, because
+// net/http's client would take as much of the machine as the server.
 func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch, err error) {
 	conn, err := net.Dial("tcp", l.address)
 	if err != nil {

@@ -30,6 +30,8 @@ type machinery struct {
 	sieges   map[string]siege  // likewise
 }
 
+// prepare builds the program as it is given away and starts a PostgreSQL with room:
+// with its defaults, checkpoints would decide the figures.
 func prepare(ctx context.Context) (*machinery, error) {
 	folder, err := os.MkdirTemp("", "landfall-bench-")
 	if err != nil {
@@ -46,6 +48,7 @@ func prepare(ctx context.Context) (*machinery, error) {
 	return m, nil
 }
 
+// close removes everything; databases of a whole run are many gigabytes.
 func (m *machinery) close() {
 	_ = m.postgres.Stop()
 	_ = os.RemoveAll(m.folder)
@@ -53,10 +56,11 @@ func (m *machinery) close() {
 
 // service is a running landfall with a supplier and a token to use it.
 type service struct {
-	address string
-	key     string
-	token   string
-	command *exec.Cmd
+	address  string
+	database string
+	key      string
+	token    string
+	command  *exec.Cmd
 }
 
 // sqlite names a fresh file.
@@ -81,7 +85,7 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 	if err != nil {
 		return nil, err
 	}
-	s := &service{key: strings.TrimSpace(key)}
+	s := &service{database: database, key: strings.TrimSpace(key)}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -117,6 +121,7 @@ func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
 	return string(output), nil
 }
 
+// stop waits for the orderly end, so that it disturbs no measurement behind it.
 func (s *service) stop() {
 	_ = s.command.Process.Signal(syscall.SIGTERM)
 	_ = s.command.Wait()
@@ -127,6 +132,8 @@ func (s *service) load(path string, body func(int64, []byte) []byte) load {
 	return load{address: s.address, connections: connections, next: post(path, s.token, body), want: "20"}
 }
 
+// obtainToken takes the way of every integrator; what is measured then includes
+// looking at a real token.
 func obtainToken(address, key string) (string, error) {
 	question, err := json.Marshal(map[string]any{
 		"query":     "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token } }",
@@ -152,6 +159,7 @@ func obtainToken(address, key string) (string, error) {
 	return reply.Data.ObtainServiceToken.Token, nil
 }
 
+// waitFor gives a server ten seconds and a little more.
 func waitFor(ctx context.Context, url string) error {
 	for range 200 {
 		if answer, err := http.Get(url); err == nil {
@@ -170,6 +178,7 @@ func waitFor(ctx context.Context, url string) error {
 	return fmt.Errorf("%s does not get ready", url)
 }
 
+// freeAddress is one that nobody had a moment ago.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

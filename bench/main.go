@@ -18,6 +18,8 @@ import (
 // connections is how many clients send at once, in every measurement.
 const connections = 64
 
+// main is also the bare programs: they are this very binary under another argument,
+// built with the same compiler in the same way.
 func main() {
 	if len(os.Args) == 4 && os.Args[1] == bareServerArgument {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
@@ -71,37 +73,37 @@ type measurement struct {
 
 // measurements lists the hot paths and what we want of them.
 var measurements = []measurement{
-	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, measureValidate},
-	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, measureStagePostgres},
-	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, measureStageSQLite},
-	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, measureStageInside},
-	{"bulk-stage-postgres", "`COPY` of the same accounts into the same tables, 2 connections", 0.6, measureBulkPostgres},
-	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, measureBulkSQLite},
+	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, served(file("validate"), measureValidate)},
+	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, served(fresh("stage"), measureStagePostgres)},
+	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, served(file("stage"), measureStageSQLite)},
+	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, served(file("stage-inside"), measureStageInside)},
+	{"bulk-stage-postgres", "`COPY` of the same accounts into the same tables, 2 connections", 0.6, served(fresh("bulk"), measureBulkPostgres)},
+	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, served(file("bulk"), measureBulkSQLite)},
 	{"bulk-last-tenth", "the first tenth of a million lines", 0.95, measureLastTenth},
 	{"bulk-memory-mib", "memory the server may take for a million lines", 256, measureBulkMemory},
-	{"beside-bulk-postgres", "the median of single calls alone, in times", 3, measureBeside(fresh("beside"))},
-	{"beside-bulk-sqlite", "the median of single calls alone, in times", 3, measureBeside(file("beside"))},
-	{"stored-postgres", "the bytes of the JSON", 0.5, measureStored(fresh("stored"))},
-	{"stored-sqlite", "the bytes of the JSON", 0.5, measureStored(file("stored"))},
-	{"process-postgres", "`pgbench` writing the same rows, an account to a statement", 1.1, measureProcessPostgres},
-	{"process-sqlite", "a bare program, an account to a transaction", 1.2, measureProcessSQLite},
-	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, measureProcessGrouped},
+	{"beside-bulk-postgres", "the median of single calls alone, in times", 3, served(fresh("beside"), measureBeside)},
+	{"beside-bulk-sqlite", "the median of single calls alone, in times", 3, served(file("beside"), measureBeside)},
+	{"stored-postgres", "the bytes of the JSON", 0.5, served(fresh("stored"), measureStored)},
+	{"stored-sqlite", "the bytes of the JSON", 0.5, served(file("stored"), measureStored)},
+	{"process-postgres", "`pgbench` writing the same rows, an account to a statement", 1.1, served(fresh("process"), measureProcessPostgres)},
+	{"process-sqlite", "a bare program, an account to a transaction", 1.2, served(file("process"), measureProcessSQLite)},
+	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, served(file("process-grouped"), measureProcessGrouped)},
 	{"process-at-a-million", "the same in a new database", 0.9, measureGrown},
-	{"process-with-events", "the same while the database throws events away", 0.95, measureEventCost},
-	{"run-postgres", "64 callers of `process`", 1.3, measureRun(fresh("run"))},
-	{"run-sqlite", "64 callers of `process`", 1.3, measureRun(file("run"))},
-	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, measureRunPostgres},
-	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, measureRunSQLite},
-	{"beside-run-postgres", "the median of single calls alone, in times", 3, measureBesideRun(fresh("beside_run"))},
-	{"beside-run-sqlite", "the median of single calls alone, in times", 3, measureBesideRun(file("beside-run"))},
-	{"run-last-tenth", "the first tenth of a run of 250,000", 0.95, measureLongRun},
+	{"process-with-events", "the same while the database throws events away", 0.95, served(fresh("events"), measureEventCost)},
+	{"run-postgres", "64 callers of `process`", 1.3, served(fresh("run"), measureRun)},
+	{"run-sqlite", "64 callers of `process`", 1.3, served(file("run"), measureRun)},
+	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, served(fresh("run_raw"), measureRunPostgres)},
+	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, served(file("run-bare"), measureRunSQLite)},
+	{"beside-run-postgres", "the median of single calls alone, in times", 3, served(fresh("beside_run"), measureBesideRun)},
+	{"beside-run-sqlite", "the median of single calls alone, in times", 3, served(file("beside-run"), measureBesideRun)},
+	{"run-last-tenth", "the first tenth of a run of 250,000", 0.95, served(fresh("long_run"), measureLongRun)},
 	{"validate-book", "a program that only parses the same JSON with `encoding/json`, on all cores", 0.5, measureProof},
 	{"import-postgres", "`COPY` of the very rows that the book becomes, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
 	{"import-sqlite", "a bare program that writes the very rows the book becomes, 5,000 to a transaction", 0.3, measureImport("sqlite", file("import"), rewriteTables)},
 	{"webhook-postgres", "events a second to a receiver on the same machine", 2000, measureWebhook(fresh("webhook"))},
 	{"webhook-sqlite", "events a second to a receiver on the same machine", 2000, measureWebhook(file("webhook"))},
-	{"dry-run-postgres", "creating as many accounts", 1, measureDryRun(fresh("dry"))},
-	{"dry-run-sqlite", "creating as many accounts", 1, measureDryRun(file("dry"))},
+	{"dry-run-postgres", "creating as many accounts", 1, served(fresh("dry"), measureDryRun)},
+	{"dry-run-sqlite", "creating as many accounts", 1, served(file("dry"), measureDryRun)},
 	{"notes-1-postgres", "`pgbench`, all rows in one statement", 0.5, measurePostPostgres(notePosting, 1)},
 	{"notes-100-postgres", "`pgbench`, a batch to a transaction", 0.5, measurePostPostgres(notePosting, 100)},
 	{"transactions-1-postgres", "`pgbench`, all rows in one statement", 0.5, measurePostPostgres(transactionPosting, 1)},
@@ -124,9 +126,9 @@ var measurements = []measurement{
 	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
-	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, measureReconciliation(fresh("reconciliation"))},
-	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, measureReconciliation(file("reconciliation"))},
-	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
+	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, served(fresh("reconciliation"), measureReconciliation)},
+	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, served(file("reconciliation"), measureReconciliation)},
+	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, served(file("console"), measureConsole)},
 }
 
 // fresh and file name a database of either kind for a measurement that is the
@@ -139,6 +141,26 @@ func file(name string) func(context.Context, *machinery) (string, error) {
 	return func(_ context.Context, m *machinery) (string, error) { return m.sqlite(name), nil }
 }
 
+// served gives a measurement a database of its own with a service on it, and ends
+// the service when it is over, so that the next one has the machine to itself.
+func served(
+	database func(context.Context, *machinery) (string, error),
+	measure func(ctx context.Context, p plan, m *machinery, s *service) (result, error),
+) func(context.Context, plan, *machinery) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		name, err := database(ctx, m)
+		if err != nil {
+			return result{}, err
+		}
+		s, err := m.start(ctx, name)
+		if err != nil {
+			return result{}, err
+		}
+		defer s.stop()
+		return measure(ctx, p, m, s)
+	}
+}
+
 // result is a ratio with the two figures behind it, in words.
 type result struct {
 	ratio  float64
@@ -147,6 +169,8 @@ type result struct {
 	atMost bool // the goal is an upper bound, not a lower one
 }
 
+// run prints every line as soon as it is known, and fails when a goal was missed, so
+// that a script notices.
 func run(ctx context.Context, p plan) error {
 	if p.page != "" && p.only != "" {
 		return errors.New("a page is written from a whole run")

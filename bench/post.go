@@ -21,6 +21,8 @@ type posting struct {
 	insert string // the raw row: $1 the account, $2 what makes it unique
 }
 
+// notePosting and transactionPosting send what a caller sends, and insert what the
+// service makes of it: the comparison writes the same rows.
 var notePosting = posting{
 	path: "/v1/data-import/notes/create/", list: "notes",
 	item: `{"body":"Customer called about the meter reading of last month and was told NUMBER; no further action is needed.","created_at":"2026-07-05T10:00:00Z"}`,
@@ -141,6 +143,7 @@ func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte
 	}
 }
 
+// insertBare writes the event, too: the promise to tell others is part of a posting.
 func (k posting) insertBare(ctx context.Context, db *sql.DB, numbers *counter, batch int, length time.Duration) (sample, error) {
 	statement, err := db.PrepareContext(ctx, k.insert)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// processPath is the call that everything else is for.
 const processPath = "/v1/data-import/account-import-process/process/"
 
 // creations is how many accounts one arm creates; they are staged before, and
@@ -17,23 +18,14 @@ const creations = 12_000
 
 // measureProcessPostgres compares creating accounts with pgbench writing the
 // same rows, one account to a transaction and all its rows in one statement.
-func measureProcessPostgres(ctx context.Context, p plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "process")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
-	if err := m.rawProcesses(ctx, database); err != nil {
+func measureProcessPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	if err := m.rawProcesses(ctx, s.database); err != nil {
 		return result{}, err
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
-		func() (sample, error) { return m.pgbench(ctx, database, rawCreation(), p.length) })
+		func() (sample, error) { return m.pgbench(ctx, s.database, rawCreation(), p.length) })
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts by pgbench")}, err
 }
 
@@ -52,12 +44,7 @@ func (m *machinery) rawProcesses(ctx context.Context, database string) error {
 
 // measureProcessSQLite compares creating accounts with a bare program that
 // writes the same rows, one transaction to an account.
-func measureProcessSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("process"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureProcessSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-process")); err != nil {
 		return result{}, err
 	}
@@ -75,12 +62,7 @@ func measureProcessSQLite(ctx context.Context, p plan, m *machinery) (result, er
 
 // measureProcessGrouped compares creating accounts with a bare group-commit
 // writer of the same rows, behind a socket.
-func measureProcessGrouped(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("process-grouped"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureProcessGrouped(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-grouped")); err != nil {
 		return result{}, err
 	}

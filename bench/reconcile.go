@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// reconciliationPath gives the whole table of differences.
 const reconciliationPath = "/v1/data-import/reconciliation/" + supplier + "/"
 
 // figuresOfOne is what an account of the measurement comes to: customers, supply
@@ -24,33 +25,22 @@ const refusedFor = `'{"code":"account_failed_validation","detail":"","violations
 // waiting, failed and skipped, and one for every ten that was refused and never
 // staged. The first answer comes while the sums are as long as the writers left
 // them; that one counts when it is the slowest.
-func measureReconciliation(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		if err := m.standings(ctx, name, p.rows); err != nil {
-			return result{}, err
-		}
-		began := time.Now()
-		if err := s.reconciled(ctx, p.rows/10*7); err != nil {
-			return result{}, err
-		}
-		first := time.Since(began)
-		later, err := median(func() error { return s.reconciled(ctx, p.rows/10*7) })
-		millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		return result{
-			ratio: millis(max(first, later)), atMost: true,
-			ours: fmt.Sprintf("%.1f ms, %.1f ms as the writers left the sums", millis(later), millis(first)),
-			raw:  fmt.Sprintf("%d accounts", p.rows),
-		}, err
+func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	if err := m.standings(ctx, s.database, p.rows); err != nil {
+		return result{}, err
 	}
+	began := time.Now()
+	if err := s.reconciled(ctx, p.rows/10*7); err != nil {
+		return result{}, err
+	}
+	first := time.Since(began)
+	later, err := median(func() error { return s.reconciled(ctx, p.rows/10*7) })
+	millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return result{
+		ratio: millis(max(first, later)), atMost: true,
+		ours: fmt.Sprintf("%.1f ms, %.1f ms as the writers left the sums", millis(later), millis(first)),
+		raw:  fmt.Sprintf("%d accounts", p.rows),
+	}, err
 }
 
 // standings puts accounts that stand differently into a database, with ledgers

@@ -45,6 +45,8 @@ func rawCreations(count int) string {
 		WHERE r.n > (b.n - 1) * %d AND r.n <= b.n * %d)`, count, count))
 }
 
+// rawStatement makes accounts of processes in a single statement, the least that
+// PostgreSQL can be asked for.
 func rawStatement(which string) string {
 	var script strings.Builder
 	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1

@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// runsPath starts runs and, with an id behind it, tells how far one is.
 const runsPath = "/v1/data-import/runs/"
 
 // inRun is how many accounts one run of a measurement creates, and togetherRaw
@@ -50,6 +51,7 @@ type moved struct {
 	Succeeded int64  `json:"succeeded"`
 }
 
+// ask is for calls that are few; those that are timed go through load.
 func (s *service) ask(ctx context.Context, method, path, body string) (found moved, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
 	if err != nil {
@@ -74,48 +76,29 @@ func (s *service) ask(ctx context.Context, method, path, body string) (found mov
 	return found, json.NewDecoder(bytes.NewReader(text)).Decode(&found)
 }
 
+// nobody listens to how far a run is.
 func nobody(int64) {}
 
 // measureRun compares a run with 64 callers who ask for the same accounts.
-func measureRun(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		numbers := &counter{}
-		ratio, ours, raw, err := alternate(p.rounds,
-			func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
-			func() (sample, error) { return s.create(ctx, numbers, creations) })
-		return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
-	}
+func measureRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+	numbers := &counter{}
+	ratio, ours, raw, err := alternate(p.rounds,
+		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) { return s.create(ctx, numbers, creations) })
+	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
 }
 
 // measureRunPostgres compares a run with pgbench writing the same rows, five
 // hundred accounts to a statement.
-func measureRunPostgres(ctx context.Context, p plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "run_raw")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
-	if err := m.rawProcesses(ctx, database); err != nil {
+func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	if err := m.rawProcesses(ctx, s.database); err != nil {
 		return result{}, err
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
 		func() (sample, error) {
-			found, err := m.pgbenchOf(ctx, database, rawCreations(togetherRaw), p.length, 2)
+			found, err := m.pgbenchOf(ctx, s.database, rawCreations(togetherRaw), p.length, 2)
 			found.rate *= togetherRaw
 			return found, err
 		})
@@ -124,12 +107,7 @@ func measureRunPostgres(ctx context.Context, p plan, m *machinery) (result, erro
 
 // measureRunSQLite compares a run with a bare program that writes the same
 // rows, five hundred accounts to a transaction.
-func measureRunSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("run-bare"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureRunSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-run")); err != nil {
 		return result{}, err
 	}
@@ -147,16 +125,7 @@ func measureRunSQLite(ctx context.Context, p plan, m *machinery) (result, error)
 
 // measureLongRun compares the pace at the end of a long run with that at its
 // beginning.
-func measureLongRun(ctx context.Context, _ plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "long_run")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureLongRun(ctx context.Context, _ plan, _ *machinery, s *service) (result, error) {
 	pace := streamed{lines: longRun}
 	if _, err := s.move(ctx, &counter{}, longRun, func(done int64) { pace.marks = append(pace.marks, mark{done, time.Now()}) }); err != nil {
 		return result{}, err

@@ -14,48 +14,37 @@ const besideRun = 60_000
 
 // measureBesideRun gives how many times as long the middle one of single calls
 // takes while a run creates accounts of the same organisation.
-func measureBesideRun(database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
-		if err != nil {
-			return result{}, err
-		}
-		defer s.stop()
-		numbers := &counter{}
-		if _, err := s.stream(ctx, numbers, time.Hour, besideRun); err != nil {
-			return result{}, err
-		}
-		single := s.load(stagePath, numbers.account)
-		single.connections = 1
-		idle, err := single.run(ctx, p.length)
-		if err != nil {
-			return result{}, err
-		}
-		run, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
-		if err != nil {
-			return result{}, err
-		}
-		if run, err = s.inFullSwing(ctx, run.ID); err != nil {
-			return result{}, err
-		}
-		busy, err := single.run(ctx, p.length)
-		if err != nil {
-			return result{}, err
-		}
-		after, err := s.ask(ctx, http.MethodGet, runsPath+run.ID+"/", "")
-		if err == nil && after.State != "RUNNING" {
-			err = errors.New("the run was over before the single calls were")
-		}
-		return result{
-			ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
-			ours: fmt.Sprintf("%.2f ms beside %.0f accounts/s", 1000*busy.p50.Seconds(), float64(after.Succeeded-run.Succeeded)/p.length.Seconds()),
-			raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
-		}, err
+func measureBesideRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+	numbers := &counter{}
+	if _, err := s.stream(ctx, numbers, time.Hour, besideRun); err != nil {
+		return result{}, err
 	}
+	single := s.load(stagePath, numbers.account)
+	single.connections = 1
+	idle, err := single.run(ctx, p.length)
+	if err != nil {
+		return result{}, err
+	}
+	run, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
+	if err != nil {
+		return result{}, err
+	}
+	if run, err = s.inFullSwing(ctx, run.ID); err != nil {
+		return result{}, err
+	}
+	busy, err := single.run(ctx, p.length)
+	if err != nil {
+		return result{}, err
+	}
+	after, err := s.ask(ctx, http.MethodGet, runsPath+run.ID+"/", "")
+	if err == nil && after.State != "RUNNING" {
+		err = errors.New("the run was over before the single calls were")
+	}
+	return result{
+		ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
+		ours: fmt.Sprintf("%.2f ms beside %.0f accounts/s", 1000*busy.p50.Seconds(), float64(after.Succeeded-run.Succeeded)/p.length.Seconds()),
+		raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
+	}, err
 }
 
 // inFullSwing waits until a run has created its first thousand accounts.

@@ -6,20 +6,12 @@ import (
 	"sync/atomic"
 )
 
+// stagePath is the call that every account begins with.
 const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 
 // measureStagePostgres compares staging with pgbench upserting the same bytes.
-func measureStagePostgres(ctx context.Context, p plan, m *machinery) (result, error) {
-	database, err := m.freshPostgres(ctx, "stage")
-	if err != nil {
-		return result{}, err
-	}
-	s, err := m.start(ctx, database)
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
-	if err := m.psql(ctx, database, `CREATE TABLE raw_upsert (supplier text, external text COLLATE "C", document json, staged_at bigint, PRIMARY KEY (supplier, external))`); err != nil {
+func measureStagePostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	if err := m.psql(ctx, s.database, `CREATE TABLE raw_upsert (supplier text, external text COLLATE "C", document json, staged_at bigint, PRIMARY KEY (supplier, external))`); err != nil {
 		return result{}, err
 	}
 	const upsert = `\set n random(1, 2000000000)
@@ -29,19 +21,14 @@ ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, sta
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
-		func() (sample, error) { return m.pgbench(ctx, database, upsert, p.length) })
+		func() (sample, error) { return m.pgbench(ctx, s.database, upsert, p.length) })
 	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("upserts by pgbench")}, err
 }
 
 // measureStageSQLite compares staging with a bare writer that puts the same
 // bytes into one table with full durability, 64 connections to a commit. Like
 // pgbench's clients, its callers are at the other end of a socket.
-func measureStageSQLite(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("stage"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureStageSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	bare, err := startBare(ctx, filepath.Join(m.folder, "raw.db"))
 	if err != nil {
 		return result{}, err
@@ -56,12 +43,7 @@ func measureStageSQLite(ctx context.Context, p plan, m *machinery) (result, erro
 
 // measureStageInside compares staging over HTTP with the same bare writer
 // called from inside its own process, with nothing around it at all.
-func measureStageInside(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("stage-inside"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureStageInside(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-inside.db"))
 	if err != nil {
 		return result{}, err
@@ -78,4 +60,6 @@ func measureStageInside(ctx context.Context, p plan, m *machinery) (result, erro
 // the same one twice would be cheaper than what we claim to measure.
 type counter struct{ last atomic.Int64 }
 
+// account ignores the number it is given: arms that alternate share the counter, and
+// an account that was staged before would be another kind of work.
 func (c *counter) account(_ int64, dst []byte) []byte { return account(c.last.Add(1), dst) }

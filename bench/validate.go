@@ -4,12 +4,7 @@ import "context"
 
 // measureValidate compares validation with a server that does nothing but
 // decode the same JSON and send it back.
-func measureValidate(ctx context.Context, p plan, m *machinery) (result, error) {
-	s, err := m.start(ctx, m.sqlite("validate"))
-	if err != nil {
-		return result{}, err
-	}
-	defer s.stop()
+func measureValidate(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	bare, err := startBare(ctx, "")
 	if err != nil {
 		return result{}, err
