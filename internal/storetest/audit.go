@@ -55,6 +55,8 @@ func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	return links
 }
 
+// jot writes an entry and lets its transaction linger, so that one which began later
+// can commit earlier: the chain must have a place for both.
 func jot(ctx context.Context, store landfall.Store, detail string, linger func()) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.AppendAudit(ctx, landfall.AuditEntry{Actor: "operator:ada", Action: "a", Subject: "s", Detail: detail}); err != nil {
@@ -65,6 +67,9 @@ func jot(ctx context.Context, store landfall.Store, detail string, linger func()
 	})
 }
 
+// audits hold a store to a record that whoever answers for the service can rely on:
+// nothing is done without it, nothing in it changes unnoticed, and no two writers
+// get in each other's way because of it.
 var audits = []check{
 	{"what organisations do is in the audit, with who, from where and in which request", func(t *testing.T, store landfall.Store) {
 		staged(t, store)

@@ -10,6 +10,7 @@ import (
 	"landfall"
 )
 
+// team is there in most cases; creation needs one.
 const team = "Migration Team"
 
 // staged makes a supplier, a team and staged processes with these numbers.
@@ -23,6 +24,8 @@ func staged(t *testing.T, store landfall.Store, numbers ...string) {
 	}
 }
 
+// wish is for a minute: no case takes so long, so a lease that ends does so because
+// the case wants it.
 func wish(key landfall.Key) landfall.ClaimRequest {
 	return landfall.ClaimRequest{Key: key, Team: team, Lease: time.Minute}
 }
@@ -63,6 +66,8 @@ func limit(t *testing.T, store landfall.Store, most int) {
 	})
 }
 
+// claims are about who may create an account. At most one does, it learns what it
+// needs with the claim, and a holder that died gives way without anybody's help.
 var claims = []check{
 	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)

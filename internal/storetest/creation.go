@@ -15,6 +15,7 @@ import (
 	"landfall/internal/money"
 )
 
+// on is for days written into cases; a mistake in one is a mistake in the case.
 func on(text string) calendar.Day {
 	day, err := calendar.ParseDay(text)
 	if err != nil {
@@ -84,6 +85,8 @@ func create(t *testing.T, store landfall.Store, claim landfall.Claim, account la
 	return outcome
 }
 
+// account also compares the figures that are kept beside the account with what is
+// on it: every case that looks at an account looks at both.
 func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
 	t.Helper()
 	var figures landfall.AccountFigures
@@ -128,6 +131,7 @@ func balanced(t *testing.T, account landfall.Account) {
 	}
 }
 
+// events are those of one account, in the order in which they were committed.
 func events(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
@@ -146,6 +150,8 @@ func same(t *testing.T, got, want any) {
 	}
 }
 
+// creations hold a store to its most important promise: an account is there whole
+// and once, or not at all, and only for whoever holds the claim.
 var creations = []check{
 	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)

@@ -8,10 +8,12 @@ import (
 	"landfall"
 )
 
+// apiKey has a hash that no other id has, since keys are found by it.
 func apiKey(id string) landfall.APIKey {
 	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.Importer, SecretHash: sha256.Sum256([]byte(id))}
 }
 
+// token ends at a whole microsecond: that is what both databases can keep.
 func token(text string, use landfall.TokenUse, end time.Duration) landfall.ServiceToken {
 	return landfall.ServiceToken{
 		Hash: sha256.Sum256([]byte(text)), Use: use, KeyID: "k1",
@@ -33,6 +35,8 @@ func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) 
 	})
 }
 
+// credentials are about who may ask. What was revoked or has ended opens no door,
+// and no secret is kept in a form in which it could be used.
 var credentials = []check{
 	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {

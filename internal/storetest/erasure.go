@@ -9,6 +9,7 @@ import (
 	"landfall"
 )
 
+// erase is what an operator does on a person's request.
 func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfall.Erasure) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) (err error) {
@@ -52,6 +53,8 @@ func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 	return string(text)
 }
 
+// erasures look for a word that was planted everywhere. Each table that is added
+// with something personal in it must forget that word.
 var erasures = []check{
 	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"

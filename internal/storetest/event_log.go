@@ -67,6 +67,8 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 	})
 }
 
+// eventLogs are about readers who follow the log by its numbers. On a database with
+// several writers numbers are committed out of order, and a reader must miss none.
 var eventLogs = []check{
 	{"an event that commits late is not skipped", func(t *testing.T, store landfall.Store) {
 		if skipped, _ := lateEvents(t, store, false); skipped != 0 {

@@ -9,6 +9,8 @@ import (
 	"landfall"
 )
 
+// excerpts are accounts too long for a page: whatever there is too much of is paged,
+// and what is left out says so.
 var excerpts = []check{
 	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
 	{"an excerpt leaves out what is too long for a page", excerptLong},
@@ -16,6 +18,7 @@ var excerpts = []check{
 	{"the history of a process is read from its end", historyPages},
 }
 
+// excerpt is of the account that most cases use.
 func excerpt(t *testing.T, store landfall.Store, wanted landfall.Excerpt) (found landfall.AccountExcerpt) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
@@ -43,6 +46,8 @@ func long(count int) landfall.Account {
 	return account
 }
 
+// excerptPages goes from page to page and wants the whole account in the end, with
+// nothing twice where pages meet.
 func excerptPages(t *testing.T, store landfall.Store) {
 	const count, rows = 450, 60
 	staged(t, store, "A-1")
@@ -88,6 +93,7 @@ func excerptPages(t *testing.T, store landfall.Store) {
 	})
 }
 
+// excerptLong has one note that just fits and one that does not.
 func excerptLong(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	account := house()
@@ -101,6 +107,7 @@ func excerptLong(t *testing.T, store landfall.Store) {
 	}
 }
 
+// historyPages reads backwards, since people look for what happened last.
 func historyPages(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	for revision := 2; revision <= 5; revision++ {
@@ -139,6 +146,8 @@ func historyPages(t *testing.T, store landfall.Store) {
 	})
 }
 
+// refusedUntilStaged: an account that was never accepted has no process, and its
+// refusal is all that is known of it.
 func refusedUntilStaged(t *testing.T, store landfall.Store) {
 	supply(t, store)
 	asked := func() (failure landfall.Failure, err error) {

@@ -44,6 +44,8 @@ func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (f
 	return found
 }
 
+// failures are what people work through. None may be lost, none may stay once the
+// account got on, and a page of them must not shift while they are mended.
 var failures = []check{
 	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")

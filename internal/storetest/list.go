@@ -16,6 +16,8 @@ func fill(t *testing.T, store landfall.Store, numbers ...string) {
 	}
 }
 
+// lists are read while everything goes on. A reader sees each account that was there
+// when he began exactly once.
 var lists = []check{
 	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
@@ -138,6 +140,7 @@ var lists = []check{
 	}},
 }
 
+// stageAny does not care whether it is the first time.
 func stageAny(t *testing.T, store landfall.Store, staging landfall.Staging) {
 	t.Helper()
 	if _, err := store.Stage(t.Context(), staging); err != nil {

@@ -56,12 +56,14 @@ func take(t *testing.T, store landfall.Store, demand landfall.MailDemand) []land
 	return supply.Mails
 }
 
+// settle fills in what proves that the mail was taken, and wants a certain answer.
 func settle(t *testing.T, store landfall.Store, mail landfall.OutgoingMail, result landfall.MailResult, promised error) {
 	t.Helper()
 	result.ID, result.Token = mail.ID, mail.Token
 	want(t, store.SettleMail(t.Context(), result), promised)
 }
 
+// mailsOf is what an operator sees of an account's mails.
 func mailsOf(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.MailRecord) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
@@ -81,6 +83,8 @@ func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
 	return told
 }
 
+// mails go to customers, who notice every mistake: a mail goes out once, with what
+// was true when the account was created, or somebody knows why it did not.
 var mails = []check{
 	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)

@@ -10,6 +10,8 @@ import (
 // hour is an idle time that no case comes near.
 const hour = time.Hour
 
+// operators are people with a password. What lets them in ends when it should, and
+// is used once where it may be used once.
 var operators = []check{
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()

@@ -8,6 +8,8 @@ import (
 	"landfall"
 )
 
+// places are about a copy of the database that is put back: keys that were revoked
+// after it was made must not be good again.
 var places = []check{
 	{"a database that is put back starts without tokens", func(t *testing.T, store landfall.Store) {
 		enrol(t, store, token("one", landfall.AccessToken, time.Hour), token("two", landfall.RefreshToken, time.Hour))

@@ -47,6 +47,7 @@ func enter(books landfall.AccountBooks, transactions ...landfall.Transaction) []
 	return entries
 }
 
+// payment has a document, which is kept as it was sent.
 func payment(id string, amount money.Amount) landfall.Transaction {
 	return landfall.Transaction{ID: id, On: on("2026-07-09"), Amount: amount, Type: landfall.Payment, Document: []byte(`{"id": 1}`)}
 }
@@ -67,8 +68,11 @@ func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transac
 	return posting
 }
 
+// errDecided is what a caller's function says, and must come back as it is.
 var errDecided = errors.New("no")
 
+// postings add to an account under its lock: what was read to decide is still true
+// when the decision is written, whoever else posts meanwhile.
 var postings = []check{
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)

@@ -8,6 +8,8 @@ import (
 	"landfall"
 )
 
+// quotas belong to an organisation and not to its keys, or more keys would be more
+// of everything.
 var quotas = []check{
 	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
@@ -55,6 +57,8 @@ var quotas = []check{
 	}},
 }
 
+// families are tokens that came from one another. A refresh token that is used twice
+// was stolen, and everything that came from it ends.
 var families = []check{
 	{"a family of tokens ends as a whole", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()

@@ -13,8 +13,11 @@ import (
 	"landfall"
 )
 
+// crowd is more than there are connections, so that some have to wait.
 const crowd = 32
 
+// races do the same thing from many sides at once. They would pass by luck on a store
+// that is nearly right, so each has many rounds.
 var races = []check{
 	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
 		supply(t, store)

@@ -28,12 +28,15 @@ func behind(t *testing.T, store landfall.Store, measure landfall.Measure, reason
 	return found, last
 }
 
+// Measures that most cases look at.
 var (
 	customers  = landfall.Measure{Kind: landfall.MeasuresCustomers}
 	balances   = landfall.Measure{Kind: landfall.MeasuresBalances, Currency: "GBP"}
 	ofAccounts = landfall.Measure{Kind: landfall.MeasuresAccounts}
 )
 
+// reconciliations hold sums against rows: every figure has exactly the accounts
+// behind it that it counts, and a signed page never changes.
 var reconciliations = []check{
 	{"the accounts behind a figure are named", func(t *testing.T, store landfall.Store) {
 		staged(t, store)

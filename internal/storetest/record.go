@@ -19,6 +19,8 @@ func author(t *testing.T, store landfall.Store) landfall.Author {
 	return landfall.Author{Organisation: organisation, KeyID: "k1", RequestID: "r1"}
 }
 
+// records say who wrote each row, by which key and in which request, for as long as
+// the row is there.
 var records = []check{
 	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
 		staged(t, store)

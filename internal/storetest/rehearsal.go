@@ -36,6 +36,8 @@ func failedDryly() landfall.Attempt {
 	}
 }
 
+// rehearsals are dry runs. They do all the work and leave nothing but the word of it;
+// above all they hold nobody up who means it.
 var rehearsals = []check{
 	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)

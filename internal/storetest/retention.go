@@ -51,6 +51,7 @@ func holds(t *testing.T, store landfall.Store) {
 	}
 }
 
+// numbered is a key of the supplier that most cases use.
 func numbered(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
 
 // skip marks an account.
@@ -62,6 +63,8 @@ func skip(t *testing.T, store landfall.Store, key landfall.Key) {
 	})
 }
 
+// retentions let go what was kept long enough. What goes is exactly that, what is
+// still needed stays however old it is, and that something was there stays known.
 var retentions = []check{
 	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending", "skipped", "claimed")

@@ -51,6 +51,8 @@ func heldBy(t *testing.T, store landfall.Store) (names []string) {
 	return names
 }
 
+// eventRetentions let events go that nobody waits for any more. A webhook that is
+// behind holds them back, and a reader who comes too late is told so.
 var eventRetentions = []check{
 	{"events go from the beginning of the log, the newest stays, and it is known up to where", func(t *testing.T, store landfall.Store) {
 		staged(t, store)

@@ -10,6 +10,8 @@ import (
 // felt is longer than a store may believe in a key without asking.
 const felt = 1100 * time.Millisecond
 
+// revocations are felt by what is under way: every kind of write asks for its key in
+// the transaction that writes.
 var revocations = []check{
 	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()

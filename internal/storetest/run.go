@@ -70,6 +70,7 @@ func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duratio
 	return slice
 }
 
+// noSlice: there is nothing to do for anybody, which is how workers find out.
 func noSlice(t *testing.T, store landfall.Store, id string) {
 	t.Helper()
 	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Width: 64})
@@ -116,6 +117,7 @@ func broken(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFa
 	}}
 }
 
+// settleSlice is for cases in which the settlement has to succeed.
 func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.Settled {
 	t.Helper()
 	settled, err := store.SettleSlice(t.Context(), slice, settlement)
@@ -134,6 +136,7 @@ func numbers(count int) []string {
 	return all
 }
 
+// memberNumbers are easier to compare than members.
 func memberNumbers(slice landfall.RunSlice) (all []string) {
 	for _, member := range slice.Members {
 		all = append(all, member.Key.External)
@@ -141,6 +144,8 @@ func memberNumbers(slice landfall.RunSlice) (all []string) {
 	return all
 }
 
+// runs are worked on by many replicas that may die at any moment. Each account is
+// settled once, the sums are those of the members, and a run ends.
 var runs = []check{
 	{"of many runs of a supplier at once one is kept", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1")

@@ -9,6 +9,8 @@ import (
 	"landfall"
 )
 
+// searches find people by what they are called. Whoever was taken back or erased must
+// not be found, even where terms are entered later than they were thought of.
 var searches = []check{
 	{"accounts are found by everything they are called", findByEverything},
 	{"staged accounts are found by their numbers at once", findStaged},
@@ -36,6 +38,7 @@ func enterAll(t *testing.T, store landfall.Store) {
 	}
 }
 
+// find has a limit, since no search is without one.
 func find(t *testing.T, store landfall.Store, query landfall.FindQuery) landfall.Found {
 	t.Helper()
 	if query.Limit == 0 {
@@ -57,6 +60,7 @@ func called(found landfall.Found) []string {
 	return list
 }
 
+// named looks for a word of a name.
 func named(text string) landfall.FindQuery {
 	return landfall.FindQuery{Terms: []landfall.Term{{Kind: landfall.TermName, Text: text}}}
 }
@@ -79,6 +83,8 @@ func hopper() landfall.Account {
 	return other
 }
 
+// findByEverything also says how far the clerk is behind: a search that finds nothing
+// must be able to say that it is early.
 func findByEverything(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2", "a-3")
 	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
@@ -123,6 +129,8 @@ func findByEverything(t *testing.T, store landfall.Store) {
 		Terms: []landfall.Term{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
 }
 
+// findStaged has numbers that begin alike and one that is not ASCII: order and
+// prefixes are where the databases differ.
 func findStaged(t *testing.T, store landfall.Store) {
 	staged(t, store, "12", "123", "1234", "2", "1é")
 	other := landfall.NewSupplier("OTHER")
@@ -139,6 +147,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	finds(t, store, landfall.FindQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
 }
 
+// findLimited has more than fit, all of them alike.
 func findLimited(t *testing.T, store landfall.Store) {
 	list := numbers(30)
 	staged(t, store, list...)
@@ -158,6 +167,7 @@ func findLimited(t *testing.T, store landfall.Store) {
 	}
 }
 
+// findUndone finds the account before, or finding nothing after would prove nothing.
 func findUndone(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
@@ -174,6 +184,8 @@ func findUndone(t *testing.T, store landfall.Store) {
 	finds(t, store, named("hopper"), "A-1")
 }
 
+// findEnteredBySeveral lets clerks of several replicas work while accounts are made:
+// none is left out between two of them.
 func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	const count = 40
 	list := numbers(count)
@@ -204,6 +216,7 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	}
 }
 
+// findRacedUndo takes accounts back while their terms are being entered.
 func findRacedUndo(t *testing.T, store landfall.Store) {
 	const count = 20
 	list := numbers(count)
@@ -229,6 +242,7 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	}
 }
 
+// findErased erases one account after its terms were entered and one before.
 func findErased(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2")
 	for _, number := range []string{"A-1", "A-2"} {

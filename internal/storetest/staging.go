@@ -9,6 +9,8 @@ import (
 	"landfall"
 )
 
+// stagings are what suppliers send again and again. The same bytes change nothing,
+// other bytes are a new revision, and an account that is past that says why not.
 var stagings = []check{
 	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
 		supply(t, store)

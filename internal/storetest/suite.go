@@ -38,6 +38,8 @@ func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
 	})
 }
 
+// run gives every case a store of its own and lets cases wait side by side: many of
+// them wait for leases or for each other's locks.
 func run(t *testing.T, open func(*testing.T) landfall.Store, parts [][]check) {
 	for _, checks := range parts {
 		for _, check := range checks {
@@ -55,8 +57,10 @@ const (
 	organisation = "Acme Imports"
 )
 
+// key is the account of most cases.
 var key = landfall.Key{Supplier: code, External: "A-1"}
 
+// update is for what a case takes for granted.
 func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
 	t.Helper()
 	if err := store.Update(t.Context(), fn); err != nil {
@@ -64,6 +68,7 @@ func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
 	}
 }
 
+// look reads in one snapshot, as everything that shows an account does.
 func look(t *testing.T, store landfall.Store, fn func(landfall.View) error) {
 	t.Helper()
 	if err := store.View(t.Context(), fn); err != nil {
@@ -117,6 +122,7 @@ func stage(t *testing.T, store landfall.Store, staging landfall.Staging, verdict
 	}
 }
 
+// process is how an account stands.
 func process(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Process) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
@@ -126,6 +132,7 @@ func process(t *testing.T, store landfall.Store, key landfall.Key) (found landfa
 	return found
 }
 
+// revisions are what was staged, the oldest first.
 func revisions(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.StagedRevision) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {

@@ -8,6 +8,8 @@ import (
 	"landfall"
 )
 
+// suppliers have settings that decide about everything else; none may be lost or
+// take another's value on its way through the database.
 var suppliers = []check{
 	{"a supplier is kept whole", func(t *testing.T, store landfall.Store) {
 		given := landfall.Supplier{

@@ -7,6 +7,8 @@ import (
 	"landfall"
 )
 
+// surveys are what dashboards show. They are counted without reading accounts, and
+// must come to what reading them would.
 var surveys = []check{
 	{"claims that are alive are counted, and nothing deviates that was not touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "A-1", "A-2")

@@ -65,6 +65,8 @@ func holding(t *testing.T, store landfall.Store, number, content string, figures
 	stageAny(t, store, staging)
 }
 
+// tallies are sums that every write keeps up. A write that forgot them would be seen
+// here, in whatever state it leaves an account.
 var tallies = []check{
 	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
 		staged(t, store)

@@ -9,8 +9,11 @@ import (
 	"landfall"
 )
 
+// errOwn has to come back as it is, so that a caller finds his own error again.
 var errOwn = errors.New("the caller's own error")
 
+// transactions are what the rest relies on: all or nothing, one snapshot, and what
+// was read for a write is still so when it is written.
 var transactions = []check{
 	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Migration") })

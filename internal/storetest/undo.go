@@ -8,6 +8,7 @@ import (
 	"landfall"
 )
 
+// Every undo has a reason and somebody who answers for it.
 const (
 	why      = "the wrong tariff"
 	somebody = "operator:ada"
@@ -37,6 +38,7 @@ func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 	})
 }
 
+// undone is what remains of accounts that were taken back.
 func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
@@ -79,6 +81,8 @@ var additions = map[string]func(landfall.AccountBooks) landfall.Additions{
 	},
 }
 
+// undos make an account what it was before it was created. What others have heard of
+// it, its number and its mails, is not undone but kept.
 var undos = []check{
 	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)

@@ -7,6 +7,8 @@ import (
 	"landfall"
 )
 
+// undoAgainstSender: a mail is either out, and the account stays, or withdrawn. Both
+// sides have to win now and then, or the case proves nothing.
 func undoAgainstSender(t *testing.T, store landfall.Store) {
 	supply(t, store)
 	writing(t, store, code)
@@ -37,6 +39,8 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 	t.Logf("undone %d, sent %d", won[true], won[false])
 }
 
+// undoAgainstPosting: an account that somebody has posted to is not taken back, and
+// nobody posts to one that was.
 func undoAgainstPosting(t *testing.T, store landfall.Store) {
 	const rounds = 40
 	supply(t, store)
@@ -74,6 +78,8 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 	t.Logf("undone %d, posted onto %d", won[true], won[false])
 }
 
+// undoAgainstCreation lets one side create what the other takes back, again and
+// again; what is left in the end fits what each was told.
 func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	staged(t, store, key.External)
 	var made, took atomic.Int32

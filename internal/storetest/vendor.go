@@ -6,6 +6,7 @@ import (
 	"landfall"
 )
 
+// vendors are set by operators and used by whoever was granted them.
 var vendors = []check{
 	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
 		vendor := landfall.Vendor{

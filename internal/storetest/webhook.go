@@ -7,6 +7,7 @@ import (
 	"landfall"
 )
 
+// hook is the only webhook of most cases.
 const hook = "books"
 
 // hooked prepares an organisation with a supplier and a webhook from the
@@ -52,6 +53,7 @@ func lastEvent(t *testing.T, store landfall.Store) int64 {
 	return mark.Newest
 }
 
+// claimHooks is what a sender does first; one webhook is active in every case.
 func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	t.Helper()
 	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: time.Minute})
@@ -71,6 +73,7 @@ func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
 	return claims[0]
 }
 
+// readRound gives what a claim has to deliver next.
 func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, most int) landfall.WebhookRound {
 	t.Helper()
 	round, err := store.WebhookRound(t.Context(), claim, lastEvent(t, store), most)
@@ -80,6 +83,7 @@ func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 	return round
 }
 
+// keepRound writes down how far a sender came.
 func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
 	t.Helper()
 	if err := store.KeepRound(t.Context(), claim, result); err != nil {
@@ -95,6 +99,8 @@ func accounts(round landfall.WebhookRound) (text string) {
 	return text
 }
 
+// webhooks deliver every event at least once and in order, whichever replica sends
+// and whenever one dies; what cannot be delivered is kept and shown.
 var webhooks = []check{
 	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
