@@ -29,6 +29,8 @@ func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Acc
 	return v.account(ctx, `p.account_number = $1`, number)
 }
 
+// account reads every part in the snapshot of its view, so that the parts belong
+// together.
 func (v *view) account(ctx context.Context, which string, args ...any) (landfall.Account, error) {
 	account, id, err := v.accountHead(ctx, which, args...)
 	if err != nil {

@@ -30,8 +30,10 @@ var auditTable = &table{
 	after:  `) AS w (` + auditColumns + `)`,
 }
 
+// auditColumns are in the order in which addAudit gives their values.
 const auditColumns = `actor, action, subject, detail, source, request_id, acts`
 
+// addAudit gives no time: the database's clock does, for all replicas alike.
 func addAudit(to *pile, entry landfall.AuditEntry) {
 	to.add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Acts)
 }

@@ -10,6 +10,7 @@ import (
 	"landfall"
 )
 
+// auditEntry reads all that the hash of an entry is made of.
 const auditEntry = `SELECT a.id, a.at, a.actor, a.action, a.subject, a.detail, a.source, a.request_id, a.acts`
 
 // auditInto gives where the columns of an entry go.

@@ -91,6 +91,7 @@ func newWish(query string, columns ...string) wish {
 	return made
 }
 
+// hint marks where a text names the index it relies on.
 var hint = regexp.MustCompile(`\{by (\w+)\}`)
 
 // of gives the text and the parameters for a list of ids and names.
@@ -139,6 +140,8 @@ func lookUp[T any](
 	return err
 }
 
+// readEntry opens what is sealed for exactly this entry: a value moved to another
+// row would not open.
 func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	e := &row.item
 	x := &e.Transaction
@@ -153,6 +156,7 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	return err
 }
 
+// readNote tells a note without text from one whose text is empty.
 func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
 	var paths []byte
@@ -168,12 +172,14 @@ func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	return json.Unmarshal(paths, &row.item.DocumentPaths)
 }
 
+// readStatement opens the path, which may name the customer.
 func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
 	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
 		v.safe.shelf("historical_statement", &row.id, &row.place).text("path", &s.Path))
 }
 
+// readInstruction opens the reference by its vendor, since it is looked for by both.
 func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
 	i := &row.item
 	own := v.safe.shelf("instruction", &row.id, &row.place)

@@ -9,6 +9,7 @@ import (
 	"landfall"
 )
 
+// Short names for what travels together.
 type (
 	claimCall = call[landfall.ClaimRequest, landfall.ClaimOutcome]
 	openClaim = unsettled[landfall.ClaimRequest, landfall.ClaimOutcome]
@@ -61,6 +62,8 @@ func (s *Store) letGo(ctx context.Context, claim landfall.Claim) error {
 	return s.update(ctx, claim.Key, func(t *tx) error { return t.letGo(ctx, claim) })
 }
 
+// letGo asks for the token: a holder that slept too long frees nothing that is
+// somebody else's by now.
 func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
 	if claim.DryRun {
 		return t.endRehearsal(ctx, claim.Token)

@@ -16,6 +16,7 @@ type keptClaim struct {
 	Amount  *int64 `json:"amount,omitempty"`
 }
 
+// claimText keeps claims as a list in one column: they are set and read as a whole.
 func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 	kept := make([]keptClaim, 0, len(claims))
 	number := func(total *money.Total) *int64 {
@@ -32,6 +33,7 @@ func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 	return string(text), err
 }
 
+// readClaims tells what nobody claimed from a claim of zero.
 func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	var kept []keptClaim
 	if err := json.Unmarshal(text, &kept); err != nil {
@@ -68,10 +70,12 @@ func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.
 	return totals, err
 }
 
+// controlTotals has the newest first; older ones stay, since a report was made of them.
 const controlTotals = `SELECT c.set_at, c.totals, c.key_id, c.request_id, k.organisation
 	FROM control_totals c JOIN supplier s ON s.id = c.supplier_id LEFT JOIN api_key k ON k.id = c.key_id
 	WHERE s.code = $1 ORDER BY c.id DESC`
 
+// readTotals brings along who claimed it.
 func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
 	var text []byte
 	if err := scan(instantInto{&totals.SetAt}, &text, textInto{&totals.By.KeyID}, textInto{&totals.By.RequestID},

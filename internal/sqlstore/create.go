@@ -11,6 +11,7 @@ import (
 	"landfall/internal/engine"
 )
 
+// Short names for what travels together.
 type (
 	createCall = call[*prepared, landfall.CreateOutcome]
 	openCreate = unsettled[*prepared, landfall.CreateOutcome]
@@ -130,6 +131,8 @@ func (t *tx) create(ctx context.Context, how turning, draw func() (string, error
 	return landfall.ErrUnavailable
 }
 
+// importAll moves all processes with one statement. A number that is taken makes
+// the whole batch draw again, which happens about never.
 func (t *tx) importAll(
 	ctx context.Context, how turning, draw func() (string, error), open *openCreate, into *accountRows,
 ) error {
@@ -183,6 +186,8 @@ func collision(err error) error {
 	return err
 }
 
+// refuseCreation finds out afterwards why some were not moved: asking before would
+// cost everybody a question that hardly anybody needs.
 func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
 	size, args := open.args(3, func(args []any, one *createCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)

@@ -20,6 +20,7 @@ func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, erro
 	return v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o ORDER BY o.name`)
 }
 
+// organisations is for all queries that give them, so that they read the same columns.
 func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
 	return collect(ctx, v.session, func(scan scanner, o *landfall.Organisation) error {
 		var created int64
@@ -44,6 +45,7 @@ func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled 
 		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
 }
 
+// keyColumns are in the order of keptKey.columns.
 const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at, k.used_at`
 
 // keptKey is an API key's columns on their way into one.
@@ -53,10 +55,12 @@ type keptKey struct {
 	expires, revoked, used sql.NullInt64
 }
 
+// columns are where a row's values go.
 func (kept *keptKey) columns(key *landfall.APIKey) []any {
 	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked, &kept.used}
 }
 
+// fill turns what the database keeps into what the dictionary speaks of.
 func (kept *keptKey) fill(key *landfall.APIKey) {
 	key.SecretHash, key.CreatedAt = digest(kept.secret), moment(kept.created)
 	key.ExpiresAt, key.RevokedAt, key.UsedAt = instant(kept.expires), instant(kept.revoked), instant(kept.used)
@@ -74,6 +78,7 @@ func (v *view) Keys(ctx context.Context, organisation string) ([]landfall.APIKey
 		WHERE k.organisation = $1 OR $1 = '' ORDER BY k.created_at, k.id`, organisation)
 }
 
+// keys is for all queries that give keys.
 func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.APIKey, error) {
 	return collect(ctx, v.session, func(scan scanner, key *landfall.APIKey) error {
 		var kept keptKey

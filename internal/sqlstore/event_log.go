@@ -51,8 +51,10 @@ func (s *Store) sound(ctx context.Context, table string, before landfall.Waterma
 	return after, nil
 }
 
+// loggedColumns are what is told to others. Who wrote an event is no part of that.
 const loggedColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details FROM event e`
 
+// scanLogged is shared with deliveries, which read the same columns and more.
 func scanLogged(scan scanner, event *landfall.Event) error {
 	var at int64
 	var details []byte

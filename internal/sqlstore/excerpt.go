@@ -67,6 +67,8 @@ func indexed(after int64) string {
 const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
 	length(body) FROM note WHERE account_id = $1 `
 
+// excerptNotes leaves long texts in the database and says how long they are: a page
+// of them could be a gigabyte.
 func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
 	read := func(scan scanner, note *landfall.PlacedNote) error {
 		var row owned[landfall.Note]
@@ -130,8 +132,10 @@ func (v *view) Refused(ctx context.Context, key landfall.Key) (landfall.Failure,
 	return *failure, nil
 }
 
+// stagedColumns do not have the document, which is read only where it is shown.
 const stagedColumns = `SELECT g.revision, g.hash, g.staged_at, g.key_id, g.request_id, k.organisation`
 
+// stagedFrom keeps revisions whose key is gone.
 const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
 	LEFT JOIN api_key k ON k.id = g.key_id WHERE s.code = $1 AND p.external = $2 `
 
@@ -154,6 +158,8 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 	return one, nil
 }
 
+// readRevision opens the hash: of a short document it could be guessed backwards, so
+// it is kept sealed where anything is.
 func (v *view) readRevision(key landfall.Key) func(scanner, *landfall.StagedRevision) error {
 	return func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte

@@ -19,12 +19,15 @@ type keptFailure struct {
 	Violations []keptViolation `json:"violations,omitempty"`
 }
 
+// keptViolation has names of its own, so that a field renamed in the dictionary does
+// not make old rows unreadable.
 type keptViolation struct {
 	Code   string `json:"code"`
 	Attr   string `json:"attr"`
 	Detail string `json:"detail"`
 }
 
+// failureText is what a failure is kept as.
 func failureText(failure landfall.Failure) (string, error) {
 	kept := keptFailure{Code: failure.Code, Detail: failure.Detail, DryRun: failure.DryRun}
 	for _, violation := range failure.Violations {
@@ -81,6 +84,8 @@ const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
 			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL))
 	ORDER BY r.external LIMIT $3`
 
+// failed joins attempts and refused stagings into one list in the order of their
+// numbers; each query gives as many as are wanted, so no page misses one.
 func (v *view) failed(ctx context.Context, code, after string, limit int) ([]landfall.FailedProcess, error) {
 	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {

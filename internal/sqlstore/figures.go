@@ -15,6 +15,7 @@ import (
 // noCurrency stands where an account has none.
 const noCurrency = "-"
 
+// errFigures means that somebody else wrote into the database.
 var errFigures = errors.New("figures that nobody wrote")
 
 // figuresText writes figures. Nothing stands for zero, which most of them are:

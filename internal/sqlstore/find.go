@@ -13,6 +13,8 @@ import (
 const beyond = "\U0010FFFF"
 
 const (
+	// An account is shown with one name, its first customer's, and those that are only
+	// staged without any.
 	foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number,
 		p.id, a.billing_name, c.given_name, c.family_name `
 	foundNames = ` LEFT JOIN account a ON a.id = p.id LEFT JOIN customer c ON c.account_id = a.id AND c.ordinal = 1 `

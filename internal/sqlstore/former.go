@@ -46,6 +46,8 @@ type former struct {
 	currency string // of the supplier
 }
 
+// countFormer counts a part of what was staged before figures were kept. It holds
+// the mark, so that two replicas do not count the same.
 func (t *tx) countFormer(ctx context.Context, figure func([]byte, string) landfall.Figures) (int, error) {
 	var after, until int64
 	err := t.one(ctx, `SELECT after, until FROM uncounted held {hold}`, nil, []any{&after, &until})

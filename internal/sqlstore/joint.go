@@ -64,6 +64,8 @@ func tenant(ctx context.Context, key landfall.Key) string {
 	return who
 }
 
+// compareKeys is the order in which everybody locks rows: two transactions that lock
+// the same rows in other orders wait for each other for ever.
 func compareKeys(a, b landfall.Key) int {
 	return cmp.Or(cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.External, b.External))
 }
@@ -74,6 +76,7 @@ type unsettled[W, O any] struct {
 	byKey map[landfall.Key]*call[W, O]
 }
 
+// unsettle begins anew, also for a batch that is run again after a lost commit.
 func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
 	open := &unsettled[W, O]{batch: batch, byKey: make(map[landfall.Key]*call[W, O], len(batch))}
 	for _, one := range batch {

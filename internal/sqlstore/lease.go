@@ -61,6 +61,7 @@ func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landf
 	return err
 }
 
+// newRelease writes the failure as text before anything is locked.
 func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error) {
 	ended := release{Claim: claim, event: attempt.Event}
 	ended.event.Key, ended.event.By = claim.Key, attempt.By

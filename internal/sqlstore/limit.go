@@ -26,6 +26,7 @@ func (s *slots) admits(one *claimCall) bool {
 	return !limited || supplier.live < supplier.limit
 }
 
+// take counts a claim that this very batch grants, so that the next one in it sees it.
 func (s *slots) take(one *claimCall) {
 	s.service++
 	if supplier, limited := s.supplier[one.key.Supplier]; limited {

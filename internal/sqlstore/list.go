@@ -34,8 +34,11 @@ var lists = map[landfall.ProcessFilter]string{
 var figuredList = `SELECT p.*, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
 	FROM (` + listed(imported, `p.id, `) + `) AS p JOIN account a ON a.id = p.id ORDER BY p.first_staged_at, p.external`
 
+// listOf is a page of the list under a condition.
 func listOf(condition string) string { return listed(condition, ``) }
 
+// listed orders by what never changes: pages do not shift while accounts get on. What
+// was staged after the list began is left out, or a reader might never end.
 func listed(condition, also string) string {
 	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
@@ -108,6 +111,7 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 	}
 }
 
+// list reads one page from the small rows alone; documents are elsewhere.
 func (v *view) list(
 	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {

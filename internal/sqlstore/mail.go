@@ -41,6 +41,8 @@ func (s *Store) TakeMails(ctx context.Context, demand landfall.MailDemand) (land
 	return supply, nil
 }
 
+// takeMails holds the one row that all replicas share, by which they keep to one pace
+// together.
 func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfall.MailSupply, error) {
 	var freeAt, now int64
 	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_desk held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {

@@ -13,6 +13,7 @@ const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.acc
 	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.gone_at IS NOT NULL
 	FROM mail m JOIN process p ON p.id = m.account_id`
 
+// mails is for all queries that give them.
 func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
 	return collect(ctx, v.session, func(scan scanner, mail *landfall.MailRecord) error {
 		var queued, account int64

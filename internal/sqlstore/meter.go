@@ -16,12 +16,14 @@ type keptRegister struct {
 	Readings []keptReading `json:"readings,omitempty"`
 }
 
+// keptReading keeps a value as text, exactly as it was sent.
 type keptReading struct {
 	On    string `json:"on"`
 	Type  string `json:"type"`
 	Value string `json:"value"`
 }
 
+// registerText keeps registers with their meter: nobody looks for them alone.
 func registerText(registers []landfall.Register) (string, error) {
 	kept := make([]keptRegister, len(registers))
 	for i, register := range registers {

@@ -8,6 +8,7 @@ import (
 	"landfall"
 )
 
+// operatorColumns are in the order of keptOperator.columns.
 const operatorColumns = `o.name, o.role, o.disabled, o.password, o.second, o.second_used, o.invitation, o.invitation_ends_at,
 	o.created_at, o.password_at, o.signed_in_at`
 
@@ -18,6 +19,7 @@ type keptOperator struct {
 	ends, password, signedIn sql.NullInt64
 }
 
+// columns opens the second factor, which has to be known in the clear to be checked.
 func (kept *keptOperator) columns(safe *safe, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
 		safe.shelf("operator", &o.Name).text("second", &o.Second), &o.SecondUsed, &kept.invitation, &kept.ends,

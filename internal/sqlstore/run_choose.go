@@ -71,6 +71,8 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 	return s.keepChosen(ctx, was, found)
 }
 
+// choosing is how far the choice of a run's accounts is, with the instant behind
+// which nothing is chosen any more.
 func (v *view) choosing(ctx context.Context, id string) (choosing, error) {
 	var c choosing
 	var cutoff sql.NullInt64

@@ -91,6 +91,8 @@ type standingSlice struct {
 	stop     bool
 }
 
+// settle first asks for the key on whose behalf the run acts: once that is revoked,
+// nothing is made in its name.
 func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 	dead, err := t.revoked(ctx, &s.vouchers, []string{work.slice.Run.ActsFor.KeyID})
 	if err != nil {
@@ -235,6 +237,7 @@ var gone = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VAL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`)
 
+// letGoAll goes in the order of the keys, as everybody does who locks several.
 func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, longestBatch) {

@@ -178,6 +178,8 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.letGoAll(ctx, back) })
 }
 
+// claimGroup counts only where there is a limit: counting makes claims of different
+// callers wait for each other.
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
 	if requests[0].ServiceLimit > 0 {
 		return grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)

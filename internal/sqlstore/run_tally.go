@@ -13,6 +13,7 @@ type tallying struct {
 	counts             map[string]int64
 }
 
+// newTallying gathers what one settlement adds to a slice.
 func newTallying(found standingSlice) *tallying {
 	return &tallying{
 		standingSlice: found, outcomes: pile{table: outcomeTable}, failures: pile{table: runFailureTable}, counts: map[string]int64{},
@@ -26,6 +27,7 @@ func (t *tallying) add(ordinal int, outcome string) {
 }
 
 const (
+	// An outcome is given once: a settlement that is sent again finds it and adds nothing.
 	outcomeColumns = `run, ordinal, outcome`
 	giveOutcomes   = `UPDATE run_member SET outcome = w.outcome FROM `
 	outcomeFrom    = ` WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`
@@ -40,6 +42,8 @@ var outcomeTable = &table{
 	exact:  true,
 }
 
+// runFailureTable keeps failures with the run, beside those of the accounts, which go
+// when the accounts get on.
 var runFailureTable = newTable("run_failure", "run_id bigint", "external text", "at bigint", "failure json")
 
 // keepTally keeps the outcomes and adds them to the sums of the slice, which

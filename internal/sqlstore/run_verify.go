@@ -22,6 +22,7 @@ const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
 // A slice has 512 members, as the next line proves to the compiler.
 var _ = [1]struct{}{}[landfall.SliceSize-512]
 
+// ofSlice are the members of a slice l, by their places.
 const ofSlice = `FROM run_member m WHERE m.run_id = l.run_id AND m.ordinal >= l.slice * 512 AND m.ordinal < (l.slice + 1) * 512`
 
 // inspectRuns looks for slices whose sums are not the outcomes of their

@@ -91,6 +91,8 @@ func (s *safe) rows(p *pile) error {
 	return nil
 }
 
+// text is a sealed value in the form that its column needs: matched ones are the same
+// every time, so that they can be looked for.
 func (s *safe) text(how *seal, place vault.Place, text string) string {
 	switch {
 	case how.form == matched:

@@ -34,6 +34,7 @@ func SchemaApply(ctx context.Context, url string, options Options) ([]SchemaStep
 	return onSchema(ctx, url, options, engine.SchemaApply)
 }
 
+// onSchema works on a database that need not be fit to be opened.
 func onSchema(
 	ctx context.Context, url string, options Options,
 	work func(context.Context, engine.Name, engine.Options) ([]SchemaStep, error),

@@ -88,6 +88,7 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 	return len(batch), true, nil
 }
 
+// clerkText reads the one row that says how far all replicas are.
 const clerkText = `SELECT held.account_after, held.account_until, held.event_after FROM search_clerk held `
 
 // clerk reads how far the terms are entered; whoever writes holds it.

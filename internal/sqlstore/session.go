@@ -22,6 +22,7 @@ type view struct{ *session }
 // one out, so nothing can be written outside a transaction.
 type tx struct{ view }
 
+// query gives errors in the dictionary's words.
 func (s *session) query(ctx context.Context, text string, args ...any) (engine.Rows, error) {
 	rows, err := s.engine.Query(ctx, text, args...)
 	return rows, known(err)

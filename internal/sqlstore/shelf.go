@@ -18,6 +18,8 @@ type shelf struct {
 	row   []any // numbers and texts, or where they will be
 }
 
+// shelf binds what is sealed to its table and row, by pointers: while a row is being
+// scanned its key is not known yet.
 func (s *safe) shelf(table string, row ...any) shelf { return shelf{s, table, row} }
 
 // text reads into a text.

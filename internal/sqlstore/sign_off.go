@@ -21,8 +21,10 @@ func (t *tx) KeepSignOff(ctx context.Context, signed landfall.SignOff) (int64, e
 	return first(kept, err, landfall.ErrNotFound)
 }
 
+// signOffs have the hashes beside what they are of, so that a change shows.
 const signOffs = `SELECT g.id, s.code, g.signed_at, g.actor, g.report_hash, g.page_hash, `
 
+// readSignOff gives what is kept; its caller compares the hashes.
 func readSignOff(scan scanner, signed *landfall.SignOff) error {
 	var report, page []byte
 	err := scan(&signed.ID, &signed.Supplier, instantInto{&signed.SignedAt}, &signed.Actor, &report, &page, &signed.Report, &signed.Page)

@@ -96,6 +96,7 @@ type Store struct {
 	logged   landfall.Watermark // of the log, for whoever enters
 }
 
+// Everything above knows it by this port alone.
 var _ landfall.Store = (*Store)(nil)
 
 // Open connects to the database a URL names: "sqlite:FILE", a bare file name,

@@ -8,6 +8,7 @@ import (
 	"landfall"
 )
 
+// supplierColumns are in the order in which suppliers scans them.
 const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, s.region, s.time_zone,
 	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails,
 	s.keep_events, s.severities, s.created_at`
@@ -24,6 +25,7 @@ func (v *view) GrantedSupplier(ctx context.Context, organisation, code string) (
 		WHERE s.code = $1 AND g.organisation = $2`, code, organisation)
 }
 
+// supplier gives exactly one.
 func (v *view) supplier(ctx context.Context, text string, args ...any) (landfall.Supplier, error) {
 	found, err := v.suppliers(ctx, text, args...)
 	if err == nil && len(found) == 0 {
@@ -40,6 +42,7 @@ func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 	return v.suppliers(ctx, `SELECT `+supplierColumns+` FROM supplier s ORDER BY s.code`)
 }
 
+// suppliers is for all queries that give them.
 func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
 	return collect(ctx, v.session, func(scan scanner, s *landfall.Supplier) error {
 		var severities []byte
@@ -109,6 +112,7 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 // length reads a length of time.
 func length(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
 
+// severityText keeps only what differs from the rule book.
 func severityText(s landfall.Supplier) (string, error) {
 	if s.Severities == nil {
 		return "{}", nil

@@ -6,6 +6,8 @@ import (
 	"landfall"
 )
 
+// Sums are appended and folded later: a row that every writer adds to would make all
+// of them wait for each other.
 var (
 	tallyTable     = newTable("tally", "supplier_id bigint", "standing text", "figures text")
 	deviationTable = newTable("deviation", "supplier_id bigint", "external text", "figures text")
@@ -18,6 +20,7 @@ type tallies struct {
 	deviations pile
 }
 
+// tallied is one addition to the sums of a supplier's standing.
 type tallied struct {
 	supplier int64
 	standing landfall.Standing
@@ -127,6 +130,7 @@ func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, e
 	return count, err
 }
 
+// readTally reads a sum of one supplier.
 func readTally(scan scanner, row *tallied) error {
 	return scan(&row.standing, figuresInto{&row.figures})
 }

@@ -17,6 +17,7 @@ func (v *view) Teams(ctx context.Context) ([]landfall.Team, error) {
 	return v.teams(ctx, `SELECT name, created_at FROM team ORDER BY name`)
 }
 
+// teams is for all queries that give them.
 func (v *view) teams(ctx context.Context, text string, args ...any) ([]landfall.Team, error) {
 	return collect(ctx, v.session, func(scan scanner, team *landfall.Team) error {
 		var created int64

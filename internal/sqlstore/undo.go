@@ -6,6 +6,7 @@ import (
 	"landfall"
 )
 
+// Short names for what travels together.
 type (
 	undoCall = call[*undoing, landfall.UndoOutcome]
 	openUndo = unsettled[*undoing, landfall.UndoOutcome]

@@ -116,6 +116,7 @@ func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, err
 	return mailed, err
 }
 
+// idArgs pads to the size of a statement; no account has the ids that it is padded with.
 func idArgs(found []*undoCall) (size int, args []any) {
 	size = sizeFor(len(found))
 	args = make([]any, 0, size)

@@ -11,6 +11,7 @@ import (
 const undoneColumns = `SELECT s.code, p.external, u.number, u.account_created_at, u.undone_at, u.actor, u.reason, u.run_id
 	FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id `
 
+// readUndone has a run where the account was taken back with one.
 func readUndone(scan scanner, u *landfall.UndoneAccount) error {
 	var run sql.NullString
 	err := scan(&u.Key.Supplier, &u.Key.External, &u.Number, instantInto{&u.CreatedAt}, instantInto{&u.UndoneAt}, &u.Actor, &u.Reason, &run)

@@ -64,6 +64,8 @@ func (s *Store) unlock(ctx context.Context, keys []vault.Key, looks bool) error 
 	return nil
 }
 
+// names are the ids of keys, which are no secret and tell an operator which file is
+// missing.
 func names(keys []vault.Key) string {
 	ids := make([]string, len(keys))
 	for i, key := range keys {
@@ -72,6 +74,8 @@ func names(keys []vault.Key) string {
 	return strings.Join(ids, ", ")
 }
 
+// heldKeys are the keys this database was written with; a program without one of them
+// would find values that it cannot read.
 func (s *Store) heldKeys(ctx context.Context) (held []heldKey, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		held, err = collect(ctx, v.session, func(scan scanner, one *heldKey) error { return scan(&one.id, &one.secret) },

@@ -19,6 +19,7 @@ func (v *view) Vendors(ctx context.Context) ([]landfall.Vendor, error) {
 	return v.vendors(ctx, ` ORDER BY code`)
 }
 
+// vendors is for all queries that give them.
 func (v *view) vendors(ctx context.Context, which string, args ...any) ([]landfall.Vendor, error) {
 	return collect(ctx, v.session, func(scan scanner, vendor *landfall.Vendor) error {
 		var networks, settings []byte
@@ -105,6 +106,7 @@ func (t *tx) OpenVendor(ctx context.Context, code string) error {
 	return err
 }
 
+// setGrantedOnly says whether a vendor without grants is open to all or to nobody.
 func (t *tx) setGrantedOnly(ctx context.Context, code string, only bool) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE vendor SET granted_only = $2 WHERE code = $1`, code, only))
 }

@@ -55,6 +55,7 @@ func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, erro
 	}
 }
 
+// inspect looks at a range of accounts, so that no snapshot stays open for hours.
 func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
 	findings, err := v.inspectDocuments(ctx, after, last)
 	if err != nil {

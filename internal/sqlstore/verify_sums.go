@@ -34,6 +34,7 @@ func (s *Store) inspectSums(ctx context.Context, done int, yield func(landfall.I
 	}
 }
 
+// inspectSupplier counts everything anew and compares it with the sums that were kept.
 func inspectSupplier(ctx context.Context, view landfall.View, code string) (found []landfall.Finding, err error) {
 	note := func(what string) {
 		found = append(found, landfall.Finding{Key: landfall.Key{Supplier: code}, What: what})

@@ -10,9 +10,11 @@ import (
 	"landfall"
 )
 
+// webhookColumns are in the order of scanWebhook.
 const webhookColumns = `SELECT w.name, w.organisation, w.url, w.types, w.suppliers, w.secrets, w.state, w.position, w.created_at, w.due_at,
 	w.attempts, w.failing_at, w.delivered, w.delivered_at`
 
+// scanWebhook lets a query read more columns behind those of a webhook.
 func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 	var types, suppliers, secrets []byte
 	var created, due int64
@@ -66,6 +68,7 @@ func (v *view) Webhooks(ctx context.Context, organisation string) ([]landfall.We
 	return v.webhooks(ctx, ` WHERE w.organisation = $1 ORDER BY w.name`, organisation)
 }
 
+// webhooks is for all queries that give them.
 func (v *view) webhooks(ctx context.Context, which string, args ...any) ([]landfall.Webhook, error) {
 	return collect(ctx, v.session, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook) },
 		webhookColumns+` FROM webhook w`+which, args...)
@@ -145,9 +148,11 @@ func (v *view) Rounds(ctx context.Context, name string, most int) ([]landfall.Ro
 		WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT $2`, name, int64(most))
 }
 
+// deliveryColumns have the event first, as scanLogged reads it.
 const deliveryColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details,
 	d.state, d.attempts, d.first_at, d.due_at, d.status, d.reason FROM webhook_delivery d JOIN event e ON e.id = d.event_id`
 
+// scanDelivery reads a delivery with its event.
 func scanDelivery(scan scanner, delivery *landfall.Delivery) error {
 	var first int64
 	var due sql.NullInt64

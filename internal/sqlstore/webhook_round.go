@@ -74,6 +74,8 @@ func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, u
 	return round, nil
 }
 
+// round asks for the lease first: a sender that slept must not read on from a place
+// that is another's by now.
 func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
 	var now int64
 	found, err := collect(ctx, v.session, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook, &now) },

@@ -22,6 +22,8 @@ type accountRows struct {
 	safe                                                                *safe // for what notes are found by
 }
 
+// newAccountRows gathers the rows of many accounts, so that each table is written
+// once however many accounts there are.
 func newAccountRows(safe *safe) *accountRows {
 	return &accountRows{
 		safe:         safe,
@@ -51,6 +53,7 @@ func (r *accountRows) parts() [14]*pile {
 	}
 }
 
+// piles are all that is written for these accounts, to be written in one go.
 func (r *accountRows) piles() []*pile {
 	parts := r.parts()
 	sums, deviations := r.counted.piles()
@@ -183,6 +186,7 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 	return nil
 }
 
+// address keeps lines as a list, since their number means something.
 func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) error {
 	lines, err := json.Marshal(address.Lines)
 	if err != nil {
@@ -192,6 +196,7 @@ func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) 
 	return nil
 }
 
+// ledger keeps what was sent beside what was made of it.
 func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
 	for i := range entries {
 		e := &entries[i]
@@ -230,6 +235,7 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 	return nil
 }
 
+// statement numbers on behind those that are there.
 func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
 	for i := range statements {
 		s := &statements[i]
@@ -238,6 +244,7 @@ func (r *accountRows) statement(id any, last int64, statements []landfall.Statem
 	}
 }
 
+// instruction numbers on likewise.
 func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
 	for i := range instructions {
 		n := &instructions[i]
@@ -246,6 +253,7 @@ func (r *accountRows) instruction(id any, last int64, instructions []landfall.In
 	}
 }
 
+// event names the account, where the event does.
 func (r *accountRows) event(at int64, event landfall.Event) error {
 	return r.eventOf(at, event.AccountNumber, event)
 }
@@ -309,6 +317,7 @@ func textArg(text string) any {
 	return text
 }
 
+// instantArg keeps an instant that is not there as none, and not as the year 1.
 func instantArg(when time.Time) any {
 	if when.IsZero() {
 		return nil
@@ -316,6 +325,8 @@ func instantArg(when time.Time) any {
 	return when.UnixMicro()
 }
 
+// amountArg keeps whole minor units: neither database has a decimal that both read
+// alike.
 func amountArg(of *money.Amount) any {
 	if of == nil {
 		return nil
