@@ -20,6 +20,7 @@ func BenchmarkReadAndCheck(b *testing.B) {
 		if verdict := account.Check(supplier, testNow); len(verdict.Errors) > 0 {
 			b.Fatal(verdict.Errors)
 		}
+		account.Release()
 	}
 }
 

@@ -5,30 +5,31 @@ import (
 	"math/bits"
 )
 
+// sheet has room for the longest document that is pressed, were it pressed to
+// thrice its length.
+type sheet [1<<15 + 8]byte
+
 // writer puts bits into bytes, the lowest first.
 type writer struct {
-	dst   []byte
+	to    *sheet
+	at    uint
 	bits  uint64
-	count uint8 // of bits that are not in dst, less than 32
+	count uint8 // of bits that are not in a whole byte, less than 8
 }
 
+// write takes up to 56 bits. It writes eight bytes and goes on behind those that
+// are whole, which is quicker than to ask how many there are.
 func (w *writer) write(value uint64, count uint8) {
-	w.bits |= value << w.count
+	w.bits |= value << (w.count & 63)
 	w.count += count
-	if w.count >= 32 {
-		w.dst = binary.LittleEndian.AppendUint32(w.dst, uint32(w.bits)) //nolint:gosec // the lower half
-		w.bits >>= 32
-		w.count -= 32
-	}
+	binary.LittleEndian.PutUint64(w.to[w.at&(1<<15-1):], w.bits)
+	w.at += uint(w.count >> 3)
+	w.bits >>= w.count & 0x38
+	w.count &= 7
 }
 
-func (w *writer) end() []byte {
-	for ; w.count > 0; w.count -= min(w.count, 8) {
-		w.dst = append(w.dst, byte(w.bits)) //nolint:gosec // the lowest
-		w.bits >>= 8
-	}
-	return w.dst
-}
+// end gives all that was written. Of the last byte the bits that are left stay 0.
+func (w *writer) end() []byte { return w.to[:w.at+uint(w.count+7)/8] }
 
 // reader takes bits out of bytes.
 type reader struct {
@@ -44,7 +45,7 @@ func (r *reader) fill(count uint8) {
 		return
 	}
 	if len(r.from) >= 8 {
-		r.bits |= load(r.from, 0) << r.count
+		r.bits |= binary.LittleEndian.Uint64(r.from) << r.count
 		taken := (63 - r.count) / 8
 		r.from = r.from[taken:]
 		r.count += 8 * taken
@@ -115,10 +116,14 @@ func (s *scale) of(length int) (class uint8) {
 // longestCode is how many bits a code has at most.
 const longestCode = 12
 
+type code struct {
+	value uint16
+	width uint8
+}
+
 // codes is a prefix code over bytes.
 type codes struct {
-	value [symbols]uint16
-	width [symbols]uint8
+	of    [symbols]code
 	found [1 << longestCode]struct{ symbol, width uint8 } // by the bits that come
 }
 
@@ -134,7 +139,7 @@ func newCodes(widths []byte) *codes {
 				continue
 			}
 			value := reversed(next, width)
-			c.value[symbol], c.width[symbol] = value, width
+			c.of[symbol] = code{value, width}
 			for rest := int(value); rest < len(c.found); rest += 1 << width {
 				c.found[rest].symbol, c.found[rest].width = uint8(symbol), width
 			}
@@ -153,4 +158,4 @@ func reversed(code uint16, width uint8) (turned uint16) {
 	return turned
 }
 
-func (c *codes) code(symbol uint8) (uint64, uint8) { return uint64(c.value[symbol]), c.width[symbol] }
+func (c *codes) code(symbol uint8) (uint64, uint8) { return uint64(c.of[symbol].value), c.of[symbol].width }

@@ -52,17 +52,28 @@ var (
 const (
 	patternBits  = 15
 	documentBits = 12
+	// longEnough is the length of a copy that is taken without a look at what
+	// begins a letter later: the other is hardly ever longer by more than it costs.
+	longEnough = 24
 )
 
 // desk is what pressing one document needs. The pattern stands at the beginning
-// of the text for good; documents come behind it.
+// of the text for good; documents come behind it. Places in the text are kept
+// in 16 bits wherever the machine is to know that they are within it.
 type desk struct {
-	text  [1<<16 + 8]byte // eight bytes can be read at every place
+	text  page
 	seen  [1 << documentBits]uint32
 	round uint32 // what is in seen of another one is of another document
+	out   sheet
 }
 
-func load(text []byte, at int) uint64 { return binary.LittleEndian.Uint64(text[at:]) }
+// page has a few bytes more than there are places, so that eight can be read at
+// every one.
+type page [1<<16 + 8]byte
+
+func (p *page) load(at int) uint64 {
+	return binary.LittleEndian.Uint64(p[uint16(at):]) //nolint:gosec // a place takes 16 bits
+}
 
 // hash spreads five bytes.
 func hash(word uint64, width uint) uint64 { return (word << 24) * 889523592379 >> (64 - width) }
@@ -75,95 +86,104 @@ func (p *pattern) press(dst, document []byte) []byte {
 	if d.round++; d.round == 1<<16 {
 		d.seen, d.round = [1 << documentBits]uint32{}, 1
 	}
-	text := d.text[:]
-	out := writer{dst: binary.AppendUvarint(dst, uint64(len(document)))}
+	out := writer{to: &d.out}
 	at, written := patternLength, patternLength
-	for at < end-shortestCopy {
-		from := p.look(d, at, end)
-		if from < 0 {
+	for last := end - shortestCopy; at < last; {
+		from, length := p.look(d, at, end)
+		if length == 0 {
 			at += 1 + (at-written)>>5
 			continue
 		}
-		// What begins a letter later may be longer.
-		if at+1 < end-shortestCopy {
-			if other := p.look(d, at+1, end); other >= 0 &&
-				same(text[at+1:end], text[other:]) > same(text[at:end], text[from:])+1 {
-				at, from = at+1, other
+		if length < longEnough && at+1 < last {
+			// What begins a letter later may be longer.
+			if other, longer := p.look(d, at+1, end); longer > length+1 {
+				at, from, length = at+1, other, longer
 			}
 		}
-		for at > written && from > 0 && text[at-1] == text[from-1] {
+		for at > written && from > 0 && d.text[uint16(at-1)] == d.text[uint16(from-1)] { //nolint:gosec // places
 			at--
 			from--
+			length++
 		}
-		length := shortestCopy + same(text[at+shortestCopy:end], text[from+shortestCopy:])
-		out.step(p, text[written:at], at, from, length)
+		out.step(p, d.text[written:at], at, from, length)
 		at += length
 		written = at
-		if at < end-shortestCopy {
-			d.note(load(text, at-2), at-2)
+		if at < last {
+			d.seen[hash(d.text.load(at-2), documentBits)] = d.round<<16 | uint32(at-2) //nolint:gosec // a place takes 16 bits
 		}
 	}
 	if written < end {
-		out.step(p, text[written:end], end, end-1, shortestCopy)
+		out.step(p, d.text[written:end], end, end-1, shortestCopy)
 	}
-	return out.end()
+	return append(binary.AppendUvarint(dst, uint64(len(document))), out.end()...)
 }
 
-// look finds a place that reads like the one at hand, -1 when it knows none.
-// Of two the longer counts, unless it is hardly longer: the pattern's is cheaper.
-func (p *pattern) look(d *desk, at, end int) int {
-	word := load(d.text[:], at)
+// look finds a place that reads like the one at hand and how far; the length is
+// 0 when it knows none. Of two the longer counts, unless it is hardly longer: the
+// pattern's is cheaper.
+func (p *pattern) look(d *desk, at, end int) (found, length int) {
+	word := d.text.load(at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot
 	*slot = d.round<<16 | uint32(at) //nolint:gosec // a place takes 16 bits
-	found := -1
-	if from := int(p.places[hash(word, patternBits)]); uint32(load(d.text[:], from)) == uint32(word) { //nolint:gosec // four bytes are compared
-		found = from
+	if from := int(p.places[hash(word, patternBits)]); uint32(d.text.load(from)) == uint32(word) { //nolint:gosec // four bytes are compared
+		found, length = from, d.text.same(at, from, end)
 	}
-	if noted>>16 == d.round {
-		from := int(noted & 0xffff)
-		if uint32(load(d.text[:], from)) == uint32(word) && //nolint:gosec // likewise
-			(found < 0 || same(d.text[at:end], d.text[from:]) > same(d.text[at:end], d.text[found:])+2) {
-			found = from
+	if noted>>16 != d.round {
+		return found, length
+	}
+	if from := int(noted & 0xffff); uint32(d.text.load(from)) == uint32(word) { //nolint:gosec // likewise
+		if other := d.text.same(at, from, end); length == 0 || other > length+2 {
+			return from, other
 		}
 	}
-	return found
+	return found, length
 }
 
-func (d *desk) note(word uint64, at int) {
-	d.seen[hash(word, documentBits)] = d.round<<16 | uint32(at) //nolint:gosec // a place takes 16 bits
-}
-
-// same counts how many bytes two texts begin with alike.
-func same(a, b []byte) int {
+// same counts how many bytes before the end read alike from two places on. What
+// stands behind the end is compared too, and then not counted.
+func (p *page) same(at, from, end int) int {
 	n := 0
-	for len(a)-n >= 8 {
-		if differ := load(a, n) ^ load(b, n); differ != 0 {
-			return n + bits.TrailingZeros64(differ)/8
+	for ; at+n < end; n += 8 {
+		if differ := p.load(at+n) ^ p.load(from+n); differ != 0 {
+			n += bits.TrailingZeros64(differ) / 8
+			break
 		}
-		n += 8
 	}
-	for n < len(a) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return min(n, end-at)
 }
 
 // step writes letters and the copy behind them.
 func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 	before, behind := letterCounts.of(len(letters)), copyLengths.of(length)
 	source, place := p.source(at, from)
-	w.write(p.tokens.code(before<<letterShift | source<<sourceShift | behind))
-	w.write(uint64(len(letters)-letterCounts.bases[before]), letterCounts.extra[before]) //nolint:gosec // not negative
+	token, width := p.tokens.code(before<<letterShift | source<<sourceShift | behind)
+	w.write(token|uint64(len(letters)-letterCounts.bases[before])<<(width&63), width+letterCounts.extra[before]) //nolint:gosec // not negative
+	for ; len(letters) >= 4; letters = letters[4:] {
+		w.four(p.letters, [4]byte(letters))
+	}
 	for _, letter := range letters {
 		w.write(p.letters.code(letter))
 	}
-	w.write(uint64(length-copyLengths.bases[behind]), copyLengths.extra[behind]) //nolint:gosec // not negative
+	width = copyLengths.extra[behind]
+	more := uint64(length - copyLengths.bases[behind]) //nolint:gosec // not negative
 	if source == popular {
-		w.write(p.favourites.code(uint8(place))) //nolint:gosec // one of 256
+		named, its := p.favourites.code(uint8(place)) //nolint:gosec // one of 256
+		w.write(more|named<<(width&63), width+its)
 	} else {
-		w.write(uint64(place), sourceBits[source]) //nolint:gosec // not negative
+		w.write(more|uint64(place)<<(width&63), width+sourceBits[source]) //nolint:gosec // not negative
 	}
+}
+
+// four writes four letters at once, which take 48 bits at most.
+func (w *writer) four(c *codes, letters [4]byte) {
+	bits, count := uint64(0), uint8(0)
+	for _, letter := range letters {
+		code, width := c.code(letter)
+		bits |= code << (count & 63)
+		count += width
+	}
+	w.write(bits, count)
 }
 
 // source tells how to say where a copy is from.
