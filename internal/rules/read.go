@@ -24,22 +24,23 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 		limits.Violations = 100
 	}
 	text := string(body)
-	if quick, is := quickly(text); is {
-		doc, fault := t.follow(quick, text, limits)
+	is := survey(text)
+	if quick, can := quickly(text, is); can {
+		doc, fault := t.follow(quick, text, is, limits)
 		if !quick.lost {
 			return doc, fault
 		}
 	}
 	source := sources.Get().(*source) //nolint:forcetypeassert // the pool makes nothing else
 	defer source.release()
-	return t.follow(source.open(body), text, limits)
+	return t.follow(source.open(body), text, is, limits)
 }
 
 // follow reads the tokens of a body.
-func (t *Table) follow(from *tokens, text string, limits Limits) (*Document, *Violation) {
+func (t *Table) follow(from *tokens, text string, is traits, limits Limits) (*Document, *Violation) {
 	doc := &Document{text: text, report: Report{limit: limits.Violations}}
 	r := reader{
-		tokens: from, doc: doc, slab: newSlab(len(text)), depth: limits.Depth, left: budget(len(text)), odd: odd(text),
+		tokens: from, doc: doc, slab: newSlab(len(text)), depth: limits.Depth, left: budget(len(text)), odd: is.odd(text),
 		gone: limits.Gone,
 	}
 	doc.slab = r.slab

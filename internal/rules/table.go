@@ -44,16 +44,23 @@ func NewTable(name, doc string, fields ...Field) *Table {
 }
 
 // find gives the index of a field, or -1. Senders mostly keep to the declared
-// order, so the field after the last one is tried before the index.
+// order and leave some out, so the fields after the last one are tried before
+// the index.
 func (t *Table) find(name string, guess int) int {
-	if guess < len(t.Fields) && t.Fields[guess].Name == name {
-		return guess
+	for i := guess; i < min(guess+triedInOrder, len(t.names)); i++ {
+		if t.names[i] == name {
+			return i
+		}
 	}
 	if i, known := t.index[name]; known {
 		return i
 	}
 	return -1
 }
+
+// triedInOrder is how many names are compared, most of them by their lengths
+// alone, in the time that the index takes.
+const triedInOrder = 8
 
 // Need declares a required field, May an optional one.
 func Need(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }

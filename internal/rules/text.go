@@ -29,13 +29,6 @@ var expected = [...]string{
 	ShapeList:     "Must be a list.",
 }
 
-// odd tells from the whole body at once whether any string can have an escape
-// or a control character. Most bodies have none, and then no string is looked
-// at twice. U+0080 to U+009F begin with the byte C2.
-func odd(body string) bool {
-	return strings.IndexByte(body, '\\') >= 0 || strings.IndexByte(body, 0x7f) >= 0 || strings.IndexByte(body, 0xc2) >= 0
-}
-
 // text checks a string. One violation is enough for one value: the first.
 func (r *reader) text(node *Node, kind jsontext.Kind) {
 	if kind != '"' {

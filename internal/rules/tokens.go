@@ -19,8 +19,7 @@ import (
 type tokens struct {
 	decoder *jsontext.Decoder // nil: the quick way
 	text    string
-	flat    bool // no byte of it is a control character
-	plain   bool // no byte of it is a backslash
+	traits  // of the text
 	lost    bool
 	at      int           // behind what was read last
 	next    int           // where what peek found stands
@@ -50,21 +49,11 @@ const (
 var errLost = errors.New("not plain JSON")
 
 // quickly prepares the quick way, if there is one.
-func quickly(text string) (*tokens, bool) {
-	if len(text) > longestQuick || !utf8.ValidString(text) {
+func quickly(text string, is traits) (*tokens, bool) {
+	if len(text) > longestQuick || !is.ascii && !utf8.ValidString(text) {
 		return nil, false
 	}
-	return &tokens{text: text, flat: flat(text), plain: strings.IndexByte(text, '\\') < 0}, true
-}
-
-// flat reports whether a text is free of bytes below the space.
-func flat(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' {
-			return false
-		}
-	}
-	return true
+	return &tokens{text: text, traits: is}, true
 }
 
 // peek tells what comes next.
@@ -99,15 +88,21 @@ func (t *tokens) find() jsontext.Kind {
 
 func (t *tokens) found(at int) jsontext.Kind {
 	t.next = at
-	switch c := t.text[at]; c {
-	case '{', '[', '}', ']', '"', 't', 'f', 'n':
-		return jsontext.Kind(c)
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return '0'
-	}
-	t.lost = true
-	return 0
+	kind := kinds[t.text[at]]
+	t.lost = kind == 0
+	return kind
 }
+
+// kinds tells what begins with a byte; 0 is nothing that may stand in JSON.
+var kinds = func() (of [256]jsontext.Kind) {
+	for _, c := range []byte(`{[}]"tfn`) {
+		of[c] = jsontext.Kind(c)
+	}
+	for _, c := range []byte("-0123456789") {
+		of[c] = '0'
+	}
+	return of
+}()
 
 // skip passes over white space.
 func (t *tokens) skip(at int) int {
@@ -145,6 +140,7 @@ func (t *tokens) step() error {
 		return errLost
 	}
 	t.at, t.kind = t.next+1, 0
+	t.glance()
 	return nil
 }
 
@@ -176,19 +172,38 @@ func (t *tokens) value() (int, error) {
 		t.lost = true
 		return 0, errLost
 	}
+	length := end - t.next
 	t.at, t.kind, t.expect = end, 0, comma
 	if named {
 		t.expect = colon
 	}
-	return end - t.next, nil
+	t.glance()
+	return length, nil
+}
+
+// glance finds what comes next where nobody has put a space in between, as
+// programs write it, or leaves it to find.
+func (t *tokens) glance() {
+	rest := t.text[t.at:]
+	switch {
+	case len(rest) < 2:
+	case t.expect == nothing:
+		t.kind, t.next = kinds[rest[0]], t.at
+	case t.expect == comma && (rest[0] == '}' || rest[0] == ']'):
+		t.kind, t.next = jsontext.Kind(rest[0]), t.at
+	case rest[0] == ',' && t.expect == comma, rest[0] == ':' && t.expect == colon:
+		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
+			t.kind, t.next = kind, t.at+1
+		}
+	}
 }
 
 // quoted gives the end of a string from behind its first quote, -1 when it is
 // none.
 func (t *tokens) quoted(from int) int {
 	if t.plain {
-		length := strings.IndexByte(t.text[from:], '"')
-		if length < 0 || !t.flat && !flat(t.text[from:from+length]) {
+		length := quote(t.text[from:])
+		if length < 0 || !t.flat && !survey(t.text[from:from+length]).flat {
 			return -1
 		}
 		return from + length + 1

@@ -11,17 +11,18 @@ import (
 // bothWays reads a body by the quick way and by the decoder, and compares.
 func bothWays(t *testing.T, body string) (lost bool) {
 	t.Helper()
-	quick, is := quickly(body)
-	if !is {
+	is := survey(body)
+	quick, can := quickly(body, is)
+	if !can {
 		return true
 	}
 	limits := Limits{Depth: 32, Violations: 100}
-	got, fault := thing.follow(quick, body, limits)
+	got, fault := thing.follow(quick, body, is, limits)
 	if quick.lost {
 		return true
 	}
 	source := new(source)
-	want, reason := thing.follow(source.open([]byte(body)), body, limits)
+	want, reason := thing.follow(source.open([]byte(body)), body, is, limits)
 	if diff := cmp.Diff(reason, fault); diff != "" {
 		t.Fatalf("%q: the quick way says otherwise:\n%s", body, diff)
 	}
@@ -102,11 +103,29 @@ func FuzzBothWays(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		bothWays(t, body)
 		sound := jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true))
-		if quick, is := quickly(body); is && quick.sound() && !sound {
+		if quick, can := quickly(body, survey(body)); can && quick.sound() && !sound {
 			t.Fatalf("%q is not sound", body)
 		}
 		if Valid([]byte(body)) != sound {
 			t.Fatalf("%q is valid: %v, want %v", body, !sound, sound)
 		}
 	})
+}
+
+// TestSurveyFindsEveryByte puts every byte at every place of a text: what is
+// seen eight at a time must be what one sees by itself.
+func TestSurveyFindsEveryByte(t *testing.T) {
+	for length := range 20 {
+		for place := range length {
+			for c := range 256 {
+				text := strings.Repeat("x", place) + string([]byte{byte(c)}) + strings.Repeat("~", length-place-1)
+				if got, want := survey(text), (traits{ascii: c < 0x7f, flat: c >= ' ', plain: c != '\\'}); got != want {
+					t.Fatalf("%q: %+v", text, got)
+				}
+				if got, want := quote(text), strings.IndexByte(text, '"'); got != want {
+					t.Fatalf("%q: a quote at %d, want %d", text, got, want)
+				}
+			}
+		}
+	}
 }

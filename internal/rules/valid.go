@@ -5,7 +5,8 @@ import "github.com/go-json-experiment/json/jsontext"
 // Valid reports whether a text is one JSON value, for those who keep JSON
 // without reading it. It says nothing about duplicate keys.
 func Valid(text []byte) bool {
-	if quick, is := quickly(string(text)); is && quick.sound() {
+	whole := string(text)
+	if quick, can := quickly(whole, survey(whole)); can && quick.sound() {
 		return true
 	}
 	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
