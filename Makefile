@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
 CLUSTER := go run ./internal/pgtest/cluster
 
-.PHONY: help demo build release reproducible man test eighteen check lint generate verify screenshots bench soak vuln clean go
+.PHONY: help demo build release reproducible man test eighteen check lint generate verify screenshots bench profile soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Begin with 'make demo'; before you send a change, run 'make check'."
@@ -72,7 +72,13 @@ screenshots: go ## take pictures of every page of the console, light, dark and o
 	@mkdir -p bin/screenshots && LANDFALL_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -run TestPeopleUseTheConsole ./internal/console && ls bin/screenshots
 
 bench: go ## measure ratios against bare programs on this machine; PAGE=docs/speed.md writes its table from the run
-	@go run ./bench $(if $(PAGE),-write $(PAGE))
+	@go run -pgo=cmd/landfall/landfall.pgo ./bench $(if $(PAGE),-write $(PAGE))
+
+# What a release spends its time on, for the compiler.
+PROFILED := stage-postgres,stage-sqlite,bulk-stage-postgres,bulk-stage-sqlite,process-postgres,process-sqlite,run-postgres,run-sqlite,import-postgres,import-sqlite,notes-1-postgres,transactions-100-sqlite,dry-run-sqlite,flood-sqlite,list,validate
+
+profile: go ## measure busy servers once more for the compiler, into cmd/landfall/landfall.pgo; a release is built with it
+	@go run ./bench -length 8s -rounds 1 -only $(PROFILED) -profile cmd/landfall/landfall.pgo
 
 soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, and PostgreSQL 100 times; purge a million events
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...

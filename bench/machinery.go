@@ -24,6 +24,7 @@ import (
 type machinery struct {
 	folder   string
 	program  string
+	profiler *profiler // nil: nobody looks
 	postgres *pgtest.Cluster
 	floods   map[string]*flood // that came already
 	million  *book             // that was sent already
@@ -38,7 +39,8 @@ func prepare(ctx context.Context) (*machinery, error) {
 		return nil, err
 	}
 	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]siege{}}
-	build := exec.CommandContext(ctx, "go", "build", "-o", m.program, "./cmd/landfall")
+	// As a release is built: with what the compiler was told of busy servers.
+	build := exec.CommandContext(ctx, "go", "build", "-pgo", profileOfBusyServers, "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)
 	}
@@ -90,6 +92,14 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 		return nil, err
 	}
 	s.command = exec.CommandContext(ctx, m.program, "serve", "--listen", s.address, "--database", database)
+	if m.profiler != nil {
+		ops, err := freeAddress()
+		if err != nil {
+			return nil, err
+		}
+		s.command.Args = append(s.command.Args, "--ops-listen", ops)
+		defer func() { go m.profiler.watch(ctx, ops) }()
+	}
 	log, err := os.Create(filepath.Join(m.folder, "serve.log"))
 	if err != nil {
 		return nil, err

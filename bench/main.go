@@ -41,11 +41,12 @@ func main() {
 	book := flag.Int("book", 10_000, "accounts of the book that is moved")
 	rows := flag.Int("rows", 1_000_000, "rows of the long list")
 	write := flag.String("write", "", "page whose table is written from this run, which must be a whole one")
+	profile := flag.String("profile", "", "file that a profile of the measured servers is written to, for the compiler; figures are worse meanwhile")
 	only := flag.String("only", "", "comma-separated names of the measurements to run; all by default")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, only: *only, page: *write})
+	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, only: *only, page: *write, profile: *profile})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -55,12 +56,13 @@ func main() {
 
 // plan says how much to measure.
 type plan struct {
-	length time.Duration
-	rounds int
-	rows   int
-	book   int
-	only   string
-	page   string
+	length  time.Duration
+	rounds  int
+	rows    int
+	book    int
+	only    string
+	page    string
+	profile string
 }
 
 // measurement is one line of the report.
@@ -172,14 +174,17 @@ type result struct {
 // run prints every line as soon as it is known, and fails when a goal was missed, so
 // that a script notices.
 func run(ctx context.Context, p plan) error {
-	if p.page != "" && p.only != "" {
-		return errors.New("a page is written from a whole run")
+	if p.page != "" && (p.only != "" || p.profile != "") {
+		return errors.New("a page is written from a whole run, and while nobody takes profiles")
 	}
 	machinery, err := prepare(ctx)
 	if err != nil {
 		return err
 	}
 	defer machinery.close()
+	if p.profile != "" {
+		machinery.profiler = &profiler{machinery.folder}
+	}
 	fmt.Printf("%-26s %7s %7s   %-44s %s\n", "measurement", "found", "goal", "landfall", "held against")
 	var lines []line
 	missed := 0
@@ -202,6 +207,9 @@ func run(ctx context.Context, p plan) error {
 		if err := writePage(p.page, lines, time.Now()); err != nil {
 			return err
 		}
+	}
+	if p.profile != "" {
+		return machinery.profiler.join(ctx, p.profile)
 	}
 	if missed > 0 {
 		return fmt.Errorf("%d goals missed", missed)

@@ -74,7 +74,7 @@ func build(out, version, target string) (string, error) {
 	if system == "windows" {
 		file += ".exe"
 	}
-	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, //nolint:gosec,noctx // what the person who releases typed
+	command := exec.Command("go", "build", "-pgo=cmd/landfall/landfall.pgo", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, //nolint:gosec,noctx // what the person who releases typed
 		"-o", filepath.Join(out, file), "./cmd/landfall")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
 	if output, err := command.CombinedOutput(); err != nil {
