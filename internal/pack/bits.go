@@ -158,4 +158,6 @@ func reversed(code uint16, width uint8) (turned uint16) {
 	return turned
 }
 
-func (c *codes) code(symbol uint8) (uint64, uint8) { return uint64(c.of[symbol].value), c.of[symbol].width }
+func (c *codes) code(symbol uint8) (uint64, uint8) {
+	return uint64(c.of[symbol].value), c.of[symbol].width
+}

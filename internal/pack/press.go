@@ -125,7 +125,7 @@ func (p *pattern) look(d *desk, at, end int) (found, length int) {
 	word := d.text.load(at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot
-	*slot = d.round<<16 | uint32(at) //nolint:gosec // a place takes 16 bits
+	*slot = d.round<<16 | uint32(at)                                                               //nolint:gosec // a place takes 16 bits
 	if from := int(p.places[hash(word, patternBits)]); uint32(d.text.load(from)) == uint32(word) { //nolint:gosec // four bytes are compared
 		found, length = from, d.text.same(at, from, end)
 	}

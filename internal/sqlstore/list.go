@@ -85,29 +85,75 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 }
 
 // inBatches streams what next reads, a batch at a time. Each batch is a short
-// transaction of its own; next starts behind the batch before.
+// transaction of its own; next starts behind the batch before. While one batch
+// is being taken the next one is read, so that neither the database nor whoever
+// takes the rows waits for the other.
 func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for left := limit; limit == 0 || left > 0; left -= listBatch {
-			wanted := listBatch
+		left := limit
+		read := func() (batch readBatch[T]) {
+			batch.wanted = listBatch
 			if limit > 0 {
-				wanted = min(left, listBatch)
+				batch.wanted = min(left, listBatch)
 			}
-			rows, err := next(wanted)
-			if err != nil {
+			left -= batch.wanted
+			batch.rows, batch.err = next(batch.wanted)
+			return batch
+		}
+		for batch := read(); ; {
+			if batch.err != nil {
 				var none T
-				yield(none, err)
+				yield(none, batch.err)
 				return
 			}
-			for _, row := range rows {
-				if !yield(row, nil) {
-					return
-				}
+			more := len(batch.rows) == batch.wanted && (limit == 0 || left > 0)
+			ahead := func() readBatch[T] { return batch }
+			if more {
+				ahead = meanwhile(read)
 			}
-			if len(rows) < wanted {
+			taken := batch.handOver(yield)
+			// Also when nobody wants it any more: it must not outlive the list.
+			if batch = ahead(); !more || !taken {
 				return
 			}
 		}
+	}
+}
+
+// readBatch is what one short transaction gave of a list.
+type readBatch[T any] struct {
+	wanted int
+	rows   []T
+	err    error
+}
+
+// handOver gives the rows away, and reports whether all were taken.
+func (b readBatch[T]) handOver(yield func(T, error) bool) bool {
+	for _, row := range b.rows {
+		if !yield(row, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// meanwhile does some work on the side; what it gives waits for it. A panic
+// there becomes one here, where somebody catches it.
+func meanwhile[T any](work func() T) (result func() T) {
+	var given T
+	var fault any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { fault = recover() }()
+		given = work()
+	}()
+	return func() T {
+		<-done
+		if fault != nil {
+			panic(fault)
+		}
+		return given
 	}
 }
 
@@ -115,8 +161,8 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 func (v *view) list(
 	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
+	var number sql.NullString
 	return collect(ctx, v.session, func(scan scanner, entry *landfall.ProcessEntry) error {
-		var number sql.NullString
 		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt})
 		entry.AccountNumber = number.String
 		return err
