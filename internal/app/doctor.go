@@ -90,6 +90,7 @@ func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 	d.listener()
 	d.port()
 	d.certificate()
+	d.secrets()
 	d.file()
 	d.folders()
 	d.database(ctx)
@@ -129,13 +130,14 @@ func (d *doctor) certificate() {
 	default:
 		d.say("certificate", Good, "good until "+shown.expiry().Format(time.DateOnly), "")
 	}
-	if info, err := os.Stat(d.settings.TLS.Key); err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.say("private key", Weak, "others than its owner can read it", "chmod 600 "+d.settings.TLS.Key)
-	}
 }
 
-// leastSpace is what a database should have to grow into.
-const leastSpace = 1 << 30
+// leastSpace is what a database should have to grow into, and noSpace what is
+// gone with the next few writes.
+const (
+	leastSpace = 1 << 30
+	noSpace    = 32 << 20
+)
 
 // file looks at where a SQLite database is.
 func (d *doctor) file() {
@@ -144,9 +146,7 @@ func (d *doctor) file() {
 		return
 	}
 	folder := filepath.Dir(name.File())
-	if info, err := os.Stat(name.File()); err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.say("database file", Weak, "others than its owner can read it", "chmod 600 "+name.File())
-	}
+	d.private("database file", name.File())
 	probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
 	if err != nil {
 		d.say("database folder", Bad, "nothing can be written to it: "+err.Error(), "give the folder to the user the server runs as")
@@ -156,6 +156,8 @@ func (d *doctor) file() {
 	free, known := freeSpace(folder)
 	switch {
 	case !known:
+	case free < noSpace:
+		d.say("disk space", Bad, fmt.Sprintf("the disk where the database is has %d KiB left", free>>10), "make room at once: writes are refused when the disk is full")
 	case free < leastSpace:
 		d.say("disk space", Weak, fmt.Sprintf("%d MiB are free where the database is", free>>20), "make room: writes are refused when the disk is full")
 	default:
@@ -220,11 +222,6 @@ func (d *doctor) database(ctx context.Context) {
 
 // encryption says which keys are needed, and which are not any more.
 func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
-	if path := d.settings.EncryptionKeyFile; path != "" {
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			d.say("encryption key", Weak, "others than its owner can read it", "chmod 600 "+path)
-		}
-	}
 	found, err := store.Encryption(ctx)
 	switch {
 	case err != nil:

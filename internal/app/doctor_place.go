@@ -71,3 +71,25 @@ func (d *doctor) folders() {
 		d.say(setting, Good, folder+" can be written to", "")
 	}
 }
+
+// secrets looks at the files that nobody but the server should read.
+func (d *doctor) secrets() {
+	for _, secret := range []struct{ what, path string }{
+		{"private key", d.settings.TLS.Key},
+		{"encryption key", d.settings.EncryptionKeyFile},
+		{"audit key", d.settings.AuditKeyFile},
+		{"webhook key", d.settings.WebhookKeyFile},
+		{"database password", d.settings.DatabasePasswordFile},
+		{"mail password", d.settings.Mail.PasswordFile},
+	} {
+		d.private(secret.what, secret.path)
+	}
+}
+
+// private warns of a file that others than its owner can read. One that is not
+// there is told of elsewhere.
+func (d *doctor) private(what, path string) {
+	if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.say(what, Weak, "others than its owner can read it", "chmod 600 "+path)
+	}
+}

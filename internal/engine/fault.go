@@ -34,6 +34,9 @@ func (f *Fault) Error() string {
 	}
 	if f.code != "" {
 		text += " (code " + f.code
+		if full[f.code] {
+			text += ", its disk is full"
+		}
 		if f.constraint != "" {
 			text += ", constraint " + f.constraint
 		}
@@ -41,6 +44,10 @@ func (f *Fault) Error() string {
 	}
 	return text
 }
+
+// full are the codes of a disk that takes nothing more: PostgreSQL's disk_full,
+// SQLite's SQLITE_FULL, and what it says when not even its index of the log fits.
+var full = map[string]bool{"53100": true, "13": true, "4874": true}
 
 // Unwrap gives the sentinels to errors.Is.
 func (f *Fault) Unwrap() error { return f.cause }
