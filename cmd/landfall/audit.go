@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"strconv"
 	"time"
 
@@ -163,6 +164,9 @@ func auditVerify() *cobra.Command {
 			"entries": verdict.Chain.Place, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
 			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
 		}
+		if verdict.Checkpoints > 0 {
+			told["last_checkpoint_at"], told["last_checkpoint_place"] = verdict.Last.At, verdict.Last.Place
+		}
 		if verdict.Wrong != "" {
 			told["wrong"], told["place"], told["entry"] = verdict.Wrong, verdict.Place, verdict.Entry
 		}
@@ -187,7 +191,8 @@ func auditVerify() *cobra.Command {
 func printVerdict(out io.Writer, verdict notary.Verdict) {
 	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
 	if verdict.Checkpoints > 0 {
-		fmt.Fprintf(out, ", %d checkpoints agree", verdict.Checkpoints)
+		fmt.Fprintf(out, ", %d checkpoints agree, the last of %s with %d entries behind it",
+			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Place-verdict.Last.Place)
 	}
 	if verdict.Unsealed > 0 {
 		fmt.Fprintf(out, ", %d newer ones not chained yet", verdict.Unsealed)
@@ -211,6 +216,9 @@ func readEvidence(files []string, public string) (evidence notary.Evidence, err 
 			return evidence, fmt.Errorf("%s: %w", name, err)
 		}
 		evidence.Checkpoints = append(evidence.Checkpoints, found...)
+	}
+	if len(files) > 0 && len(evidence.Checkpoints) == 0 {
+		return evidence, fmt.Errorf("there is no checkpoint in %s: was it cut off, or is it the wrong file?", strings.Join(files, ", "))
 	}
 	if public != "" {
 		text, err := os.ReadFile(public)

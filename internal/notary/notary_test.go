@@ -87,6 +87,25 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if err != nil || verdict.Wrong != "" || verdict.Checkpoints != 2 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
+	// Of a file that was cut off or put back to an earlier state one sees how far it goes.
+	verdict, err = notary.Verify(t.Context(), open1, notary.Evidence{Checkpoints: found[:1], Public: reader})
+	if err != nil || verdict.Wrong != "" || verdict.Last.Place != 3 || verdict.Chain.Place != 5 {
+		t.Errorf("%+v, %v", verdict, err)
+	}
+	// Checkpoints that changed their places are not those that were signed, and
+	// two that were, of two chains that both went on from here, contradict.
+	one, two := found[0], found[1]
+	one.Place, two.Place = two.Place, one.Place
+	verdict, err = notary.Verify(t.Context(), open1, notary.Evidence{Checkpoints: []notary.Checkpoint{one, two}, Public: reader})
+	if err != nil || !strings.Contains(verdict.Wrong, "not signed with this key") {
+		t.Errorf("%+v, %v", verdict, err)
+	}
+	two = found[1]
+	two.Hash = strings.Repeat("0", 64)
+	verdict, err = notary.Verify(t.Context(), open1, notary.Evidence{Checkpoints: append(found[:2:2], two)})
+	if err != nil || !strings.Contains(verdict.Wrong, "contradict each other about place 5") {
+		t.Errorf("%+v, %v", verdict, err)
+	}
 	// A checkpoint that somebody made up is told, and one of another database.
 	forged := found[1]
 	forged.Hash = strings.Repeat("0", 64)
@@ -104,6 +123,20 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	}
 	if strings.Contains(said.String(), "shorter") {
 		t.Error(said.String())
+	}
+	// A line over which its writer was killed spoils no other.
+	if err := os.WriteFile(file, append(text, []byte(`{"chain":"half`)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	jot(t, open1, 1)
+	runOnce(t, open1, witness, log)
+	spoilt, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.Replace(string(spoilt), `{"chain":"half`+"\n", "", 1)
+	if found, err := notary.ReadCheckpoints(strings.NewReader(whole)); err != nil || len(found) != 3 || found[2].Place != 6 {
+		t.Errorf("%+v, %v in %s", found, err, spoilt)
 	}
 	// A database that is shorter than its last checkpoint says so when it starts.
 	longer := strings.Replace(string(text), `"place":5`, `"place":9`, 1)

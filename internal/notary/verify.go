@@ -17,6 +17,9 @@ type Verdict struct {
 	Chain       landfall.AuditChain
 	Unsealed    int // entries that were not chained yet
 	Checkpoints int // that agree with the chain
+	// Last is the furthest of them. What is behind it nobody but the database
+	// vouches for: a file of checkpoints that was cut off shows there.
+	Last Checkpoint
 	// Wrong is the first thing that does not hold; "": nothing.
 	Wrong string
 	Place int64 // where that is
@@ -128,6 +131,7 @@ func (w *walk) step(ctx context.Context, link landfall.AuditLink) error {
 			return nil
 		}
 		w.Checkpoints++
+		w.Last = one
 	}
 	return nil
 }

@@ -47,12 +47,28 @@ func (w *Witness) note(chain landfall.AuditChain, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	opened, err := os.OpenFile(w.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	opened, err := os.OpenFile(w.file, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = opened.Write(append(line, '\n'))
+	line = append(line, '\n')
+	if cutOff(opened) {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = opened.Write(line)
 	return errors.Join(err, opened.Sync(), opened.Close())
+}
+
+// cutOff says whether the last line of a file has no end: whoever wrote it was
+// killed over it. What is written next must not be lost with it.
+func cutOff(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	var end [1]byte
+	_, err = file.ReadAt(end[:], info.Size()-1)
+	return err == nil && end[0] != '\n'
 }
 
 // last reads the newest checkpoint of the file, if there is one.
