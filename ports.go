@@ -3,7 +3,6 @@ package landfall
 import (
 	"context"
 	"iter"
-	"time"
 )
 
 // Store keeps everything. Its comments are promises: each has a case in the
@@ -160,39 +159,6 @@ type Lister interface {
 	Behind(ctx context.Context, query BehindQuery) iter.Seq2[Behind, error]
 }
 
-// Inspector looks for what does not hold.
-type Inspector interface {
-	// Inspect checks everything that can be checked: documents against their
-	// hashes, revisions, ledgers against balances and lengths, counters,
-	// states. It streams what does not hold, and how far it is, reading a batch
-	// at a time; what happens meanwhile confuses it not.
-	Inspect(ctx context.Context) iter.Seq2[Inspection, error]
-}
-
-// Purger takes away what was kept long enough.
-type Purger interface {
-	// Purge looks at some hundred rows of a supplier, behind a place, and takes
-	// away what was kept for longer than the supplier's settings say: staged
-	// documents, the words of failures, and whom mails went to. Hashes, revisions,
-	// codes, states and times stay. What an account that can still be taken back
-	// would need stays as well. What somebody else holds at the moment is left for
-	// another time. A dry run takes nothing away. ErrNotFound: no such supplier.
-	Purge(ctx context.Context, order PurgeOrder) (PurgeStep, error)
-}
-
-// Locksmith seals what is personal with the key that seals today, where it was
-// sealed with another one or not at all.
-type Locksmith interface {
-	// Rekey looks at some hundred rows and seals of them what is to be. What
-	// changes meanwhile is left alone, and looked at again in another round; what
-	// was interrupted goes on where it was. When a whole round finds nothing left,
-	// the other keys are forgotten. ErrNotFound: there are no keys.
-	Rekey(ctx context.Context) (RekeyStep, error)
-
-	// Encryption says with which keys something is sealed.
-	Encryption(ctx context.Context) (Encryption, error)
-}
-
 // View is what can be read.
 type View interface {
 	SupplierReader
@@ -231,35 +197,6 @@ type Tx interface {
 	OperatorWriter
 }
 
-// SupplierReader reads import suppliers.
-type SupplierReader interface {
-	// Supplier gives one by its code, or ErrNotFound.
-	Supplier(ctx context.Context, code string) (Supplier, error)
-	// GrantedSupplier gives one only if the organisation was granted it; no
-	// such supplier and no grant are the same ErrNotFound.
-	GrantedSupplier(ctx context.Context, organisation, code string) (Supplier, error)
-	// Suppliers gives all, by code.
-	Suppliers(ctx context.Context) ([]Supplier, error)
-	// Grantees names the organisations granted a supplier, sorted.
-	Grantees(ctx context.Context, code string) ([]string, error)
-}
-
-// SupplierWriter changes import suppliers.
-type SupplierWriter interface {
-	// CreateSupplier keeps a new one, or ErrExists. CreatedAt is set here.
-	CreateSupplier(ctx context.Context, supplier Supplier) error
-	// HoldSuppliers keeps everybody else from creating or changing suppliers
-	// until this transaction ends, for decisions about all of them.
-	HoldSuppliers(ctx context.Context) error
-	// SaveSupplier replaces the settings of an existing one, or ErrNotFound.
-	SaveSupplier(ctx context.Context, supplier Supplier) error
-	// Grant lets an organisation use a supplier; again is fine. An absent
-	// supplier or organisation is ErrNotFound.
-	Grant(ctx context.Context, code, organisation string) error
-	// Ungrant takes it back; ErrNotFound when there was no grant.
-	Ungrant(ctx context.Context, code, organisation string) error
-}
-
 // ProcessReader reads account import processes.
 type ProcessReader interface {
 	// Process gives one by its key, or ErrNotFound. A claim whose lease has
@@ -296,73 +233,6 @@ type ProcessWriter interface {
 	// refusal goes. ErrNotFound when there is not even that;
 	// ErrExists while it is being created.
 	Erase(ctx context.Context, key Key) (Erasure, error)
-}
-
-// CredentialReader reads organisations, keys and tokens.
-type CredentialReader interface {
-	Organisation(ctx context.Context, name string) (Organisation, error)
-	Organisations(ctx context.Context) ([]Organisation, error)
-	// BytesSent says how many bytes an organisation has sent on a day, written
-	// YYYY-MM-DD.
-	BytesSent(ctx context.Context, organisation, day string) (int64, error)
-	// Key gives an API key by its public id, revoked and expired ones too.
-	Key(ctx context.Context, id string) (APIKey, error)
-	// Keys gives the keys of an organisation, or of all with "", oldest first.
-	Keys(ctx context.Context, organisation string) ([]APIKey, error)
-	// Token gives a service token by the hash of its text, spent and expired
-	// ones too, with the key it came from and that key's organisation.
-	Token(ctx context.Context, hash [32]byte) (ServiceToken, APIKey, Organisation, error)
-}
-
-// CredentialWriter changes organisations, keys and tokens.
-type CredentialWriter interface {
-	// Vouch answers ErrRevoked when an author's key was revoked, has ended or is
-	// of a disabled organisation. Whatever is written in the name of a key through
-	// Update asks for it in the same transaction. No author is a good one: an
-	// operator.
-	Vouch(ctx context.Context, author Author) error
-	CreateOrganisation(ctx context.Context, name string) error // or ErrExists; with the default quotas
-	// SetQuotas replaces the quotas of an organisation, or ErrNotFound.
-	SetQuotas(ctx context.Context, name string, quotas Quotas) error
-	// AddBytesSent adds to what an organisation has sent on a day and gives the
-	// sum; of many at once none is lost. Days long gone are forgotten.
-	AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error)
-	SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error
-	CreateKey(ctx context.Context, key APIKey) error // CreatedAt is set here
-	// RevokeKey marks a key; its tokens are worthless from then on. Revoking
-	// again keeps the first time. ErrNotFound when there is no such key.
-	RevokeKey(ctx context.Context, id string) error
-	// UseKeys notes that keys are in use now, unless that was noted less than a
-	// minute ago. Unknown ones are left out.
-	UseKeys(ctx context.Context, ids ...string) error
-	// ExpireKey brings a key's end forward to an instant (rotation's overlap).
-	ExpireKey(ctx context.Context, id string, at time.Time) error
-	SaveTokens(ctx context.Context, tokens ...ServiceToken) error
-	// StartFamily keeps a new family of tokens; again changes nothing.
-	StartFamily(ctx context.Context, family TokenFamily) error
-	// EndFamily ends every token of a family, now and to come.
-	EndFamily(ctx context.Context, id [32]byte) error
-	// DropEndedFamilies forgets families whose end was before an instant, with
-	// whom all their tokens have ended, and no more than a limit.
-	DropEndedFamilies(ctx context.Context, before time.Time, limit int) (int, error)
-	// SpendToken uses up a refresh token: nil for exactly one caller, and
-	// ErrNotFound for an unknown, expired or spent one and one whose family
-	// has ended.
-	SpendToken(ctx context.Context, hash [32]byte) error
-	// DropExpiredTokens forgets tokens that ended before an instant, the oldest
-	// first and at most limit of them, and says how many it forgot.
-	DropExpiredTokens(ctx context.Context, before time.Time, limit int) (int, error)
-}
-
-// TeamReader reads operations teams.
-type TeamReader interface {
-	Team(ctx context.Context, name string) (Team, error)
-	Teams(ctx context.Context) ([]Team, error)
-}
-
-// TeamWriter changes operations teams.
-type TeamWriter interface {
-	CreateTeam(ctx context.Context, name string) error // or ErrExists
 }
 
 // RecordReader reads what happened.
@@ -404,74 +274,4 @@ type AccountReader interface {
 	// UndoneAccount gives the account that had a number and was taken back, or
 	// ErrNotFound.
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)
-}
-
-// TallyReader reads what a supplier's accounts come to.
-type TallyReader interface {
-	// Tallies gives the figures of everything known of a supplier, or
-	// ErrNotFound. They are exact: what was written in one transaction is in
-	// them whole or not at all, and they take no longer with more accounts.
-	Tallies(ctx context.Context, supplier string) (Tallies, error)
-	// Recount gives the same from the rows themselves, which takes the longer
-	// the more there are: created accounts come from the ledger and from what
-	// they consist of. In one view it is what Tallies gives.
-	Recount(ctx context.Context, supplier string) (Tallies, error)
-	// InProgress says by supplier how many accounts are being created now; those
-	// without any are left out. In the tallies they are pending or failed until
-	// that has ended.
-	InProgress(ctx context.Context) (map[string]int64, error)
-}
-
-// ReconciliationReader reads what was claimed and what was signed.
-type ReconciliationReader interface {
-	// ControlTotals gives the newest of a supplier, or ErrNotFound.
-	ControlTotals(ctx context.Context, supplier string) (ControlTotals, error)
-	// FormerControlTotals gives all there ever were, the newest first.
-	FormerControlTotals(ctx context.Context, supplier string) ([]ControlTotals, error)
-	// SignOffs gives what was signed of a supplier, or of all with "", the
-	// newest first, without the documents.
-	SignOffs(ctx context.Context, supplier string) ([]SignOff, error)
-	// SignOff gives one with its documents, or ErrNotFound. Documents that are
-	// not the ones that were sealed are an error.
-	SignOff(ctx context.Context, id int64) (SignOff, error)
-}
-
-// ReconciliationWriter writes down what is claimed and signed. Nothing of it is
-// ever changed afterwards.
-type ReconciliationWriter interface {
-	// SetControlTotals keeps new totals, which count from now on; or
-	// ErrNotFound when there is no such supplier. SetAt is set here.
-	SetControlTotals(ctx context.Context, supplier string, totals ControlTotals) (ControlTotals, error)
-	// KeepSignOff seals a signed reconciliation and gives its number.
-	KeepSignOff(ctx context.Context, signed SignOff) (int64, error)
-}
-
-// VendorReader reads the payment vendors the operator configured.
-type VendorReader interface {
-	Vendor(ctx context.Context, code string) (Vendor, error) // or ErrNotFound
-	Vendors(ctx context.Context) ([]Vendor, error)           // all, by code
-	// GrantedVendor gives a vendor only if the supplier may use it: the vendor
-	// is open to every supplier, or was granted to this one. No such vendor and
-	// no grant are the same ErrNotFound.
-	GrantedVendor(ctx context.Context, supplier, code string) (Vendor, error)
-	// VendorGrants says which suppliers may use a vendor, or ErrNotFound.
-	VendorGrants(ctx context.Context, code string) (VendorGrants, error)
-}
-
-// VendorWriter changes the payment vendors.
-type VendorWriter interface {
-	// SaveVendor keeps a vendor, or replaces the one with its code. CreatedAt
-	// is set here, the first time.
-	SaveVendor(ctx context.Context, vendor Vendor) error
-	// RemoveVendor forgets a vendor with its grants, or ErrNotFound.
-	// Instructions stay.
-	RemoveVendor(ctx context.Context, code string) error
-	// GrantVendor lets a supplier use a vendor, and from then on nobody who was
-	// not granted it; again is fine. An absent one of the two is ErrNotFound.
-	GrantVendor(ctx context.Context, code, supplier string) error
-	// UngrantVendor takes a grant back; ErrNotFound when there was none. A
-	// vendor that lost its last grant is for nobody, not for everybody.
-	UngrantVendor(ctx context.Context, code, supplier string) error
-	// OpenVendor lets every supplier use a vendor and forgets its grants.
-	OpenVendor(ctx context.Context, code string) error
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -229,143 +226,6 @@ func (a *App) Ops() http.Handler { return a.api.Ops() }
 
 // Store is where everything is kept.
 func (a *App) Store() landfall.Store { return a.store }
-
-// opsConnections is plenty for whoever reads metrics.
-const opsConnections = 64
-
-// Listen opens the listeners and gives the address of the main one. Callers
-// that come before Run wait in line.
-func (a *App) Listen(ctx context.Context) (net.Addr, error) {
-	var err error
-	settings := a.settings
-	settings.MaxConnections = fitting(settings.MaxConnections, settings.Connections)
-	if a.main, err = newServer(ctx, settings.Listen, a.api, settings, a.log.Logger); err != nil {
-		return nil, err
-	}
-	if settings.TLS.Certificate != "" {
-		shown, err := newCredentials(settings.TLS, a.log.Logger)
-		if err != nil {
-			return nil, errors.Join(err, a.main.door.Close())
-		}
-		a.main.secure(shown)
-	}
-	if settings.OpsListen == "" {
-		return a.main.address(), nil
-	}
-	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
-	settings.MaxConnections, settings.MaxPerSource = opsConnections, 0
-	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log.Logger); err != nil {
-		return nil, errors.Join(err, a.main.door.Close())
-	}
-	return a.main.address(), nil
-}
-
-// Run serves until the context ends, and then ends in order: not ready first,
-// then no new callers, then the running requests. The operator's listener goes
-// last, so that the end can be watched.
-func (a *App) Run(ctx context.Context) error {
-	a.introduce()
-	failed := make(chan error, 2)
-	go func() { failed <- a.main.serve() }()
-	if a.ops != nil {
-		go func() { failed <- a.ops.serve() }()
-	}
-	chores, stopChores := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { a.Conduct(ctx) })
-	// Systemd hears of it until the very end, which may take its time.
-	watched, unwatched := context.WithCancel(context.WithoutCancel(ctx))
-	defer unwatched()
-	go keepWatchdog(watched)
-	notify("READY=1")
-	running.Go(func() { a.sweep(chores) })
-	running.Go(func() { a.keepBytes(chores) })
-	running.Go(func() { giveBackMemory(chores) })
-	running.Go(func() { a.keepUses(chores) })
-	running.Go(func() { a.beat(chores) })
-	if a.mail != nil {
-		running.Go(func() { a.mail.Run(chores) })
-	}
-	running.Go(func() { a.webhooks.Run(chores) })
-	running.Go(func() { a.notary.Run(chores) })
-	defer running.Wait()
-	defer stopChores()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	return a.drain(context.WithoutCancel(ctx))
-}
-
-// drain ends in order, within the time the settings give.
-func (a *App) drain(ctx context.Context) error {
-	a.log.Info("shutting down")
-	notify("STOPPING=1")
-	a.draining.Store(true)
-	close(a.ending)
-	// Balancers notice, and callers are told to leave with their next answer,
-	// before connections are closed under those that are quiet.
-	time.Sleep(a.settings.ShutdownDelay)
-	grace, cancel := context.WithTimeout(ctx, a.settings.ShutdownGrace)
-	defer cancel()
-	err := a.main.drain(grace)
-	if a.ops != nil {
-		err = errors.Join(err, a.ops.http.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("requests were still running after %s: %w", a.settings.ShutdownGrace, err)
-	}
-	a.log.Info("shut down")
-	return nil
-}
-
-// sweepEvery is how often expired tokens are forgotten. They are worthless
-// already; this only keeps their table small.
-const sweepEvery = 10 * time.Minute
-
-// sweep forgets expired tokens until the context ends. A failure is no trouble:
-// the next round finds them again.
-func (a *App) sweep(ctx context.Context) {
-	for {
-		// Replicas started together spread out.
-		pause := sweepEvery/2 + rand.N(sweepEvery) //nolint:gosec // nothing hangs on it
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return
-		}
-		if dropped, err := a.issuer.Sweep(ctx); err != nil {
-			a.log.Warn("expired tokens could not be forgotten", "error", err)
-		} else if dropped > 0 {
-			a.log.Debug("expired tokens forgotten", "count", dropped)
-		}
-		if _, err := a.doorman.Sweep(ctx); err != nil {
-			a.log.Warn("sessions of the console that are over could not be forgotten", "error", err)
-		}
-	}
-}
-
-// useEvery is how exactly operators see when a key was last used.
-const useEvery = time.Minute
-
-// keepUses writes down now and then which keys were used, and once more at
-// the end: a write for every request would cost more than the request.
-func (a *App) keepUses(ctx context.Context) {
-	for ended := false; !ended; {
-		select {
-		case <-time.After(useEvery):
-		case <-ctx.Done():
-			ended = true
-		}
-		// The last uses are written down although the end has come.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
-		if err := a.gate.KeepUses(last); err != nil {
-			a.log.Warn("when keys were used is not written down yet", "error", err)
-		}
-		cancel()
-	}
-}
 
 // lastUses bounds a write that nobody waits for.
 const lastUses = 5 * time.Second

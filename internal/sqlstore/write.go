@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"landfall"
@@ -210,31 +208,6 @@ func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall
 	}
 }
 
-// note adds notes behind the last one; those without a time were made now.
-func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, by landfall.Author) error {
-	for i := range notes {
-		n := &notes[i]
-		var body, paths any
-		if n.Body != "" {
-			body = n.Body
-		}
-		if n.DocumentPaths != nil {
-			text, err := json.Marshal(n.DocumentPaths)
-			if err != nil {
-				return err
-			}
-			paths = string(text)
-		}
-		created := now
-		if !n.CreatedAt.IsZero() {
-			created = n.CreatedAt.UnixMicro()
-		}
-		r.notes.add(id, r.safe.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
-			textArg(by.KeyID), textArg(by.RequestID))
-	}
-	return nil
-}
-
 // statement numbers on behind those that are there.
 func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
 	for i := range statements {
@@ -267,38 +240,6 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, number, at, string(details),
 		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return nil
-}
-
-// unwrittenDigest is what notes without a body used to be kept under.
-const unwrittenDigest = 0
-
-// noteSought is what a note is found by that may be there already.
-type noteSought struct {
-	digest int64
-	second int64 // in which it was made, in microseconds
-	timed  bool
-}
-
-// seek gives what notes are found by, each once, with what those without a body
-// used to be kept under.
-func (s *safe) seek(notes []landfall.Note) []noteSought {
-	sought := make([]noteSought, 0, len(notes)+1)
-	for i := range notes {
-		for _, digest := range s.noteDigests(&notes[i]) {
-			note := noteSought{digest: digest}
-			if at := notes[i].CreatedAt; !at.IsZero() {
-				note.second, note.timed = at.Unix()*1_000_000, true
-			}
-			sought = append(sought, note)
-		}
-		if notes[i].Body == "" {
-			sought = append(sought, noteSought{digest: unwrittenDigest})
-		}
-	}
-	slices.SortFunc(sought, func(a, b noteSought) int {
-		return cmp.Or(cmp.Compare(a.digest, b.digest), cmp.Compare(a.second, b.second))
-	})
-	return slices.Compact(sought)
 }
 
 // dayArg gives a day as the databases keep it; the zero day is NULL.

@@ -1,0 +1,142 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// newRun asks for a run of the usual supplier.
+func newRun(t *testing.T, store landfall.Store, plan landfall.RunPlan) (run landfall.Run) {
+	t.Helper()
+	plan.Supplier, plan.Team = code, team
+	if plan.Select == "" {
+		plan.Select = landfall.SelectPending
+	}
+	update(t, store, func(tx landfall.Tx) (err error) {
+		run, err = tx.CreateRun(t.Context(), landfall.Run{Plan: plan})
+		return err
+	})
+	return run
+}
+
+// choose chooses all accounts of a run and lets it begin.
+func choose(t *testing.T, store landfall.Store, id string) landfall.Run {
+	t.Helper()
+	for done := false; !done; {
+		var err error
+		if done, err = store.ChooseRun(t.Context(), id); err != nil {
+			t.Fatalf("ChooseRun: %v", err)
+		}
+	}
+	return change(t, store, id, func(run *landfall.Run) { run.Start() })
+}
+
+// change lets a run's own method change it.
+func change(t *testing.T, store landfall.Store, id string, how func(*landfall.Run)) (run landfall.Run) {
+	t.Helper()
+	update(t, store, func(tx landfall.Tx) (err error) {
+		if run, err = tx.Run(t.Context(), id); err != nil {
+			return err
+		}
+		how(&run)
+		return tx.SaveRun(t.Context(), run)
+	})
+	return seen(t, store, id)
+}
+
+// seen gives a run as it stands.
+func seen(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		run, err = view.Run(t.Context(), id)
+		return err
+	})
+	return run
+}
+
+// takeSlice takes a slice, whose members must be as many as wanted.
+func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duration, members int) landfall.RunSlice {
+	t.Helper()
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: lease, Width: 64})
+	if err != nil || len(slice.Members) != members {
+		t.Fatalf("TakeSlice: %d members, want %d, %v", len(slice.Members), members, err)
+	}
+	return slice
+}
+
+// noSlice: there is nothing to do for anybody, which is how workers find out.
+func noSlice(t *testing.T, store landfall.Store, id string) {
+	t.Helper()
+	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Width: 64})
+	want(t, err, landfall.ErrNotFound)
+}
+
+// claimAll claims the members of a slice, all of whom are free.
+func claimAll(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
+	t.Helper()
+	requests := make([]landfall.ClaimRequest, len(slice.Members))
+	for i, member := range slice.Members {
+		requests[i] = wish(member.Key)
+		requests[i].DryRun = slice.Run.Plan.DryRun
+	}
+	outcomes, err := store.ClaimSlice(t.Context(), requests)
+	if err != nil || len(outcomes) != len(requests) {
+		t.Fatalf("ClaimSlice: %v, %v", outcomes, err)
+	}
+	claims := make([]landfall.Claim, len(outcomes))
+	for i, outcome := range outcomes {
+		if outcome.Verdict != landfall.ClaimGranted || outcome.Claim.Key != slice.Members[i].Key {
+			t.Fatalf("ClaimSlice of %v: %+v", slice.Members[i], outcome)
+		}
+		claims[i] = outcome.Claim
+	}
+	return claims
+}
+
+// made is an account of a slice that is ready to be written.
+func made(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunCreation {
+	return landfall.RunCreation{Ordinal: slice.Members[i].Ordinal, Creation: landfall.Creation{
+		Claim: claim, Account: house(), Run: slice.Run.ID,
+	}}
+}
+
+// broken is an account of a slice whose data is at fault.
+func broken(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFailure {
+	event := landfall.EventImportFailed
+	if claim.DryRun {
+		event = landfall.EventDryRunFailed
+	}
+	return landfall.RunFailure{Ordinal: slice.Members[i].Ordinal, Claim: claim, Final: true, Attempt: landfall.Attempt{
+		Failure: &landfall.Failure{Code: "bad", Detail: "d", DryRun: claim.DryRun}, Event: landfall.Event{Type: event},
+	}}
+}
+
+// settleSlice is for cases in which the settlement has to succeed.
+func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.Settled {
+	t.Helper()
+	settled, err := store.SettleSlice(t.Context(), slice, settlement)
+	if err != nil {
+		t.Fatalf("SettleSlice: %v", err)
+	}
+	return settled
+}
+
+// numbers gives some external numbers.
+func numbers(count int) []string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = fmt.Sprintf("N-%04d", i)
+	}
+	return all
+}
+
+// memberNumbers are easier to compare than members.
+func memberNumbers(slice landfall.RunSlice) (all []string) {
+	for _, member := range slice.Members {
+		all = append(all, member.Key.External)
+	}
+	return all
+}
