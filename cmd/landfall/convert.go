@@ -25,13 +25,13 @@ func convertCommand() *cobra.Command {
 		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: usage(cobra.MaximumNArgs(2)),
 		Long: "Make a book (book when none is named) of CSV tables that an old system exports,\n" +
 			"as a map says: which column of which table fills which attr. The map is a file, or\n" +
-			"map.yaml in a folder with the tables. Every row is accounted for: it is in the book,\n" +
-			"passed over as the map says, or reported with its file, line, column and value. The\n" +
-			"exit code is 1 when a row had to be left out; conversion/problems.csv in the book\n" +
-			"names them all.",
+			"map.yaml in a folder with the tables; with --map the folder may be any other. Every\n" +
+			"row is accounted for: it is in the book, passed over as the map says, or reported\n" +
+			"with its file, line, column and value. The exit code is 1 when a row had to be left\n" +
+			"out; conversion/problems.csv in the book names them all.",
 		Example: "  landfall convert --suggest export       write export/map.yaml, to be corrected\n" +
 			"  landfall convert export\n" +
-			"  landfall convert north.yaml book-north --source /srv/export",
+			"  landfall convert --map north.yaml /srv/export book-north",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files and folders
 		},
@@ -79,6 +79,7 @@ func convertCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.Bool("suggest", false, "write a first map for the tables of a folder, to be corrected")
 	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
+	flags.String("map", "", "file with the map; FOLDER is then where the tables are")
 	flags.String("source", "", "folder of the tables (default: where the map is)")
 	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
 	for _, plain := range []string{"memory"} {
@@ -109,6 +110,16 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 	if len(arguments) == 2 {
 		order.Book = arguments[1]
 	}
+	order.Source, _ = command.Flags().GetString("source")
+	if named, _ := command.Flags().GetString("map"); named != "" {
+		if order.Source != "" {
+			return order, errors.New("--source and the folder behind --map say the same: leave one out")
+		}
+		if info, err := os.Stat(arguments[0]); err != nil || !info.IsDir() {
+			return order, fmt.Errorf("%s: want the folder of the tables; the map names which of them are read", arguments[0])
+		}
+		order.Map, order.Source = named, arguments[0]
+	}
 	info, err := os.Stat(order.Map)
 	switch {
 	case err != nil:
@@ -119,7 +130,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, arguments[0])
 		}
 	}
-	if order.Source, _ = command.Flags().GetString("source"); order.Source == "" {
+	if order.Source == "" {
 		order.Source = filepath.Dir(order.Map)
 	}
 	memory, _ := command.Flags().GetString("memory")

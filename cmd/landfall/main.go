@@ -71,6 +71,12 @@ func newRoot(arguments []string) *cobra.Command {
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "help" {
+			command.Args = onlyTopics
+		}
+	}
 	return root
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,16 @@ func unknownCommand(command *cobra.Command, word string) error {
 	return mistyped(fmt.Sprintf("unknown command %q", word), word, known, command)
 }
 
+// onlyTopics refuses to explain what is no command, instead of explaining
+// everything.
+func onlyTopics(help *cobra.Command, arguments []string) error {
+	found, rest, _ := help.Root().Find(arguments) // what it found is what matters
+	if len(rest) == 0 || !found.HasAvailableSubCommands() {
+		return nil
+	}
+	return unknownCommand(found, rest[0])
+}
+
 // flagError blames the command when that is what was mistyped: its flags are
 // then unknown too, but through no fault of theirs.
 func flagError(command *cobra.Command, arguments []string, err error) error {
@@ -71,13 +82,31 @@ func flagError(command *cobra.Command, arguments []string, err error) error {
 		GetSpecifiedName() string
 	}
 	if !errors.As(err, &named) {
-		return usageError{err}
+		return usageError{plainly(err)}
 	}
 	known := app.FlagNames(command.Flags())
 	for i, name := range known {
 		known[i] = "--" + name
 	}
 	return mistyped(err.Error(), "--"+named.GetSpecifiedName(), known, command)
+}
+
+// plainly says of a flag's value what would have been one, in words that are not
+// those of a library.
+func plainly(err error) error {
+	number, is := errors.AsType[*strconv.NumError](err)
+	if !is {
+		return err
+	}
+	wanted := "a whole number that is not as large"
+	switch {
+	case number.Func == "ParseBool":
+		wanted = "true or false"
+	case errors.Is(err, strconv.ErrSyntax):
+		wanted = "a whole number"
+	}
+	complaint, _, _ := strings.Cut(err.Error(), " flag: ")
+	return fmt.Errorf("%s: want %s", complaint, wanted)
 }
 
 // mistyped adds to a complaint what may have been meant, and where to look.

@@ -84,15 +84,21 @@ func unread(err error) *landfall.Error {
 			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
 			Detail: "The body becomes too many times larger when it is unpacked. Send it with less compression or in parts.",
 		}
-	case errors.Is(err, pack.ErrBroken):
+	case errors.Is(err, pack.ErrWide):
 		return &landfall.Error{
-			Kind: landfall.Invalid, Code: rules.CodeMalformedJSON,
-			Detail: "The body cannot be unpacked: it is not what its Content-Encoding says.", Cause: err,
+			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
+			Detail: "The body asks for a window of more than 8 MiB to be unpacked. Pack it without --long and --ultra.",
 		}
+	case errors.Is(err, pack.ErrBroken):
+		return malformed("The body cannot be unpacked: from next_line on it is not what its Content-Encoding says. Pack it again.", err)
+	case errors.Is(err, pack.ErrShort):
+		return malformed("The body ends before what is packed in it does. Pack it again and send the lines from next_line on.", err)
 	}
-	return &landfall.Error{
-		Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: "The body did not arrive whole.", Cause: err,
-	}
+	return malformed("The body did not arrive whole. Send the lines from next_line on again.", err)
+}
+
+func malformed(detail string, cause error) *landfall.Error {
+	return &landfall.Error{Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: detail, Cause: cause}
 }
 
 // arrival is the body, watched while it arrives.

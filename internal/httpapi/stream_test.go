@@ -186,9 +186,22 @@ func TestLinesMayBePacked(t *testing.T) {
 			continue
 		}
 		_, summary = h.send(validatePath, cut, func(r *http.Request) { r.Header.Set("Content-Encoding", encoding) })
-		if summary.Summary.Complete || summary.Summary.Error.Code != "malformed_json" || summary.Summary.NextLine != summary.Summary.Lines+1 {
+		if summary.Summary.Complete || summary.Summary.Error.Code != "malformed_json" || summary.Summary.NextLine != summary.Summary.Lines+1 ||
+			!strings.Contains(summary.Summary.Error.Detail, "ends before") {
 			t.Errorf("half of it in %s: %+v", encoding, summary.Summary)
 		}
+	}
+	var wide bytes.Buffer
+	if packer, err = zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20)); err != nil {
+		t.Fatal(err)
+	}
+	for wide.Len() == 0 { // until the window is full, for a short stream asks for no more than its length
+		fmt.Fprint(packer, lines.String())
+	}
+	packer.Close()
+	_, summary := h.send(validatePath, wide.String(), func(r *http.Request) { r.Header.Set("Content-Encoding", "zstd") })
+	if summary.Summary.Complete || summary.Summary.Error.Code != "payload_too_large" || !strings.Contains(summary.Summary.Error.Detail, "--long") {
+		t.Errorf("a window of 16 MiB: %+v", summary.Summary)
 	}
 	answers, summary := h.send(validatePath, "no gzip at all", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") })
 	if len(answers) != 0 || summary.Summary.Complete || summary.Summary.NextLine != 1 {

@@ -32,6 +32,12 @@ var ErrSwollen = errors.New("the stream becomes too large when it is unpacked")
 // ErrBroken is a stream that is not what its encoding says, from some place on.
 var ErrBroken = errors.New("the stream cannot be unpacked")
 
+// ErrShort is a stream that ends before what is packed in it does.
+var ErrShort = errors.New("the packed stream broke off")
+
+// ErrWide is a stream in good order that asks for more memory than anybody gets.
+var ErrWide = errors.New("the stream asks for too much memory to be unpacked")
+
 // Reader unpacks a stream while it arrives, in bounded memory.
 type Reader struct {
 	packed   counted
@@ -87,6 +93,10 @@ func (r *Reader) told(err error) error {
 		return r.packed.failed
 	case err == io.EOF: //nolint:errorlint // likewise
 		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrShort
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return ErrWide
 	}
 	return fmt.Errorf("%w: %w", ErrBroken, err)
 }

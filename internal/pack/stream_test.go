@@ -43,8 +43,8 @@ func TestStreamsAreUnpackedWhileTheyArrive(t *testing.T) {
 	}
 }
 
-// A stream that breaks off, one that is not packed, and one that becomes huge
-// are three different things.
+// A stream that breaks off, one that is not packed, one that becomes huge and one
+// that asks for too much memory are four different things.
 func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 	gone := errors.New("the line is dead")
 	for encoding, body := range packed(t, strings.Repeat("a little of everything ", 5_000)) {
@@ -53,7 +53,7 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			source io.Reader
 			want   error
 		}{
-			"half of it":   {bytes.NewReader(half), pack.ErrBroken},
+			"half of it":   {bytes.NewReader(half), pack.ErrShort},
 			"a dead line":  {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
 			"other bytes":  {strings.NewReader("this is not packed at all"), pack.ErrBroken},
 			"junk behind":  {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrBroken},
@@ -66,6 +66,22 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			reader.Close()
 		}
 	}
+	var wide bytes.Buffer
+	writer, err := zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Write(bytes.Repeat([]byte("0123456789abcdef"), 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader := pack.NewReader(pack.Zstd, &wide)
+	if n, err := io.Copy(io.Discard, reader); n != 0 || !errors.Is(err, pack.ErrWide) {
+		t.Errorf("a window of 16 MiB: %d bytes, %v", n, err)
+	}
+	reader.Close()
 	for encoding, body := range packed(t, strings.Repeat(" ", 64<<20)) {
 		reader := pack.NewReader(encoding, bytes.NewReader(body))
 		if n, err := io.Copy(io.Discard, reader); !errors.Is(err, pack.ErrSwollen) || n > 40<<20 {
