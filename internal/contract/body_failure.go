@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"slices"
+	"sync"
 	"time"
 
 	"landfall"
@@ -16,7 +18,7 @@ var FailedBody = &Body[landfall.FailedProcess]{
 		tells("dry_run", "Whether the attempt was a dry run.", func(f landfall.FailedProcess) bool { return f.Failure.DryRun }),
 		says("code", "", func(f landfall.FailedProcess) string { return f.Failure.Code }),
 		says("detail", "", func(f landfall.FailedProcess) string { return f.Failure.Detail }),
-		holds("errors", "", ViolationBody, func(f landfall.FailedProcess) []landfall.Violation { return f.Failure.Violations }),
+		holds("errors", "", ViolationBody, explained),
 	},
 	example: landfall.FailedProcess{External: "EXT-0002", Failure: landfall.Failure{
 		At: exampleInstant, Code: landfall.CodeInstructionNotFound, Detail: "The payment vendor knows no instruction with this reference.",
@@ -26,6 +28,27 @@ var FailedBody = &Body[landfall.FailedProcess]{
 		}},
 	}},
 }
+
+// explained gives every mistake its words. A refused staging is kept without them,
+// for they may repeat what was sent; what its code means in general does not.
+func explained(f landfall.FailedProcess) []landfall.Violation {
+	violations := slices.Clone(f.Failure.Violations)
+	for i := range violations {
+		if violations[i].Detail == "" {
+			violations[i].Detail = meanings()[violations[i].Code]
+		}
+	}
+	return violations
+}
+
+// meanings are what codes mean, by code.
+var meanings = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, one := range Codes() {
+		all[one.Code] = one.Meaning
+	}
+	return all
+})
 
 // failedAt names the step that failed, as it is on the wire.
 func failedAt(f landfall.FailedProcess) string {

@@ -41,7 +41,8 @@ type answerLine struct {
 		Complete bool             `json:"complete"`
 		NextLine int64            `json:"next_line"`
 		Error    struct {
-			Code string `json:"code"`
+			Code   string `json:"code"`
+			Detail string `json:"detail"`
 		} `json:"error"`
 	} `json:"summary"`
 }
