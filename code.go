@@ -29,6 +29,8 @@ const (
 	CodeDuplicateTransactions = "duplicate_transaction_ids"
 	CodeOutsideOpenPeriod     = "transaction_outside_open_statement_period"
 	CodeStatementExists       = "historical_statement_already_exists"
+	CodeNoteExists            = "note_already_exists"
+	CodeTransactionExists     = "transaction_already_exists"
 	CodeAccountNotFound       = "account_not_found"
 	CodeNoControlTotals       = "control_totals_not_set"
 	CodeWindowOver            = "window_over"

@@ -29,12 +29,20 @@ func (n Note) Fingerprint() [32]byte {
 	if n.Body != "" {
 		return sha256.Sum256([]byte(n.Body))
 	}
+	// Neither bodies nor paths hold U+0000, so no two sets, and no set and no
+	// body, are spelled alike.
+	return sha256.Sum256([]byte("\x00" + strings.Join(n.documents(), "\x00")))
+}
+
+// SameDocuments reports whether two notes have the same set of documents.
+func (n Note) SameDocuments(other Note) bool { return slices.Equal(n.documents(), other.documents()) }
+
+// documents gives the set of a note's documents, in an order of its own.
+func (n Note) documents() []string {
 	paths := make([]string, len(n.DocumentPaths))
 	for i, path := range n.DocumentPaths {
 		paths[i] = strings.TrimPrefix(path, "/")
 	}
 	slices.Sort(paths)
-	// Neither bodies nor paths hold U+0000, so no two sets, and no set and no
-	// body, are spelled alike.
-	return sha256.Sum256([]byte("\x00" + strings.Join(slices.Compact(paths), "\x00")))
+	return slices.Compact(paths)
 }

@@ -8,8 +8,9 @@ import (
 
 // PostedNote is what became of a note.
 type PostedNote struct {
-	Status string `json:"status"` // NOTE_CREATION_SUCCESS or NOTE_ALREADY_EXISTS
-	Body   string `json:"body"`
+	Status      string   `json:"status"` // NOTE_CREATION_SUCCESS or NOTE_ALREADY_EXISTS
+	Body        string   `json:"body"`
+	Differences []string `json:"differences"` // fields that the account has otherwise
 }
 
 // AddNotes adds notes to a created account: a document with import_supplier,

@@ -34,7 +34,7 @@ func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	}
 	posted := make([]contract.PostedNote, len(receipt.Results))
 	for i, result := range receipt.Results {
-		posted[i] = receipt.Request.Posted(i, result.Note.CreatedAt, result.Created)
+		posted[i] = receipt.Request.Posted(i, result.Note.CreatedAt, result.Had)
 		if warn {
 			posted[i] = posted[i].Warned(receipt.Warnings)
 		}

@@ -13,10 +13,11 @@ import (
 )
 
 // untold are codes no story can bring about: faults of ours and of the
-// database, the brake on guessing keys and the operator's own mistakes, which
-// have tests of their own.
+// database, the brake on guessing keys, the operator's own mistakes and what the
+// importing client makes of an answer, which have tests of their own.
 var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting
-	window_over has_postings customers_were_told account_erased`)
+	window_over has_postings customers_were_told account_erased
+	note_already_exists transaction_already_exists`)
 
 func allStories(t *testing.T) string {
 	t.Helper()

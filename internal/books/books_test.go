@@ -140,7 +140,7 @@ func TestNoteRuleIsAsymmetric(t *testing.T) {
 func verdict(results []books.NoteResult) string {
 	var text strings.Builder
 	for _, result := range results {
-		if result.Created {
+		if result.Created() {
 			text.WriteByte('c')
 		} else {
 			text.WriteByte('e')

@@ -8,9 +8,12 @@ import (
 
 // NoteResult is what became of one posted note.
 type NoteResult struct {
-	Note    landfall.Note // with the time it has on the account
-	Created bool          // false: the account had it already
+	Note landfall.Note  // with the time it has on the account
+	Had  *landfall.Note // what the account had already; nil: the note is new
 }
+
+// Created says that the account did not have it.
+func (r NoteResult) Created() bool { return r.Had == nil }
 
 // NotePost is a list of notes on its way onto an account. What takes long with
 // many notes and many documents is done when it is made, before anything is
@@ -37,56 +40,56 @@ func PrepareNotes(notes []landfall.Note) NotePost {
 func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, []landfall.Note) {
 	known := make(knownNotes, len(existing)+len(p.notes))
 	for i := range existing {
-		known.add(existing[i].Fingerprint(), existing[i].CreatedAt)
+		known.add(existing[i].Fingerprint(), &existing[i])
 	}
 	results := make([]NoteResult, 0, len(p.notes))
 	var fresh []landfall.Note
 	for i, note := range p.notes {
-		at, there := known.find(p.prints[i], note.CreatedAt)
-		if !there {
-			if at = note.CreatedAt; at.IsZero() {
-				at = now.UTC().Truncate(time.Second)
-			}
-			known.add(p.prints[i], at)
+		had := known.find(p.prints[i], note.CreatedAt)
+		switch {
+		case had != nil:
+			note.CreatedAt = had.CreatedAt
+		case note.CreatedAt.IsZero():
+			note.CreatedAt = now.UTC().Truncate(time.Second)
 		}
-		note.CreatedAt = at
-		if !there {
+		if had == nil {
+			known.add(p.prints[i], &note)
 			fresh = append(fresh, note)
 		}
-		results = append(results, NoteResult{Note: note, Created: !there})
+		results = append(results, NoteResult{Note: note, Had: had})
 	}
 	return results, fresh
 }
 
-// knownNotes are the notes of an account by fingerprint: the time of the first
-// one and, for those that come with a time, every time there is. Looking one
-// up takes as long with a thousand notes as with one.
+// knownNotes are the notes of an account by fingerprint: the first one and, for
+// those that come with a time, the first of every time there is. Looking one up
+// takes as long with a thousand notes as with one.
 type knownNotes map[[32]byte]*noteTimes
 
-// noteTimes are the times of one text. The same words said twice are two notes.
+// noteTimes are the notes of one text. The same words said twice are two notes.
 type noteTimes struct {
-	first time.Time
-	all   map[int64]bool // seconds
+	first *landfall.Note
+	all   map[int64]*landfall.Note // by seconds
 }
 
-// add keeps the first time apart: a note sent again without one means that one.
-func (k knownNotes) add(fingerprint [32]byte, at time.Time) {
+func (k knownNotes) add(fingerprint [32]byte, note *landfall.Note) {
 	times := k[fingerprint]
 	if times == nil {
-		times = &noteTimes{first: at, all: map[int64]bool{}}
+		times = &noteTimes{first: note, all: map[int64]*landfall.Note{}}
 		k[fingerprint] = times
 	}
-	times.all[at.Unix()] = true
+	if at := note.CreatedAt.Unix(); times.all[at] == nil {
+		times.all[at] = note
+	}
 }
 
-// find compares to the second, which is as exact as notes are written down.
-func (k knownNotes) find(fingerprint [32]byte, at time.Time) (time.Time, bool) {
+func (k knownNotes) find(fingerprint [32]byte, at time.Time) *landfall.Note {
 	times := k[fingerprint]
 	switch {
 	case times == nil:
-		return time.Time{}, false
+		return nil
 	case at.IsZero():
-		return times.first, true
+		return times.first
 	}
-	return at, times.all[at.Unix()]
+	return times.all[at.Unix()]
 }

@@ -20,18 +20,36 @@ type PostedNote struct {
 	sent      *rules.Node
 	createdAt time.Time // as the account has it
 	status    string
+	differs   []string // fields that are not as the account has them, when it had the note already
 	warned    bool
 	warnings  []landfall.Violation
 }
 
 // Posted tells what became of a note of the request: the time it has on the
-// account, and whether it is new.
-func (r *NotesRequest) Posted(index int, createdAt time.Time, created bool) PostedNote {
-	posted := PostedNote{sent: r.list("notes").Items()[index], createdAt: createdAt, status: NoteAlreadyExists}
-	if created {
-		posted.status = NoteCreated
+// account, and the note that the account had already, nil for a new one.
+func (r *NotesRequest) Posted(index int, createdAt time.Time, had *landfall.Note) PostedNote {
+	posted := PostedNote{sent: r.list("notes").Items()[index], createdAt: createdAt, status: NoteCreated}
+	if had != nil {
+		posted.status, posted.differs = NoteAlreadyExists, differentNote(posted.sent, *had)
 	}
 	return posted
+}
+
+// differentNote names the fields of a note that were sent and are not what the
+// account has. By its body alone it counts as there, so its documents would be
+// lost without a word.
+func differentNote(sent *rules.Node, had landfall.Note) []string {
+	var found []string
+	if sent.Field("document_paths").Present() && !bindNote(sent).SameDocuments(had) {
+		found = append(found, "document_paths")
+	}
+	if pinned := sent.Field("is_pinned"); pinned.Present() && pinned.Bool() != had.Pinned {
+		found = append(found, "is_pinned")
+	}
+	if unpin := sent.Field("unpin_at"); unpin.Present() && !unpin.Instant().Equal(had.UnpinAt) {
+		found = append(found, "unpin_at")
+	}
+	return found
 }
 
 // Warned adds those of a request's warnings that are about this note. An
@@ -61,15 +79,26 @@ var NoteBody = &Body[PostedNote]{
 		sentWithNote("is_pinned", flagSchema),
 		happens("unpin_at", "When sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
 			when(func(n PostedNote) bool { return n.sent.Field("unpin_at").Present() }),
+		differences("note", func(n PostedNote) []string { return n.differs }),
 		warned(func(n PostedNote) ([]landfall.Violation, bool) { return n.warnings, n.warned }),
 	},
-	example: examplePosted(ReadNotes, ExampleNotes).Posted(0, time.Date(2025, 11, 3, 18, 20, 0, 0, time.UTC), true),
+	example: examplePosted(ReadNotes, ExampleNotes).Posted(0, time.Date(2025, 11, 3, 18, 20, 0, 0, time.UTC), nil),
 }
 
 // sentWithNote declares a member that is repeated as it was sent.
 func sentWithNote(name string, schema map[string]any) memberOf[PostedNote] {
 	return repeats(name, "When sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
 		when(func(n PostedNote) bool { return n.sent.Field(name).Present() })
+}
+
+// differences declares the member that names what the account has otherwise.
+func differences[T any](what string, of func(T) []string) memberOf[T] {
+	return memberOf[T]{
+		name: "differences", schema: listOf(textSchema),
+		doc:   "With a " + what + " that was there already: dotted paths of the fields that are not the same.",
+		given: func(t T) bool { return len(of(t)) > 0 },
+		write: func(dst []byte, t T) []byte { return appendAny(dst, of(t)) },
+	}
 }
 
 // NotesBody answers a posting of notes.
@@ -111,12 +140,7 @@ var TransactionBody = &Body[PostedTransaction]{
 				return AppendTransaction(dst, t.Transaction)
 			},
 		},
-		{
-			name: "differences", schema: listOf(textSchema),
-			doc:   "With a transaction that was there already: dotted paths of the fields that are not the same.",
-			given: func(t PostedTransaction) bool { return len(t.Differences) > 0 },
-			write: func(dst []byte, t PostedTransaction) []byte { return appendAny(dst, t.Differences) },
-		},
+		differences("transaction", func(t PostedTransaction) []string { return t.Differences }),
 	},
 	example: PostedTransaction{Added: true, Transaction: examplePosted(ReadTransactions, ExampleTransactions).Transactions()[0]},
 }

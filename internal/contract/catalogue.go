@@ -90,6 +90,8 @@ var answerCodes = []CodeEntry{
 	answers(landfall.CodeErased, "Told to the operator only: what is personal of the account was erased, so it is neither taken back nor staged again. "+
 		"It also stands in place of a failure that was erased.", 400),
 	answers(landfall.CodeOutsideOpenPeriod, "The transaction's date is outside the open statement period and may not be moved.", 400),
+	answers(landfall.CodeNoteExists, "Said by landfall import: the account has a note with this body and other documents or another pin; it was left as it is.", 201),
+	answers(landfall.CodeTransactionExists, "Said by landfall import: the account has a transaction with this identifier and other content; it was left as it is.", 201),
 	answers(landfall.CodeStatementExists, "A statement with this identifier and other content exists.", 400),
 	answers(landfall.CodeFileMissing, "The document is not in the file store.", 400),
 	answers(landfall.CodeFileStoreUnavailable, "The file store could not be asked. Send the same request again later.", 503),

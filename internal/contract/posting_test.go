@@ -130,7 +130,7 @@ func TestNoteAnswers(t *testing.T) {
 		`{"created_at":"2026-08-20T12:00:00Z","body":null,"status":"NOTE_CREATION_SUCCESS","document_paths":[{"document_path":"a"}],"is_pinned":false,"unpin_at":"2030-01-01T00:00:00Z"}`,
 		`{"created_at":"2026-08-20T12:00:00Z","body":null,"status":"NOTE_CREATION_SUCCESS"}`,
 	} {
-		if got := string(NoteBody.Append(nil, request.Posted(i, at, true))); got != want {
+		if got := string(NoteBody.Append(nil, request.Posted(i, at, nil))); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestWarningsOfOneItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := request.Posted(1, time.Time{}, true).Warned(all).warnings; len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
+	if got := request.Posted(1, time.Time{}, nil).Warned(all).warnings; len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
 		t.Errorf("got %v", got)
 	}
 }

@@ -42,8 +42,8 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, result := range receipt.Results {
-				if result.Created != want {
-					t.Fatalf("round %d: note %d created: %v", round, i, result.Created)
+				if result.Created() != want {
+					t.Fatalf("round %d: note %d created: %v", round, i, result.Created())
 				}
 			}
 			if took > 5*time.Second { // a tenth of it alone on the machine

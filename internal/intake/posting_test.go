@@ -27,7 +27,7 @@ func (g *ground) postNotes(external, notes string) string {
 	}
 	var said []string
 	for _, result := range receipt.Results {
-		said = append(said, map[bool]string{true: "created", false: "exists"}[result.Created])
+		said = append(said, map[bool]string{true: "created", false: "exists"}[result.Created()])
 	}
 	return strings.Join(said, " ")
 }

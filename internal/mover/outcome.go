@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"landfall"
 	"landfall/client"
@@ -29,7 +30,14 @@ func judge(kind book.Kind, answer client.Answer) (outcome, *landfall.Failure) {
 		}
 		return outcomeFailed, failureOf(refusal)
 	}
-	if answer.Status == http.StatusCreated && allThere(kind, answer.Body) {
+	if answer.Status != http.StatusCreated {
+		return outcomeDone, nil
+	}
+	items := postedItems(kind, answer.Body)
+	if failed := otherwise(kind, items); failed != nil {
+		return outcomeFailed, failed
+	}
+	if allThere(items) {
 		return outcomeThere, nil
 	}
 	return outcomeDone, nil
@@ -46,26 +54,55 @@ func failureOf(refusal *client.Error) *landfall.Failure {
 	return failed
 }
 
-// allThere reports whether everything in a posting was on the account already.
-func allThere(kind book.Kind, body json.RawMessage) bool {
-	type item struct {
-		Status string `json:"status"`
-	}
-	var items []item
+// postedItem is what became of a note or a transaction.
+type postedItem struct {
+	Status      string   `json:"status"`
+	Differences []string `json:"differences"`
+}
+
+// postedItems reads what became of each part of a posting; other lines have none.
+func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
+	var items []postedItem
+	var err error
 	switch kind {
 	case book.Notes:
-		if json.Unmarshal(body, &items) != nil {
-			return false
-		}
+		err = json.Unmarshal(body, &items)
 	case book.Transactions:
 		var answer struct {
-			Results []item `json:"results"`
+			Results []postedItem `json:"results"`
 		}
-		if json.Unmarshal(body, &answer) != nil {
-			return false
-		}
+		err = json.Unmarshal(body, &answer)
 		items = answer.Results
 	}
+	if err != nil {
+		return nil
+	}
+	return items
+}
+
+// otherwise tells of what an account has already, but not as the book says: it
+// was neither added nor changed, and nobody would learn of it.
+func otherwise(kind book.Kind, items []postedItem) *landfall.Failure {
+	code, list, detail := landfall.CodeNoteExists, "notes", "The account has a note with this body and another value here."
+	if kind == book.Transactions {
+		code, list, detail = landfall.CodeTransactionExists, "transactions", "The account has a transaction with this transaction_id and another value here."
+	}
+	var failed *landfall.Failure
+	for i, one := range items {
+		for _, field := range one.Differences {
+			if failed == nil {
+				failed = &landfall.Failure{Code: code, Detail: "The account has it already, in other words."}
+			}
+			failed.Violations = append(failed.Violations, landfall.Violation{
+				Code: code, Attr: list + "." + strconv.Itoa(i) + "." + field, Detail: detail,
+			})
+		}
+	}
+	return failed
+}
+
+// allThere reports whether everything in a posting was on the account already.
+func allThere(items []postedItem) bool {
 	for _, one := range items {
 		if one.Status != "NOTE_ALREADY_EXISTS" && one.Status != "TRANSACTION_ALREADY_EXISTS" {
 			return false
