@@ -268,9 +268,10 @@ type AccountReader interface {
 	// UndoneInRun says how many of the accounts that a run created were taken
 	// back.
 	UndoneInRun(ctx context.Context, run string) (int, error)
-	// UndoForecast says what Undo would answer now for every account that a run
-	// created. It looks at each of them.
-	UndoForecast(ctx context.Context, run string) (UndoForecast, error)
+	// UndoForecast says what Undo would answer now for the accounts that a run
+	// created, for a part of its members at a time: those from one on, counted
+	// from 0, and at most so many. Behind the last it counts nothing.
+	UndoForecast(ctx context.Context, run string, from, most int) (UndoForecast, error)
 	// UndoneAccount gives the account that had a number and was taken back, or
 	// ErrNotFound.
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)

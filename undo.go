@@ -54,6 +54,18 @@ type UndoForecast struct {
 	Gone     int                // were taken back before
 }
 
+// Add counts another part of the same run in.
+func (f *UndoForecast) Add(part UndoForecast) {
+	f.Undoable += part.Undoable
+	f.Gone += part.Gone
+	for reason, count := range part.Kept {
+		if f.Kept == nil {
+			f.Kept = map[KeptReason]int{}
+		}
+		f.Kept[reason] += count
+	}
+}
+
 // AllKept is how many accounts would be kept, for whatever reason.
 func (f UndoForecast) AllKept() (all int) {
 	for _, count := range f.Kept {

@@ -58,6 +58,8 @@ type Console struct {
 	snap   *snapshot
 	undos  *undos
 
+	forecasts *forecasts
+
 	mu   sync.Mutex
 	sets map[string]*template.Template // views by time zone
 }
@@ -81,7 +83,7 @@ func New(options Options) *Console {
 	}
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(),
+		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(), forecasts: newForecasts(),
 	}
 	c.snap = newSnapshot(c)
 	if options.BaseURL != "" {

@@ -197,6 +197,6 @@ func runPages() []page {
 		acts("runs/{run}/pause/", changeRun(pauseRun, "The run pauses as soon as what is being created is finished."), shown),
 		acts("runs/{run}/resume/", changeRun(resumeRun, "The run goes on."), shown),
 		acts("runs/{run}/cancel/", changeRun(cancelRun, "The run ends as soon as what is being created is finished."), shown),
-		undone, acts("runs/{run}/undo/", undoRun, undone),
+		undone, live("runs/{run}/undo/live", showUndo, "undo-parts"), acts("runs/{run}/undo/", undoRun, undone),
 	}
 }

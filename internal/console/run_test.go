@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,13 +29,26 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	sam := w.signedIn(landfall.Support)
-	body := sam.sees(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
+	counted := func(who *guest, texts ...string) string {
+		t.Helper()
+		_, body := who.get(path)
+		for end := time.Now().Add(30 * time.Second); strings.Contains(body, "Counting what") && time.Now().Before(end); _, body = who.get(path) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		for _, text := range texts {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q\n%s", path, text, body)
+			}
+		}
+		return body
+	}
+	body := counted(sam, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
 	ada := w.signedIn(landfall.ActingOperator)
 	ada.sees("/console/runs/"+run.ID+"/", `href="`+path+`"`)
-	ada.sees(path, "Undo 2 accounts, keep 1")
+	counted(ada, "Undo 2 accounts, keep 1")
 	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong book"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
@@ -49,5 +63,54 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the undo does not end")
 		}
+	}
+}
+
+// A run of very many accounts is counted behind its page: the page is there at
+// once and says how far the count is, everybody watches the same one, and the
+// figures come by themselves.
+func TestLongCountsGoOnBehindThePage(t *testing.T) {
+	w := newHouse(t).conducted()
+	w.furnish()
+	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
+		t.Fatal(err)
+	}
+	w.stage("NORTH", 3, false)
+	run := w.runSome("NORTH", 0, landfall.RunFinished)
+	path := "/console/runs/" + run.ID + "/undo/"
+	for range forecastsAtOnce { // two others are counted, and take long
+		w.console.forecasts.turns <- struct{}{}
+	}
+	ada, sam := w.signedIn(landfall.ActingOperator), w.signedIn(landfall.Support)
+	ada.sees(path, "Counting what an undo would come to: 0 of 3 accounts", "<progress ", `data-live="`+path+`live"`)
+	body := sam.sees(path, "Counting what")
+	if strings.Contains(body, "will be taken back") {
+		t.Errorf("figures stand there before they are counted:\n%s", body)
+	}
+	answer, err := ada.client.Get(w.server.URL + path + "live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	until := func(text string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), text) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
+	}
+	until("Counting what")
+	if count := len(w.console.forecasts.byRun); count != 1 {
+		t.Errorf("%d are counted", count)
+	}
+	for range forecastsAtOnce {
+		<-w.console.forecasts.turns
+	}
+	until("<b>3</b><span>will be taken back")
+	if body := sam.sees(path, "<b>3</b><span>will be taken back"); strings.Contains(body, "data-live") {
+		t.Error("a page that is counted still watches")
 	}
 }

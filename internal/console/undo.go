@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"maps"
 	"sync"
 	"time"
@@ -49,21 +48,26 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 type undoShown struct {
 	head
 	landfall.Run
-	landfall.UndoForecast
-	Kept   []Row
-	Window time.Duration
+	Forecast forecasting
+	Window   time.Duration
 }
 
+// KeptWords says why accounts would be kept.
+func (u undoShown) KeptWords() []Row { return keptRows(u.Forecast.Kept) }
+
 func showUndo(v *visit) (any, error) {
-	run, forecast, err := v.operator().ForecastUndo(v.ctx(), v.value("run"))
+	run, err := v.operator().UndoableRun(v.ctx(), v.value("run"))
 	if err != nil {
 		return nil, err
 	}
 	supplier, err := v.operator().ShowSupplier(v.ctx(), run.Plan.Supplier)
+	if err != nil {
+		return nil, err
+	}
 	return undoShown{
 		head: head{Title: "Undo run " + run.ID, Trail: append(runTrail(run), crumb{"Run " + run.ID, address("runs", run.ID)})},
-		Run:  run, UndoForecast: forecast, Kept: keptRows(forecast.Kept), Window: supplier.UndoWindow,
-	}, err
+		Run:  run, Forecast: v.forecast(run), Window: supplier.UndoWindow,
+	}, nil
 }
 
 // undos are those of this replica, by run.
@@ -133,15 +137,8 @@ func undoRun(v *visit) (any, error) {
 	refused, begun := make(chan error, 1), make(chan struct{})
 	var once sync.Once
 	go func() {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(v.ctx()))
+		ctx, cancel := v.behind()
 		defer cancel()
-		go func() {
-			select {
-			case <-v.console.Ending:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
 		result, err := operator.UndoRun(ctx, id, reason, operate.RunUndoWatch{
 			Progress: func(done, of int) {
 				once.Do(func() { close(begun) })

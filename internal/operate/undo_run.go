@@ -100,20 +100,40 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	return undo, errors.Join(stopped, err)
 }
 
-// ForecastUndo says what the undo of a run would come to now, from every account
-// that it created. Whoever reads it decides by figures and not by rules.
-func (o *Operator) ForecastUndo(ctx context.Context, id string) (run landfall.Run, forecast landfall.UndoForecast, err error) {
+// UndoableRun gives a run of which something can be taken back, or says why
+// nothing can.
+func (o *Operator) UndoableRun(ctx context.Context, id string) (run landfall.Run, err error) {
 	err = o.view(ctx, "run.undo", func(view landfall.View) (err error) {
 		if run, err = view.Run(ctx, id); err != nil {
 			return because(err, landfall.ErrNotFound, noRun(id))
 		}
-		if err := undoable(run); err != nil {
-			return err
-		}
-		forecast, err = view.UndoForecast(ctx, id)
-		return err
+		return undoable(run)
 	})
-	return run, forecast, err
+	return run, err
+}
+
+// forecastStep is how many members of a run are looked at in one look: few
+// enough that a million of them hold nobody else up.
+const forecastStep = 5_000
+
+// ForecastUndo says what the undo of a run would come to, from every account
+// that it created, each as it is when it is looked at. Whoever reads it decides
+// by figures and not by rules. It takes seconds where a run created very many,
+// and progress is told of every step.
+func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress func(looked, of int)) (landfall.UndoForecast, error) {
+	all := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
+	for from := 0; from < run.Tally.Selected; from += forecastStep {
+		var part landfall.UndoForecast
+		if err := o.view(ctx, "run.undo", func(view landfall.View) (err error) {
+			part, err = view.UndoForecast(ctx, run.ID, from, forecastStep)
+			return err
+		}); err != nil {
+			return landfall.UndoForecast{}, err
+		}
+		all.Add(part)
+		progress(min(from+forecastStep, run.Tally.Selected), run.Tally.Selected)
+	}
+	return all, nil
 }
 
 // undoable refuses runs of which nothing can be taken back, or not yet: while

@@ -31,9 +31,13 @@ func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err erro
 	return count, err
 }
 
-// UndoForecast counts what would become of the accounts of a run. What keeps an
-// account is decided as undo decides it, and in the same order.
-func (v *view) UndoForecast(ctx context.Context, run string) (landfall.UndoForecast, error) {
+// takenBack is the bucket of accounts that are not there any more.
+const takenBack = "gone"
+
+// UndoForecast counts what would become of some of the accounts of a run. What
+// keeps an account is decided as undo decides it, and in the same order. A member
+// that succeeded and has no account of the run was taken back.
+func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (landfall.UndoForecast, error) {
 	forecast := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
 	type bucket struct {
 		kept  landfall.KeptReason
@@ -41,6 +45,7 @@ func (v *view) UndoForecast(ctx context.Context, run string) (landfall.UndoForec
 	}
 	buckets, err := collect(ctx, v.session, func(scan scanner, b *bucket) error { return scan(&b.kept, &b.count) },
 		`SELECT x.kept, count(*) FROM (SELECT CASE
+				WHEN a.id IS NULL THEN '`+takenBack+`'
 				WHEN (SELECT {now}) - p.account_created_at > s.undo_window THEN '`+string(landfall.KeptWindowOver)+`'
 				WHEN a.posting_count > 0 THEN '`+string(landfall.KeptHasPostings)+`'
 				WHEN p.erased_at IS NOT NULL THEN '`+string(landfall.KeptErased)+`'
@@ -48,17 +53,17 @@ func (v *view) UndoForecast(ctx context.Context, run string) (landfall.UndoForec
 					THEN '`+string(landfall.KeptCustomersTold)+`'
 				ELSE '' END AS kept
 			FROM run r JOIN supplier s ON s.id = r.supplier_id JOIN run_member m ON m.run_id = r.id AND m.outcome = 'succeeded'
-			JOIN account a ON a.id = m.process_id AND a.run = r.number JOIN process p ON p.id = m.process_id
-			WHERE r.number = $1) x GROUP BY x.kept`, run)
+			JOIN process p ON p.id = m.process_id LEFT JOIN account a ON a.id = m.process_id AND a.run = r.number
+			WHERE r.number = $1 AND m.ordinal >= $2 AND m.ordinal < $3) x GROUP BY x.kept`, run, int64(from), int64(from)+int64(most))
 	for _, one := range buckets {
-		if one.kept == "" {
+		switch one.kept {
+		case "":
 			forecast.Undoable = one.count
-		} else {
+		case takenBack:
+			forecast.Gone = one.count
+		default:
 			forecast.Kept[one.kept] = one.count
 		}
-	}
-	if err == nil {
-		forecast.Gone, err = v.UndoneInRun(ctx, run)
 	}
 	return forecast, err
 }

@@ -52,7 +52,7 @@ await page.waitForURL(/runs\/R-/);
 await page.locator("#run-now .state", { hasText: "finished" }).waitFor();
 await page.getByText("Undo this run").click();
 await page.waitForURL(/\/undo\//);
-const buckets = await page.locator(".figures-row").innerText();
+const buckets = await page.locator("#undo-forecast .figures-row").innerText();
 check("no figures stand before an undo: " + buckets, /\d+\s+will be taken back\s+0\s+will be kept\s+0\s+already taken back/.test(buckets));
 await page.locator("input[name=reason]").fill("the wrong book");
 await page.locator("input[name=confirm]").fill("east");
