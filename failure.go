@@ -15,11 +15,22 @@ type FailedProcess struct {
 	Failure  Failure
 }
 
+// FailureKind says which of an account's failures counts, its newest, is wanted.
+type FailureKind uint8
+
+// The kinds.
+const (
+	AnyFailure      FailureKind = iota
+	AttemptFailures             // accounts that were staged and could not be created
+	StagingRefusals             // accounts whose staging was refused
+)
+
 // FailureQuery asks for failures in the order of external numbers.
 type FailureQuery struct {
 	Supplier string
 	After    string // start behind this external number; "" starts at the beginning
 	Limit    int    // 0 means all
+	Which    FailureKind
 }
 
 // FailureGroup counts the failures that look the same: one code at one place.

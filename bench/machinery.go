@@ -72,22 +72,33 @@ func (m *machinery) sqlite(name string) string {
 
 // start sets up a database as an operator would and serves it.
 func (m *machinery) start(ctx context.Context, database string) (*service, error) {
-	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
+	key, err := m.setUp(ctx, database)
+	if err != nil {
 		return nil, err
+	}
+	return m.serve(ctx, database, key)
+}
+
+// setUp makes a database with a supplier and gives a key to use it.
+func (m *machinery) setUp(ctx context.Context, database string) (key string, err error) {
+	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
+		return "", err
 	}
 	for _, words := range [][]string{
 		{"organisation", "create", "Bench"}, {"supplier", "create", supplier},
 		{"supplier", "grant", supplier, "Bench"}, {"team", "create", "Bench Team"},
 	} {
 		if _, err := m.tell(ctx, append(words, "--database", database)...); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	key, err := m.tell(ctx, "key", "create", "Bench", "--database", database)
-	if err != nil {
-		return nil, err
-	}
-	s := &service{database: database, key: strings.TrimSpace(key)}
+	key, err = m.tell(ctx, "key", "create", "Bench", "--database", database)
+	return strings.TrimSpace(key), err
+}
+
+// serve serves a database that is set up.
+func (m *machinery) serve(ctx context.Context, database, key string) (_ *service, err error) {
+	s := &service{database: database, key: key}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func accountErrors() *cobra.Command {
 			"right, so mending it may bring others to light. The last lines name the\n" +
 			"shortest lists of mistakes to mend for 50, 80 and 95 percent of the accounts.",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		summary, err := operator.FailureSummary(command.Context(), arguments[0])
+		summary, err := operator.FailureSummary(command.Context(), arguments[0], func(int) {})
 		if err != nil {
 			return err
 		}

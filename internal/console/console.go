@@ -58,7 +58,9 @@ type Console struct {
 	snap   *snapshot
 	undos  *undos
 
-	forecasts *forecasts
+	forecasts *counts[landfall.UndoForecast]   // by run
+	summaries *counts[landfall.FailureSummary] // by supplier
+	patience  time.Duration                    // of pages with counts
 
 	mu   sync.Mutex
 	sets map[string]*template.Template // views by time zone
@@ -83,7 +85,8 @@ func New(options Options) *Console {
 	}
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(), forecasts: newForecasts(),
+		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(),
+		forecasts: newCounts[landfall.UndoForecast](false), summaries: newCounts[landfall.FailureSummary](true), patience: countPatience,
 	}
 	c.snap = newSnapshot(c)
 	if options.BaseURL != "" {

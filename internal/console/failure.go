@@ -1,11 +1,16 @@
 package console
 
-import "landfall"
+import (
+	"context"
+
+	"landfall"
+)
 
 // failed is what keeps a supplier's accounts back.
 type failed struct {
 	head
 	Code    string
+	Summing counting[landfall.FailureSummary]
 	Summary landfall.FailureSummary
 	Repairs []repair
 	news
@@ -28,13 +33,16 @@ func failures(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	summary, err := v.operator().FailureSummary(v.ctx(), code)
-	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, Summary: summary, news: grown}
+	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, news: grown}
 	shown.Wide = true
-	for i, one := range summary.Repairs {
+	shown.Summing = v.console.summaries.stand(v, code, int(grown.Count), func(ctx context.Context, progress func(looked, of int)) (landfall.FailureSummary, error) {
+		return v.operator().FailureSummary(ctx, code, func(looked int) { progress(looked, max(looked, int(grown.Count))) })
+	})
+	shown.Summary = shown.Summing.Found
+	for i, one := range shown.Summary.Repairs {
 		shown.Repairs = append(shown.Repairs, repair{one, i == 0})
 	}
-	return shown, err
+	return shown, nil
 }
 
 // Shown gives the groups that a page shows.

@@ -62,6 +62,7 @@ func houseOver(t testing.TB, store landfall.Store) *house {
 		Desk:      intake.New(store, intake.Options{}),
 		Reception: auth.NewReception(store, auth.ReceptionOptions{}),
 	})
+	h.console.patience = pageTime // a loaded machine counts slowly
 	h.server = httptest.NewServer(h.console)
 	t.Cleanup(h.server.Close)
 	return h

@@ -15,9 +15,13 @@ import (
 // listRows is how many accounts a page of a list has.
 const listRows = 100
 
-// mostLooked bounds how many failures are looked at for one page of those with
-// a code: whoever looks for a rare one goes on from where this page ended.
-const mostLooked = 20_000
+// How many failures are looked at for one page of those with a code: few for the
+// first, which is to be there at once, and more for whoever looks for a rare one
+// and goes on from where that page ended.
+const (
+	firstLooked = 2_000
+	mostLooked  = 20_000
+)
 
 // listed is one account of a list.
 type listed struct {
@@ -99,6 +103,8 @@ func (v *visit) listState() string {
 	return "all"
 }
 
+var failureKinds = map[string]landfall.FailureKind{"failed": landfall.AttemptFailures, "refused": landfall.StagingRefusals}
+
 var processFilters = map[string]landfall.ProcessFilter{
 	"all": landfall.AllProcesses, "pending": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
 }
@@ -125,17 +131,20 @@ func accountsOf(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	looked, last := 0, ""
+	looked, last, most := 0, "", firstLooked
+	if v.query("after") != "" {
+		most = mostLooked
+	}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		if len(shown.Rows) == listRows || looked == mostLooked {
+		if len(shown.Rows) == listRows || looked == most {
 			shown.Next = listPath(code, "accounts/", shown.Filter, shown.By, shown.Attr, last)
 			break
 		}
 		looked, last = looked+1, row.place()
-		if row.in(shown.Filter) && row.matches(shown.By, shown.Attr) {
+		if row.matches(shown.By, shown.Attr) {
 			shown.Rows = append(shown.Rows, row)
 		}
 	}
@@ -157,7 +166,7 @@ func listPath(code, name, state, by, attr, after string) string {
 func (v *visit) accountRows(state, after string) (iter.Seq2[listed, error], error) {
 	code := v.value("supplier")
 	if state == "failed" || state == "refused" || state == faulty {
-		failed, err := v.operator().FailedAccounts(v.ctx(), landfall.FailureQuery{Supplier: code, After: after})
+		failed, err := v.operator().FailedAccounts(v.ctx(), landfall.FailureQuery{Supplier: code, After: after, Which: failureKinds[state]})
 		return turned(failed, func(one landfall.FailedProcess) listed {
 			row := listed{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
 			if one.Failure.AtStaging {
@@ -202,10 +211,6 @@ func (l listed) place() string {
 	}
 	return strconv.FormatInt(l.StagedAt.UnixMicro(), 10) + "~" + l.External
 }
-
-// in reports whether a row is of a list: failures and refusals are kept
-// together.
-func (l listed) in(state string) bool { return l.Failure == nil || state == faulty || l.State == state }
 
 // matches reports whether a failure is of a code and at a place.
 func (l listed) matches(code, attr string) bool {
@@ -256,7 +261,7 @@ func accountsCSV(v *visit) (any, error) {
 			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.Told("listing accounts", err).Detail})
 			break
 		}
-		if !row.in(state) || !row.matches(v.query("code"), v.query("attr")) {
+		if !row.matches(v.query("code"), v.query("attr")) {
 			continue
 		}
 		if out.Write(harmless(v.value("supplier"), row.External, row.State, row.AccountNumber,
@@ -283,7 +288,8 @@ func listPages() []page {
 	table.endless = true
 	compared := reads(path+"reconciliation/", reconciled, "reconciliation")
 	return []page{
-		list, live(path+"accounts/live", listNews, "list-news"), table, reads(path+"failures/", failures, "failures"), compared,
+		list, live(path+"accounts/live", listNews, "list-news"), table, reads(path+"failures/", failures, "failures"),
+		live(path+"failures/live", failures, "failure-parts"), compared,
 		reads(path+"reconciliation/accounts/", behind, "behind"),
 		reads(path+"reconciliation/signed/{id}/", signed, ""),
 		acts(path+"reconciliation/sign-off/", signOff, compared),

@@ -29,26 +29,13 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	sam := w.signedIn(landfall.Support)
-	counted := func(who *guest, texts ...string) string {
-		t.Helper()
-		_, body := who.get(path)
-		for end := time.Now().Add(30 * time.Second); strings.Contains(body, "Counting what") && time.Now().Before(end); _, body = who.get(path) {
-			time.Sleep(20 * time.Millisecond)
-		}
-		for _, text := range texts {
-			if !strings.Contains(body, text) {
-				t.Errorf("%s lacks %q\n%s", path, text, body)
-			}
-		}
-		return body
-	}
-	body := counted(sam, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
+	body := sam.sees(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
 	ada := w.signedIn(landfall.ActingOperator)
 	ada.sees("/console/runs/"+run.ID+"/", `href="`+path+`"`)
-	counted(ada, "Undo 2 accounts, keep 1")
+	ada.sees(path, "Undo 2 accounts, keep 1")
 	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong book"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
@@ -78,12 +65,13 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 	w.stage("NORTH", 3, false)
 	run := w.runSome("NORTH", 0, landfall.RunFinished)
 	path := "/console/runs/" + run.ID + "/undo/"
-	for range forecastsAtOnce { // two others are counted, and take long
+	w.console.patience = countPatience
+	for range countsAtOnce { // two others are counted, and take long
 		w.console.forecasts.turns <- struct{}{}
 	}
 	ada, sam := w.signedIn(landfall.ActingOperator), w.signedIn(landfall.Support)
-	ada.sees(path, "Counting what an undo would come to: 0 of 3 accounts", "<progress ", `data-live="`+path+`live"`)
-	body := sam.sees(path, "Counting what")
+	ada.sees(path, "0 of 3 looked at", "<progress ", `data-live="`+path+`live"`)
+	body := sam.sees(path, "Counting, one")
 	if strings.Contains(body, "will be taken back") {
 		t.Errorf("figures stand there before they are counted:\n%s", body)
 	}
@@ -102,11 +90,11 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 		}
 		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
 	}
-	until("Counting what")
-	if count := len(w.console.forecasts.byRun); count != 1 {
+	until("Counting, one")
+	if count := len(w.console.forecasts.byKey); count != 1 {
 		t.Errorf("%d are counted", count)
 	}
-	for range forecastsAtOnce {
+	for range countsAtOnce {
 		<-w.console.forecasts.turns
 	}
 	until("<b>3</b><span>will be taken back")

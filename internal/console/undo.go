@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -48,12 +49,12 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 type undoShown struct {
 	head
 	landfall.Run
-	Forecast forecasting
+	Forecast counting[landfall.UndoForecast]
 	Window   time.Duration
 }
 
 // KeptWords says why accounts would be kept.
-func (u undoShown) KeptWords() []Row { return keptRows(u.Forecast.Kept) }
+func (u undoShown) KeptWords() []Row { return keptRows(u.Forecast.Found.Kept) }
 
 func showUndo(v *visit) (any, error) {
 	run, err := v.operator().UndoableRun(v.ctx(), v.value("run"))
@@ -64,9 +65,12 @@ func showUndo(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	forecast := v.console.forecasts.stand(v, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(looked, of int)) (landfall.UndoForecast, error) {
+		return v.operator().ForecastUndo(ctx, run, progress)
+	})
 	return undoShown{
 		head: head{Title: "Undo run " + run.ID, Trail: append(runTrail(run), crumb{"Run " + run.ID, address("runs", run.ID)})},
-		Run:  run, Forecast: v.forecast(run), Window: supplier.UndoWindow,
+		Run:  run, Forecast: forecast, Window: supplier.UndoWindow,
 	}, nil
 }
 

@@ -113,11 +113,28 @@ func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.F
 	return nil
 }
 
-// FailureSummary groups the failures of a supplier, the most frequent first.
-func (o *Operator) FailureSummary(ctx context.Context, code string) (landfall.FailureSummary, error) {
+// FailureSummary sums up what keeps a supplier's accounts back. It looks at each
+// of them, and tells of progress now and then.
+func (o *Operator) FailureSummary(ctx context.Context, code string, progress func(looked int)) (landfall.FailureSummary, error) {
 	if _, err := o.ShowSupplier(ctx, code); err != nil {
 		return landfall.FailureSummary{}, err
 	}
-	summary, err := o.store.FailureSummary(ctx, code)
-	return summary, storeFault("account.errors", err)
+	var tally landfall.FailureTally
+	looked := 0
+	// Each kind by itself: read together, half of it would be read once more.
+	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
+		for failed, err := range o.store.Failed(ctx, landfall.FailureQuery{Supplier: code, Which: which}) {
+			if err != nil {
+				return landfall.FailureSummary{}, storeFault("account.errors", err)
+			}
+			tally.Add(failed.Failure)
+			if looked++; looked%progressEvery == 0 {
+				progress(looked)
+			}
+		}
+	}
+	return tally.Summary(), nil
 }
+
+// progressEvery is how many accounts are looked at between two tellings.
+const progressEvery = 1_000

@@ -197,7 +197,7 @@ func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (histor
 	}
 	history.Audit, err = collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error {
 		return scan(instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail)
-	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND at < $2 ORDER BY id DESC LIMIT $3`,
+	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND subject <> '' AND at < $2 ORDER BY id DESC LIMIT $3`, // as the index has it
 		key.Supplier+"/"+key.External, before, limit)
 	return history, err
 }

@@ -59,7 +59,7 @@ func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Se
 	return inBatches(query.Limit, func(limit int) ([]landfall.FailedProcess, error) {
 		var rows []landfall.FailedProcess
 		err := s.stream(ctx, func(v *view) (err error) {
-			rows, err = v.failed(ctx, query.Supplier, after, limit)
+			rows, err = v.failed(ctx, query.Supplier, after, query.Which, limit)
 			return err
 		})
 		if err != nil {
@@ -72,34 +72,41 @@ func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Se
 	})
 }
 
-// failedProcesses has an index of its own, whose condition it repeats.
+// failedProcesses has an index of its own, whose condition it repeats. A refusal
+// that came since counts instead.
 const failedProcesses = `SELECT p.external, p.failure, p.failed_at FROM process p
 	WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
+		AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = p.supplier_id AND r.external = p.external AND r.at > p.failed_at)
 	ORDER BY p.external LIMIT $3`
 
-// refusedStagings leaves out what exists by now or is to be skipped.
+// refusedStagings leaves out what exists by now, is to be skipped, or failed
+// since.
 const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
 	WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS (SELECT 1 FROM process p
 		WHERE p.supplier_id = r.supplier_id AND p.external = r.external
-			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL))
+			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL OR p.failed_at >= r.at))
 	ORDER BY r.external LIMIT $3`
 
 // failed joins attempts and refused stagings into one list in the order of their
 // numbers; each query gives as many as are wanted, so no page misses one.
-func (v *view) failed(ctx context.Context, code, after string, limit int) ([]landfall.FailedProcess, error) {
+func (v *view) failed(ctx context.Context, code, after string, which landfall.FailureKind, limit int) ([]landfall.FailedProcess, error) {
 	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {
 		return nil, absentIsNone(err)
 	}
-	attempts, err := collect(ctx, v.session, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit))
-	if err != nil {
-		return nil, err
+	var attempts, refused []landfall.FailedProcess
+	if which != landfall.StagingRefusals {
+		if attempts, err = collect(ctx, v.session, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit)); err != nil {
+			return nil, err
+		}
 	}
-	refused, err := collect(ctx, v.session, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
+	if which != landfall.AttemptFailures {
+		refused, err = collect(ctx, v.session, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
+	}
 	for i := range refused {
 		refused[i].Failure.AtStaging = true
 	}
-	return newer(attempts, refused, limit), err
+	return merged(attempts, refused, limit), err
 }
 
 // readFailed reads the failures of a table that belong to a supplier or a run.
@@ -118,25 +125,24 @@ func (v *view) readFailed(table string, owner any) func(scanner, *landfall.Faile
 	}
 }
 
-// newer merges two lists in the order of their numbers. Of an account that is
-// in both the newer failure counts.
-func newer(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
-	merged := slices.Concat(some, others)
-	slices.SortFunc(merged, func(a, b landfall.FailedProcess) int {
-		return cmp.Or(cmp.Compare(a.External, b.External), b.Failure.At.Compare(a.Failure.At))
-	})
-	merged = slices.CompactFunc(merged, func(a, b landfall.FailedProcess) bool { return a.External == b.External })
-	return merged[:min(len(merged), limit)]
+// merged puts two lists in the order of their numbers. No account is in both.
+func merged(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
+	all := slices.Concat(some, others)
+	slices.SortFunc(all, func(a, b landfall.FailedProcess) int { return cmp.Compare(a.External, b.External) })
+	return all[:min(len(all), limit)]
 }
 
-// FailureSummary groups what Failed streams; only the groups are kept.
+// FailureSummary groups what Failed streams; only the groups are kept. Each kind
+// is read by itself: together, half of what is read would be read once more.
 func (s *Store) FailureSummary(ctx context.Context, supplier string) (landfall.FailureSummary, error) {
 	var tally landfall.FailureTally
-	for failed, err := range s.Failed(ctx, landfall.FailureQuery{Supplier: supplier}) {
-		if err != nil {
-			return landfall.FailureSummary{}, err
+	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
+		for failed, err := range s.Failed(ctx, landfall.FailureQuery{Supplier: supplier, Which: which}) {
+			if err != nil {
+				return landfall.FailureSummary{}, err
+			}
+			tally.Add(failed.Failure)
 		}
-		tally.Add(failed.Failure)
 	}
 	return tally.Summary(), nil
 }

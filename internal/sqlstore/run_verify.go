@@ -62,3 +62,29 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 		}
 	}
 }
+
+// inspectUndone looks for runs that say of more or fewer accounts that they were
+// taken back than were. It reports whether the inspection goes on.
+func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
+	type wrong struct{ supplier, number string }
+	var found []wrong
+	err := s.View(ctx, func(reader landfall.View) (err error) {
+		v := reader.(*view) //nolint:forcetypeassert // it is this store's
+		found, err = collect(ctx, v.session, func(scan scanner, one *wrong) error { return scan(&one.supplier, &one.number) },
+			`SELECT s.code, r.number FROM run r JOIN supplier s ON s.id = r.supplier_id
+			WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id`)
+		return err
+	})
+	if err != nil {
+		yield(landfall.Inspection{Processes: done}, err)
+		return false
+	}
+	for _, one := range found {
+		finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
+			"run %s does not say how many of its accounts were taken back", one.number)}
+		if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
+			return false
+		}
+	}
+	return true
+}

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"landfall"
 )
@@ -80,7 +82,27 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	if err := t.takeBack(ctx, gone); err != nil {
 		return err
 	}
+	if err := t.countUndone(ctx, gone); err != nil {
+		return err
+	}
 	return t.countKept(ctx, times)
+}
+
+// countUndone counts accounts that are gone with the runs that had created them.
+// Like what follows it comes late, for whoever counts with the same run waits.
+func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
+	counts := map[string]int64{}
+	for _, one := range gone {
+		if run := one.wanted.madeIn; run != "" {
+			counts[run]++
+		}
+	}
+	for _, run := range slices.Sorted(maps.Keys(counts)) { // in one order for everybody
+		if _, err := t.exec(ctx, `UPDATE run SET undone = undone + $2 WHERE number = $1`, run, counts[run]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countKept counts accounts that were kept. It comes last, since whoever counts

@@ -25,9 +25,10 @@ func (v *view) UndoneAccounts(ctx context.Context, key landfall.Key) ([]landfall
 		key.Supplier, key.External)
 }
 
-// UndoneInRun counts the accounts of a run that were taken back.
+// UndoneInRun says how many accounts of a run were taken back. They were counted
+// then.
 func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err error) {
-	err = v.one(ctx, `SELECT count(*) FROM undone_account WHERE run_id = $1`, []any{run}, []any{&count})
+	err = v.one(ctx, `SELECT coalesce(max(undone), 0) FROM run WHERE number = $1`, []any{run}, []any{&count})
 	return count, err
 }
 
