@@ -1,10 +1,10 @@
 package console
 
 import (
-	"context"
 	"encoding/csv"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -15,15 +15,22 @@ import (
 type audited struct {
 	head
 	Entries []landfall.AuditEntry
-	Next    string // address of the page behind this one; "" when this is the last
-	CSV     string // the same as a file, all of it
-	Cut     bool   // looking took too long; what is shown is not all
+	Next    string    // address of the page behind this one; "" when this is the last
+	CSV     string    // the same as a file, all of it
+	Further string    // address of a longer look from where this one ended; "" when it did not end early
+	Back    time.Time // how far back it looked then
+	news
 }
 
 const (
 	auditShown = 100
-	// auditTime bounds how long a page looks for entries that are rare.
-	auditTime = 5 * time.Second
+	// firstAudited is how many entries a page looks at for those that a filter
+	// lets through: it is to be there at once. Whoever wants a rarer one has all
+	// of them looked at for so long.
+	firstAudited = 3_000
+	auditTime    = 5 * time.Second
+	// mostNews bounds how many new entries are looked at to count them.
+	mostNews = 1_000
 )
 
 // auditFilter reads which entries are wanted.
@@ -59,27 +66,62 @@ func audit(v *visit) (any, error) {
 	}
 	page := audited{head: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + v.URL.RawQuery}
 	page.Wide = true
-	looking, cancel := context.WithTimeout(v.ctx(), auditTime)
-	defer cancel()
-	for link, err := range v.operator().Audit(looking, filter) {
+	filter.Before = int64(v.place("before"))
+	began, looked, newest, last := time.Now(), 0, int64(0), int64(0)
+	filter.Look = func(id int64, at time.Time) bool {
+		enough := looked >= firstAudited
+		if v.query("deep") != "" {
+			enough = time.Since(began) > auditTime
+		}
+		if enough {
+			page.Further = v.auditPath("", url.Values{"before": {strconv.FormatInt(last, 10)}, "deep": {"1"}})
+			return false
+		}
+		looked, newest, last, page.Back = looked+1, max(newest, id), id, at
+		return true
+	}
+	for link, err := range v.operator().Audit(v.ctx(), filter) {
 		if err != nil {
-			if looking.Err() != nil && v.ctx().Err() == nil {
-				page.Cut = true
-				break
-			}
 			return nil, err
 		}
-		// Entries of the same moment stay on the same page: the next one begins
-		// at a moment.
-		if count := len(page.Entries); count >= auditShown && !link.At.Equal(page.Entries[count-1].At) {
-			next := v.URL.Query()
-			next.Set("until", page.Entries[count-1].At.Format(time.RFC3339Nano))
-			page.Next = Root + "admin/audit/?" + next.Encode()
+		// What one request did is one entry, and stays on one page.
+		if count := len(page.Entries); count >= auditShown && link.ID != page.Entries[count-1].ID {
+			page.Next = v.auditPath("", url.Values{"before": {strconv.FormatInt(page.Entries[count-1].ID, 10)}, "deep": nil})
 			break
 		}
 		page.Entries = append(page.Entries, link.AuditEntry)
 	}
+	if filter.Before == 0 && filter.Until.IsZero() {
+		page.news = news{Again: v.URL.RequestURI(), Live: v.auditPath("live", url.Values{"after": {strconv.FormatInt(newest, 10)}})}
+	}
 	return page, nil
+}
+
+// auditPath is an address of the audit with the filter of this one.
+func (v *visit) auditPath(name string, with url.Values) string {
+	query := v.URL.Query()
+	for field, value := range with {
+		query[field] = value
+	}
+	return Root + "admin/audit/" + name + "?" + query.Encode()
+}
+
+// auditNews counts what was done since the newest entry that a page has.
+func auditNews(v *visit) (any, error) {
+	filter, err := v.auditFilter()
+	if err != nil {
+		return nil, err
+	}
+	found, looked := news{}, 0
+	filter.After = int64(v.place("after"))
+	filter.Look = func(int64, time.Time) bool { looked++; return looked <= mostNews }
+	for _, err := range v.operator().Audit(v.ctx(), filter) {
+		if err != nil {
+			return nil, err
+		}
+		found.Count++
+	}
+	return found, nil
 }
 
 // auditFile writes what a page of the audit shows as CSV, to the end.

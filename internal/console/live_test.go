@@ -3,6 +3,7 @@ package console
 import (
 	"bufio"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -148,5 +149,40 @@ func BenchmarkOneMoreWatcherOf200(b *testing.B) {
 			b.Fatal(err)
 		}
 		found.changed(sent)
+	}
+}
+
+// The audit and the log of a webhook say how much was added since, and stay as
+// they are; of a filtered audit only what the filter lets through counts.
+func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
+	h := newHouse(t)
+	h.furnish()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	if _, _, err := h.operator().AddWebhook(t.Context(), operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: receiver.URL}); err != nil {
+		t.Fatal(err)
+	}
+	sam := h.signedIn(landfall.Support)
+	source := func(page string) string {
+		t.Helper()
+		body := sam.sees(page, `id="list-news"`, `data-count="0"`)
+		_, rest, _ := strings.Cut(body, `data-live="`)
+		path, _, _ := strings.Cut(rest, `"`)
+		return html.UnescapeString(path) + "&once=1"
+	}
+	all, teams, hook := source("/console/admin/audit/"), source("/console/admin/audit/?action=team."), source("/console/admin/webhooks/billing/")
+	for _, path := range []string{all, teams, hook} {
+		sam.sees(path, `data-count="0"`)
+	}
+	if err := h.operator().CreateTeam(t.Context(), "Day Team"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.operator().CreateOrganisation(t.Context(), "Beta"); err != nil {
+		t.Fatal(err)
+	}
+	sam.sees(all, `data-count="2"`)
+	sam.sees(teams, `data-count="1"`)
+	if body := sam.sees("/console/admin/audit/?before=3", "supplier.create"); strings.Contains(body, "list-news") {
+		t.Error("an older page of the audit waits for what is new")
 	}
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"landfall"
@@ -30,13 +31,33 @@ type webhookShown struct {
 	head
 	operate.WebhookFacts
 	Secret string // a new one, this once
+	news
 }
 
 func showWebhook(v *visit) (any, error) { return v.webhook(v.value("webhook")) }
 
 func (v *visit) webhook(name string) (webhookShown, error) {
 	facts, err := v.operator().ShowWebhook(v.ctx(), name)
-	return webhookShown{head: adminHead(name, "webhooks").within("Webhooks", address("admin", "webhooks")), WebhookFacts: facts}, err
+	shown := webhookShown{head: adminHead(name, "webhooks").within("Webhooks", address("admin", "webhooks")), WebhookFacts: facts}
+	newest := int64(0)
+	if len(facts.Rounds) > 0 {
+		newest = facts.Rounds[0].At.UnixMicro()
+	}
+	path := address("admin", "webhooks", name)
+	shown.news = news{Again: path + "#rounds", Live: path + "live?after=" + strconv.FormatInt(newest, 10)}
+	return shown, err
+}
+
+// webhookNews counts the rounds since the newest one that a page has.
+func webhookNews(v *visit) (any, error) {
+	facts, err := v.operator().ShowWebhook(v.ctx(), v.value("webhook"))
+	found, after := news{}, v.instant("after")
+	for _, round := range facts.Rounds {
+		if round.At.After(after) {
+			found.Count++
+		}
+	}
+	return found, err
 }
 
 // addWebhook shows the secret on the page that answers: there is no other time.
@@ -97,7 +118,7 @@ func webhookPages() []page {
 		return acts("admin/webhooks/{webhook}/"+act+"/", verb, one)
 	}
 	return []page{
-		all, added, one, of("test", testWebhook), of("replay", replayWebhook), of("remove", removeWebhook),
+		all, added, one, live("admin/webhooks/{webhook}/live", webhookNews, "list-news"), of("test", testWebhook), of("replay", replayWebhook), of("remove", removeWebhook),
 		of("enable", onWebhook("The webhook is on.", func(v *visit, name string) error { return v.operator().EnableWebhook(v.ctx(), name, false) })),
 		of("disable", onWebhook("The webhook is off.", func(v *visit, name string) error { return v.operator().DisableWebhook(v.ctx(), name) })),
 	}

@@ -19,6 +19,11 @@ type AuditFilter struct {
 	Action       string // its beginning: "account." is all that is done to accounts
 	Subject      string // its beginning as well: "ACME/" is a supplier's accounts
 	RequestID    string // its beginning, so that a bulk request has all its lines
+
+	Before, After int64 // ids between which entries are looked at; 0: no bound
+	// Look is asked of every entry before it is looked at; false ends it. nil
+	// looks at all.
+	Look func(id int64, at time.Time) bool
 }
 
 // admits says whether an entry is wanted.
@@ -34,9 +39,12 @@ const auditPage = 200
 // Audit gives what was done, the newest first, each act by itself.
 func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[landfall.AuditLink, error] {
 	return func(yield func(landfall.AuditLink, error) bool) {
-		for link, err := range o.trail(ctx, landfall.AuditQuery{Newest: true, Limit: auditPage}) {
+		for link, err := range o.trail(ctx, landfall.AuditQuery{Newest: true, Before: filter.Before, After: filter.After, Limit: auditPage}) {
 			if err != nil {
 				yield(landfall.AuditLink{}, err)
+				return
+			}
+			if filter.Look != nil && !filter.Look(link.ID, link.At) {
 				return
 			}
 			// Times are the database's and ids are drawn a moment earlier: what is

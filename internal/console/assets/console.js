@@ -59,7 +59,7 @@
     let timer = 0;
     const poll = async () => {
       try {
-        const answer = await fetch(source + "?once=1", { headers: { "HX-Request": "true" }, credentials: "same-origin" });
+        const answer = await fetch(source + (source.includes("?") ? "&" : "?") + "once=1", { headers: { "HX-Request": "true" }, credentials: "same-origin" });
         if (answer.status === 401) return location.reload();
         if (answer.ok) renew(await answer.text());
       } catch { /* the next round tries again */ }
