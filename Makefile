@@ -80,11 +80,12 @@ PROFILED := stage-postgres,stage-sqlite,bulk-stage-postgres,bulk-stage-sqlite,pr
 profile: go ## measure busy servers once more for the compiler, into cmd/landfall/landfall.pgo; a release is built with it
 	@go run ./bench -length 8s -rounds 1 -only $(PROFILED) -profile cmd/landfall/landfall.pgo
 
-soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, and PostgreSQL 100 times; purge a million events
+soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, PostgreSQL 100 times, and changes of the key 50 times; purge a million events
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
 	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
 	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/crashtest
 	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/crashtest
+	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/crashtest
 	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
 	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestAPurgeIsHardlyNoticed ./internal/sqlstore
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest

@@ -21,6 +21,7 @@ import (
 	"landfall"
 	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
+	"landfall/internal/vault"
 )
 
 const (
@@ -83,7 +84,8 @@ type fleet struct {
 	replicas []*replica
 	http     *http.Client
 	token    string
-	staged   int // accounts of the book
+	keys     string // that encrypt what is personal; "": nothing is
+	staged   int    // accounts of the book
 }
 
 // onBoth runs a test with one server on SQLite and with three on PostgreSQL.
@@ -130,6 +132,9 @@ func (f *fleet) command(arguments ...string) *exec.Cmd {
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "LANDFALL_") })
 	// Receivers of webhooks are on this machine.
 	command.Env = append(command.Env, "LANDFALL_WEBHOOK_KEY=0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS=127.0.0.0/8")
+	if f.keys != "" {
+		command.Env = append(command.Env, "LANDFALL_ENCRYPTION_KEY="+f.keys)
+	}
 	return command
 }
 
@@ -152,7 +157,11 @@ func (f *fleet) operate(arguments ...string) string {
 // open looks at the database past the servers.
 func (f *fleet) open() landfall.Store {
 	f.t.Helper()
-	store, err := sqlstore.Open(f.t.Context(), f.database, sqlstore.Options{})
+	keys, err := vault.ReadKeys(f.keys)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	store, err := sqlstore.Open(f.t.Context(), f.database, sqlstore.Options{Keys: keys})
 	if err != nil {
 		f.t.Fatal(err)
 	}
