@@ -82,9 +82,9 @@ func convertCommand() *cobra.Command {
 	flags.String("map", "", "file with the map; FOLDER is then where the tables are")
 	flags.String("source", "", "folder of the tables (default: where the map is)")
 	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
-	for _, plain := range []string{"memory"} {
-		completes(command, plain, nothing)
-	}
+	completes(command, "memory", nothing)
+	_ = command.MarkFlagFilename("map", "yaml", "yml") // it is there, or we would not be here
+	_ = command.MarkFlagDirname("source")              // likewise
 	return command
 }
 
