@@ -22,12 +22,12 @@ type Receipt struct {
 // The body must stay untouched afterwards: a store may still be reading it
 // when a caller who ran out of time is answered.
 func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
-	sent, err := d.prepare(ctx, who, body)
-	if err != nil {
+	var sent readied
+	if err := d.prepare(ctx, who, body, &sent); err != nil {
 		return Receipt{}, d.refuse(ctx, who, sent.key, err)
 	}
 	outcome, err := d.store.Stage(ctx, sent.staging)
-	return d.conclude(ctx, who, sent, landfall.StageResult{StageOutcome: outcome, Err: err})
+	return d.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
 // readied is an account that was read, as far as it is needed afterwards.
@@ -40,37 +40,35 @@ type readied struct {
 // prepare reads an account and makes of it what the store keeps. What it was
 // read into is given back at once: an account is ten times its size there, and
 // the next one is read much quicker into memory that was in use a moment ago.
-func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte) (readied, error) {
+// What it makes is large and is put where it is wanted: copies of it on the way
+// there were what the stacks of five thousand callers were too short for.
+func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte, into *readied) error {
 	read, err := d.read(ctx, who, body)
 	if read.account == nil {
-		return readied{}, err
+		return err
 	}
 	defer read.account.Release()
-	key := read.account.Key()
-	if err != nil {
-		return readied{key: key}, err
+	if into.key = read.account.Key(); err != nil {
+		return err
 	}
-	staging, err := d.staging(ctx, who, read)
-	if err != nil {
-		return readied{}, err // the account is not to blame
+	if err := d.roomForRevision(ctx, who, read.account); err != nil {
+		into.key = landfall.Key{} // the account is not to blame
+		return err
 	}
-	return readied{key, staging, read.warnings}, nil
+	d.staging(who, read, &into.staging)
+	into.warnings = read.warnings
+	return nil
 }
 
 // staging makes of an account that was read what the store keeps.
-func (d *Desk) staging(ctx context.Context, who landfall.Principal, read understood) (landfall.Staging, error) {
+func (d *Desk) staging(who landfall.Principal, read understood, into *landfall.Staging) {
 	account := read.account
-	if err := d.roomForRevision(ctx, who, account); err != nil {
-		return landfall.Staging{}, err
-	}
-	return landfall.Staging{
-		Key: account.Key(), Document: account.Body(), Hash: account.Hash(), By: who.Author(),
-		Figures: account.Figures(read.supplier.Currency), Sound: true,
-	}, nil
+	into.Key, into.Document, into.Hash, into.By = account.Key(), account.Body(), account.Hash(), who.Author()
+	into.Figures, into.Sound = account.Figures(read.supplier.Currency), true
 }
 
 // conclude tells what became of an account that was handed to the store.
-func (d *Desk) conclude(ctx context.Context, who landfall.Principal, sent readied, result landfall.StageResult) (Receipt, error) {
+func (d *Desk) conclude(ctx context.Context, who landfall.Principal, sent *readied, result landfall.StageResult) (Receipt, error) {
 	if result.Err != nil {
 		return Receipt{}, trouble(result.Err)
 	}

@@ -34,7 +34,7 @@ func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
 	for at, result := range d.store.StageAll(ctx, sent.stagings) {
 		i := sent.places[at]
 		one := &handed[i]
-		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, sent.read[i], result) }
+		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, &sent.read[i], result) }
 		if result.Err == nil && refusedStaging(sent.read[i].key, result.StageOutcome) != nil {
 			refused.Go(one.safely(conclude))
 		} else {
@@ -65,7 +65,8 @@ func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
 	for i := range handed {
 		one := &handed[i]
 		noted, about := Noted(ctx)
-		read, err := d.prepare(noted, one.Who, one.Body)
+		read := &sent.read[i]
+		err := d.prepare(noted, one.Who, one.Body, read)
 		one.Supplier = about.Supplier
 		if seen[read.key] {
 			sent.again = append(sent.again, one)
@@ -74,7 +75,7 @@ func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
 		if read.key != (landfall.Key{}) {
 			seen[read.key] = true
 		}
-		if sent.read[i], one.Err = read, err; err == nil {
+		if one.Err = err; err == nil {
 			sent.stagings, sent.places = append(sent.stagings, read.staging), append(sent.places, i)
 		}
 	}

@@ -82,8 +82,7 @@ func (r *reader) object(node *Node) bool {
 	node.kids = r.slab.family(node, last, count)
 	for _, i := range table.required {
 		if given&(1<<i) == 0 {
-			r.doc.report.shape(finding{offset: node.end, node: node, member: table.Fields[i].Name,
-				code: CodeRequired, detail: detailRequired})
+			r.missing(node, table.Fields[i].Name)
 		}
 	}
 	return true
@@ -219,10 +218,22 @@ func (r *reader) child(before *Node, index int, typ *Type) *Node {
 	return node
 }
 
-// wrong refuses a value for its shape.
+// wrong refuses a value for its shape. Hardly any value is: in place of its
+// calls it would make the stack of every reader twice as deep, and stacks that
+// grow under five thousand callers take longer than reading.
+//
+//go:noinline
 func (r *reader) wrong(node *Node, code, detail string) {
 	node.state |= isBroken
 	r.doc.report.shape(finding{offset: node.start, node: node, code: code, detail: detail})
+}
+
+// missing refuses an object that has no member of a name. It is no part of its
+// caller for the same reason as wrong.
+//
+//go:noinline
+func (r *reader) missing(node *Node, member string) {
+	r.doc.report.shape(finding{offset: node.end, node: node, member: member, code: CodeRequired, detail: detailRequired})
 }
 
 // tooMany stands where the first item too many does, which keeps the report in

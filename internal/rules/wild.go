@@ -126,24 +126,27 @@ func (r *reader) controls(start, end int32) {
 }
 
 // names remembers the names of an object to notice one that comes twice. Most
-// objects have few, and those need no memory of their own.
+// objects of a table have none that it does not know.
 type names struct {
-	few   [8]string
+	few   []string
 	count int
 	many  map[string]struct{}
 }
 
+// fewNames is how many names are looked through one by one.
+const fewNames = 8
+
 func (n *names) add(name string) bool {
-	if n.many == nil && n.count < len(n.few) {
-		if slices.Contains(n.few[:n.count], name) {
+	if n.many == nil && n.count < fewNames {
+		if slices.Contains(n.few, name) {
 			return false
 		}
-		n.few[n.count] = name
+		n.few = append(n.few, name)
 		n.count++
 		return true
 	}
 	if n.many == nil {
-		n.many = make(map[string]struct{}, 2*len(n.few))
+		n.many = make(map[string]struct{}, 2*fewNames)
 		for _, known := range n.few {
 			n.many[known] = struct{}{}
 		}
