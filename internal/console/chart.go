@@ -110,18 +110,34 @@ type Point struct {
 	Pause bool // nothing was meant to happen then
 }
 
-// The measures of a line chart.
+// The measures of a line chart: as wide as a page has room for, and as wide as a
+// phone, where the same shrunk could not be read. The style shows one of them.
 const (
-	lineWidth, lineHeight = 720, 140
+	lineWidth, phoneWidth = 720, 336
+	lineHeight            = 140
 	lineLeft, lineBottom  = 56, 20
 )
 
-// line draws figures over time from zero, pauses shaded, and the highest figure
-// named where it is.
+// line draws figures over time with a table behind them.
 func (c clock) line(points []Point, noun string) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
+	var out strings.Builder
+	out.WriteString(c.curve(points, noun, "wide", lineWidth))
+	out.WriteString(c.curve(points, noun, "slim", phoneWidth))
+	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
+		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
+	for _, point := range points {
+		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(strconv.FormatInt(point.Count, 10)))
+	}
+	out.WriteString(`</tbody></table></details>`)
+	return template.HTML(out.String()) //nolint:gosec // escaped above
+}
+
+// curve draws figures from zero, pauses shaded, and the highest figure named
+// where it is.
+func (c clock) curve(points []Point, noun, class string, width int64) string {
 	first, last := points[0].At, points[len(points)-1].At
 	highest, at := int64(1), points[0].At
 	for _, point := range points {
@@ -131,7 +147,7 @@ func (c clock) line(points []Point, noun string) template.HTML {
 	}
 	span := max(last.Sub(first), time.Second)
 	x := func(at time.Time) int64 {
-		return lineLeft + int64(at.Sub(first))/(int64(span)/(lineWidth-lineLeft-8)+1)
+		return lineLeft + int64(at.Sub(first))/(int64(span)/(width-lineLeft-8)+1)
 	}
 	y := func(count int64) int64 { return lineHeight - lineBottom - count*(lineHeight-lineBottom-16)/highest }
 	var shade, path strings.Builder
@@ -143,18 +159,12 @@ func (c clock) line(points []Point, noun string) template.HTML {
 	}
 	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(strconv.FormatInt(highest, 10)), at.In(c.zone).Format("15:04"))
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="line" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, lineWidth, lineHeight, template.HTMLEscapeString(label), shade.String())
-	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), lineWidth-8, y(0))
+	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, template.HTMLEscapeString(label), shade.String())
+	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), width-8, y(0))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
 		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, grouped(strconv.FormatInt(highest, 10)))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`,
-		lineLeft, lineHeight-4, first.In(c.zone).Format("15:04"), lineWidth-8, lineHeight-4, last.In(c.zone).Format("15:04"))
+		lineLeft, lineHeight-4, first.In(c.zone).Format("15:04"), width-8, lineHeight-4, last.In(c.zone).Format("15:04"))
 	fmt.Fprintf(&out, `<polyline points="%s" class="curve"/></svg>`, strings.TrimSpace(path.String()))
-	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
-		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
-	for _, point := range points {
-		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(strconv.FormatInt(point.Count, 10)))
-	}
-	out.WriteString(`</tbody></table></details>`)
-	return template.HTML(out.String()) //nolint:gosec // escaped above
+	return out.String()
 }

@@ -52,11 +52,12 @@ type Options struct {
 // Console is the handler of everything under its root.
 type Console struct {
 	Options
-	mux    *http.ServeMux
-	origin *http.CrossOriginProtection
-	shelf  *shelf
-	snap   *snapshot
-	undos  *undos
+	mux      *http.ServeMux
+	origin   *http.CrossOriginProtection
+	shelf    *shelf
+	snap     *snapshot
+	watching watchers
+	undos    *undos
 
 	forecasts *counts[landfall.UndoForecast]   // by run
 	summaries *counts[landfall.FailureSummary] // by supplier
@@ -85,7 +86,7 @@ func New(options Options) *Console {
 	}
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(),
+		shelf: newShelf(), sets: map[string]*template.Template{}, undos: newUndos(), watching: watchers{open: map[string]int{}},
 		forecasts: newCounts[landfall.UndoForecast](false), summaries: newCounts[landfall.FailureSummary](true), patience: countPatience,
 	}
 	c.snap = newSnapshot(c)

@@ -39,8 +39,10 @@ const (
 	// liveLength ends a stream, so that who has left without a word goes, and a
 	// session that is over is noticed. Browsers come back by themselves.
 	liveLength = 10 * time.Minute
-	// mostWatchers bounds the streams of one replica.
+	// mostWatchers bounds the streams of one replica, and mostOfOne those of one
+	// session: nobody takes them all from the others.
 	mostWatchers = 200
+	mostOfOne    = 20
 )
 
 func newSnapshot(c *Console) *snapshot {
@@ -57,22 +59,29 @@ func (s *snapshot) get(ctx context.Context) (operate.Overview, error) {
 	})
 }
 
-// watchers counts the streams that are open.
+// watchers counts the streams that are open, by session.
 type watchers struct {
 	mu   sync.Mutex
-	open int
+	all  int
+	open map[string]int
 }
 
-var watching watchers
-
-func (w *watchers) enter() (leave func(), ok bool) {
+func (w *watchers) enter(session string) (leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.open >= mostWatchers {
+	if w.all >= mostWatchers || w.open[session] >= mostOfOne {
 		return nil, false
 	}
-	w.open++
-	return func() { w.mu.Lock(); w.open--; w.mu.Unlock() }, true
+	w.all++
+	w.open[session]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all--
+		if w.open[session]--; w.open[session] == 0 {
+			delete(w.open, session)
+		}
+	}, true
 }
 
 // live makes a page's own stream: the parts that change, again and again as
@@ -85,7 +94,7 @@ func live(path string, verb func(*visit) (any, error), view string) page {
 		if v.query("once") != "" {
 			return verb(v)
 		}
-		leave, ok := watching.enter()
+		leave, ok := v.console.watching.enter(v.session.ID)
 		if !ok {
 			v.plain(http.StatusServiceUnavailable, "Too many watch at once. The page still polls.")
 			return nil, nil

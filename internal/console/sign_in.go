@@ -39,7 +39,7 @@ func (v *visit) refusalError() error {
 // inside gives a path of the console, whatever was asked for: nobody is sent
 // elsewhere by a link to the door.
 func inside(to string) string {
-	if !strings.HasPrefix(to, Root) || strings.HasPrefix(to, Root+"sign-") || strings.ContainsAny(to, "\\\r\n") {
+	if !strings.HasPrefix(to, Root) || strings.HasPrefix(to, Root+"sign-") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(to, "//") || strings.Contains(to, "..") {
 		return Root
 	}
 	return to

@@ -117,7 +117,7 @@ func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
 func TestDoorLeadsInsideOnly(t *testing.T) {
 	for to, want := range map[string]string{
 		"/console/runs/R-1/": "/console/runs/R-1/", "https://evil.example/": Root, "//evil.example/console/": Root,
-		"/console/\\evil": Root, "/v1/": Root, "": Root, "/console/sign-out/": Root,
+		"/console/\\evil": Root, "/console/..//evil.example/": Root, "/console//evil.example": Root, "/v1/": Root, "": Root, "/console/sign-out/": Root,
 	} {
 		if got := inside(to); got != want {
 			t.Errorf("%q leads to %q, want %q", to, got, want)

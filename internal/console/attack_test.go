@@ -1,0 +1,181 @@
+package console
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/operate"
+)
+
+// A form of another site is refused by every row of the table, whoever is
+// signed in, and so is one that says nothing good of where it comes from.
+func TestNoActIsTakenFromAnotherSite(t *testing.T) {
+	h := newHouse(t)
+	ada := h.signedIn(landfall.ActingOperator)
+	for _, page := range pages() {
+		if page.method != http.MethodPost {
+			continue
+		}
+		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+			request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+Root+fill(page.path), nil)
+			request.Header.Set(name, value)
+			if status, body := ada.read(ada.client.Do(request)); status != http.StatusForbidden || !strings.Contains(body, "another site") {
+				t.Errorf("%s with %s: %d\n%.300s", page.path, name, status, body)
+			}
+		}
+	}
+	ada.sees("/console/me/", "This session")
+}
+
+// Who signs in gets a session of his own making, whatever cookie was planted
+// before, and the planted one opens nothing.
+func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
+	h := newHouse(t)
+	h.signedIn(landfall.ActingOperator)
+	const planted = "planted-by-somebody-else-0123456789"
+	victim := h.stranger()
+	home, _ := url.Parse(h.server.URL)
+	victim.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
+	if status, body := victim.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {password}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	if slices.ContainsFunc(victim.client.Jar.Cookies(home), func(c *http.Cookie) bool { return c.Name == sessionName && c.Value == planted }) {
+		t.Error("the planted session was kept")
+	}
+	thief := h.stranger()
+	thief.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
+	thief.sees("/console/", "Sign in", `name="password"`)
+}
+
+// Who is shut out, or whose session is ended, sees nothing more, not even on a
+// page that is open already.
+func TestStreamsEndWithTheSession(t *testing.T) {
+	h := newHouse(t)
+	h.furnish()
+	ada := h.signedIn(landfall.ActingOperator)
+	answer, err := ada.client.Get(h.server.URL + "/console/live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	if err := h.operator().DisableOperator(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { //nolint:revive // until it ends, which the test's own limit sees to
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// However many streams somebody opens, others still get theirs, and a replica
+// has no more than it can bear.
+func TestStreamsAreBounded(t *testing.T) {
+	w := watchers{open: map[string]int{}}
+	var leave []func()
+	for range 5_000 {
+		if gone, ok := w.enter("one"); ok {
+			leave = append(leave, gone)
+		}
+	}
+	if len(leave) != mostOfOne {
+		t.Errorf("one has %d streams", len(leave))
+	}
+	for session := range 5_000 {
+		if gone, ok := w.enter(fmt.Sprint(session)); ok {
+			leave = append(leave, gone)
+		}
+	}
+	if len(leave) != mostWatchers {
+		t.Errorf("there are %d streams", len(leave))
+	}
+	for _, gone := range leave {
+		gone()
+	}
+	if w.all != 0 || len(w.open) != 0 {
+		t.Errorf("when all have left there are %+v", w.open)
+	}
+	h := newHouse(t)
+	ada := h.signedIn(landfall.ActingOperator)
+	h.console.watching.all = mostWatchers
+	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "still polls") {
+		t.Errorf("one more: %d %s", status, body)
+	}
+	ada.sees("/console/live?once=1")
+}
+
+// A question that is far too long is refused or answered, and breaks nothing.
+func TestEndlessAddressesBreakNothing(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	ada := h.signedIn(landfall.ActingOperator)
+	long := strings.Repeat("x", 200_000)
+	for _, path := range []string{
+		"search/?q=", "search/found/?q=", "suppliers/NORTH/accounts/?state=failed&code=", "suppliers/NORTH/accounts/?after=", "admin/audit/?subject=",
+		"admin/audit/?before=", "accounts/NORTH/1/?ledger=", "sign-in/?to=", "suppliers/", "runs/", "accounts/NORTH/",
+	} {
+		if status, body := ada.get(Root + path + long); status >= http.StatusInternalServerError || len(body) > 1<<20 {
+			t.Errorf("%s: %d with %d bytes", path, status, len(body))
+		}
+	}
+}
+
+// Whatever a supplier, a team, a webhook or a reason is called stays text on
+// every page there is.
+func TestHostileNamesStayTextEverywhere(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	ctx, operator := t.Context(), h.operator()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := "N " + script
+	_, err := operator.SetSupplier(ctx, "NORTH", operate.SupplierChange{Name: &name})
+	must(err)
+	must(operator.CreateOrganisation(ctx, "Acme"))
+	must(operator.CreateTeam(ctx, "T "+script))
+	must(operator.Grant(ctx, "NORTH", "Acme"))
+	_, _, err = operator.AddWebhook(ctx, operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: `http://127.0.0.1:1/?a="><script>alert("x")</script>`})
+	must(err)
+	if outcome, err := operator.TestWebhook(ctx, "billing"); err != nil || outcome.Reason == "" {
+		t.Fatalf("%+v %v", outcome, err)
+	}
+	must(operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
+	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "3"}, "because "+script))
+	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + script, Select: landfall.SelectPending})
+	must(err)
+	must(operator.Reveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+script))
+	ada := h.signedIn(landfall.ActingOperator)
+	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing")
+	for _, path := range Paths() {
+		path = values.Replace(path)
+		if strings.Contains(path, "{") || strings.HasSuffix(path, ".csv") {
+			continue // files are no pages
+		}
+		if strings.HasSuffix(path, "live") {
+			path += "?once=1"
+		}
+		_, body := ada.get(path)
+		ada.harmless(path, body)
+		_, body = ada.get(path + "?q=" + url.QueryEscape(script) + "&subject=" + url.QueryEscape(script) + "&code=" + url.QueryEscape(script))
+		ada.harmless(path, body)
+	}
+	jar, _ := cookiejar.New(nil)
+	stranger := &guest{h, &http.Client{Jar: jar}}
+	_, body := stranger.get("/console/sign-in/?to=" + url.QueryEscape(`/console/"><script>alert("x")</script>`))
+	stranger.harmless("sign-in", body)
+}

@@ -1,0 +1,63 @@
+package console
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/contract"
+	"landfall/internal/sqlstore"
+	"landfall/internal/vault"
+)
+
+// With encryption on every page is there as without it, and the search says
+// that it finds whole words only.
+func TestEveryPageWithEncryption(t *testing.T) {
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "sealed.db"), sqlstore.Options{
+		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Keys: []vault.Key{vault.NewKey()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	h := houseOver(t, store)
+	furnish(h)
+	w := h.conducted()
+	if err := h.operator().CreateOrganisation(t.Context(), "Acme"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.operator().CreateTeam(t.Context(), "Night Team"); err != nil {
+		t.Fatal(err)
+	}
+	run := w.runSome("NORTH", 0, landfall.RunFinished)
+	if _, err := store.EnterTerms(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ada := h.signedIn(landfall.ActingOperator)
+	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme")
+	for _, path := range Paths() {
+		path = values.Replace(path)
+		if strings.Contains(path, "{") {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(path, "live"):
+			path += "?once=1"
+		case strings.HasSuffix(path, "reconciliation/accounts/"):
+			path += "?measure=accounts&reason=pending"
+		}
+		if status, body := ada.get(path); status != http.StatusOK {
+			t.Errorf("%s: %d\n%.400s", path, status, body)
+		}
+	}
+	for _, external := range []string{"1", "2", "3", "4"} {
+		ada.sees("/console/accounts/NORTH/"+external+"/", "Timeline")
+	}
+	const told = "found by the whole of them"
+	ada.sees("/console/search/?q=lovelace", "/console/accounts/NORTH/1/", told)
+	ada.sees("/console/search/?q=lovel", "Nothing was found", told)
+	ada.sees("/console/search/?q=1", "at least 2 characters")
+	ada.sees("/console/suppliers/NORTH/accounts/?state=failed", "/accounts/NORTH/")
+}
