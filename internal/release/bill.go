@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -32,19 +34,39 @@ type hash struct {
 	Content   string `json:"content"`
 }
 
-// describe writes what a program was built from, as it says itself, in the form
-// of CycloneDX. There is no time in it, and its number comes from its contents.
-func describe(program, version string) ([]byte, error) {
-	info, err := buildinfo.ReadFile(program)
+// modules gives what programs were built from, as they say themselves, each once:
+// what is in the one for Windows need not be in the one for Linux.
+func modules(programs []string) (version string, all []*debug.Module, err error) {
+	found := map[string]*debug.Module{}
+	for _, program := range programs {
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			return "", nil, err
+		}
+		version = strings.TrimPrefix(info.GoVersion, "go")
+		for _, module := range info.Deps {
+			if module.Replace != nil {
+				module = module.Replace
+			}
+			found[module.Path] = module
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[name])
+	}
+	return version, all, nil
+}
+
+// describe writes what programs were built from in the form of CycloneDX. There is
+// no time in it, and its number comes from its contents.
+func describe(programs []string, version string) ([]byte, error) {
+	platform, all, err := modules(programs)
 	if err != nil {
 		return nil, err
 	}
-	parts := []component{{Type: "platform", Ref: "go", Name: "go", Version: strings.TrimPrefix(info.GoVersion, "go")}}
+	parts := []component{{Type: "platform", Ref: "go", Name: "go", Version: platform}}
 	refs := []string{"go"}
-	for _, module := range info.Deps {
-		if module.Replace != nil {
-			module = module.Replace
-		}
+	for _, module := range all {
 		part := component{Type: "library", Name: module.Path, Version: module.Version, PURL: "pkg:golang/" + module.Path + "@" + module.Version}
 		part.Ref = part.PURL
 		// The sum of go.sum is a SHA-256 over the list of the module's files.
@@ -73,10 +95,10 @@ func describe(program, version string) ([]byte, error) {
 	}, "", "  ")
 }
 
-// licences puts the licence and notice of everything in a program into one
-// text, which must be passed on with it.
-func licences(program string) ([]byte, error) {
-	info, err := buildinfo.ReadFile(program)
+// licences puts the licence and notice of everything in programs into one
+// text, which must be passed on with them.
+func licences(programs []string) ([]byte, error) {
+	_, all, err := modules(programs)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +108,7 @@ func licences(program string) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "landfall\n\n%s\n", own)
-	for _, module := range info.Deps {
-		if module.Replace != nil {
-			module = module.Replace
-		}
+	for _, module := range all {
 		folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module.Path).Output() //nolint:gosec,noctx // modules of our own binary
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", module.Path, err)

@@ -38,19 +38,19 @@ func release(out, version string, targets []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // it is given away
 		return err
 	}
-	var files []string
+	var files, programs []string
 	for _, target := range targets {
 		file, err := build(out, version, target)
 		if err != nil {
 			return err
 		}
-		files = append(files, file)
+		files, programs = append(files, file), append(programs, filepath.Join(out, file))
 	}
-	bill, err := describe(filepath.Join(out, files[0]), version)
+	bill, err := describe(programs, version)
 	if err != nil {
 		return err
 	}
-	texts, err := licences(filepath.Join(out, files[0]))
+	texts, err := licences(programs)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestBillNamesWhatIsBuiltIn(t *testing.T) {
 	}
 	var last string
 	for range 2 {
-		text, err := describe(program, "v1.2.3")
+		text, err := describe([]string{program}, "v1.2.3")
 		if err != nil {
 			t.Fatal(err)
 		}
