@@ -71,6 +71,7 @@ func auditList() *cobra.Command {
 		if filter.Until, err = readMoment("until", until); err != nil {
 			return err
 		}
+		// The limit keeps both short; everything is what export is for.
 		lines, rows := []auditLine{}, [][]string{}
 		for link, err := range operator.Audit(command.Context(), filter) {
 			if err != nil {

@@ -35,6 +35,8 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The copy is checked before it gets its name, so that a file which is there is a
+		// good backup.
 		accounts := 0
 		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], options,
 			func(ctx context.Context, store landfall.Store) (err error) {
@@ -44,6 +46,8 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return notCopied(err, "back it up with pg_dump or pg_basebackup; see docs/backup.md")
 		}
+		// Accounts of an older schema cannot be read by this program; saying that all was
+		// well would be a lie.
 		if unchecked {
 			warn(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
 		}
@@ -102,6 +106,8 @@ func restoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// There is no default on purpose: either answer may be the one that lets a thief in or
+		// shuts everybody out.
 		if decisions := given(keep) + given(revoke) + given(list != ""); decisions != 1 {
 			return usageError{errors.New("say what becomes of the keys in the backup, of which some may have been revoked since: " +
 				"one of --revoked LIST, --revoke-keys and --keep-keys")}
@@ -112,6 +118,7 @@ func restoreCommand() *cobra.Command {
 				return usageError{err}
 			}
 		}
+		// Decided while nobody can use the database yet.
 		var done operate.Restored
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
 			done, err = operate.New(store, operate.Options{Actor: actor(), Source: machine()}).Restore(ctx, fate)
@@ -143,6 +150,7 @@ func putBack(ctx context.Context, settings app.Settings, arguments []string, adm
 		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
 			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")
 	}
+	// What PostgreSQL's tools have put back may be older than this program.
 	options.ApplySchema = true
 	store, err := sqlstore.Open(ctx, settings.Database, options)
 	if err != nil {

@@ -40,6 +40,7 @@ func convertCommand() *cobra.Command {
 				_, err := command.OutOrStdout().Write(convert.Schema())
 				return err
 			}
+			// Not by Args, since --schema needs none.
 			if len(arguments) == 0 {
 				return usageError{errors.New("a map or a folder is needed; see landfall convert --help")}
 			}
@@ -61,6 +62,7 @@ func convertCommand() *cobra.Command {
 			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }
 			result, err := convert.Convert(command.Context(), order)
 			watched.clear()
+			// A wrong map is what was typed; wrong rows are what the old system has.
 			if wrong, is := errors.AsType[*convert.MapError](err); is {
 				return usageError{showWrongMap(command, wrong)}
 			}
@@ -70,6 +72,7 @@ func convertCommand() *cobra.Command {
 			if err := showConverted(command, order.Book, result); err != nil {
 				return err
 			}
+			// The book is there and can be used; rows are missing in it, each with a reason.
 			if !result.Whole() {
 				return errSomeFailed
 			}
@@ -144,6 +147,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 
 // showWrongMap says everything that is wrong with a map, a line each.
 func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
+	// Machines get all mistakes within the one error.
 	if asJSON(command) {
 		return wrong
 	}

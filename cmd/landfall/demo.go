@@ -29,6 +29,7 @@ func demoCommand() *cobra.Command {
 			"and what to look at next is printed, each line ready to be pasted into a second\n" +
 			"terminal. Ctrl-C ends it and forgets everything.",
 		RunE: func(command *cobra.Command, _ []string) error {
+			// Before a server is started for nothing; the names do not matter yet.
 			if err := demoBook(accounts, "S", "V").Check(); err != nil {
 				return usageError{err}
 			}
@@ -37,6 +38,7 @@ func demoCommand() *cobra.Command {
 				return err
 			}
 			settings.Database = app.Defaults().Database // one of its own, whatever is set
+			// The show is on this terminal; a log line in the middle of it helps nobody.
 			settings.LogFormat, settings.LogLevel = "text", slog.LevelWarn
 			ctx, stop := app.Orderly(command.Context())
 			defer stop()
@@ -59,6 +61,7 @@ func demonstrate(ctx context.Context, command *cobra.Command, settings app.Setti
 		return notStarted(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
+	// With room for one: the server may end when nobody listens any more.
 	served := make(chan error, 1)
 	go func() { served <- demo.Run(ctx) }()
 	err = moveDemo(ctx, command, demo, accounts)
@@ -67,6 +70,7 @@ func demonstrate(ctx context.Context, command *cobra.Command, settings app.Setti
 	}
 	err = errors.Join(err, <-served, demo.Close())
 	stop()
+	// An end on request is no failure, whatever was under way.
 	if errors.Is(err, context.Canceled) && command.Context().Err() != nil {
 		return nil // whoever pressed Ctrl-C knows
 	}
@@ -131,6 +135,7 @@ func nextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder st
 	if err != nil {
 		program = "landfall"
 	}
+	// It holds a key, so only its owner may read it.
 	tour := filepath.Join(furniture.Folder, "tour.sh")
 	file, err := os.OpenFile(tour, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {

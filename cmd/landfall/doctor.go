@@ -20,6 +20,7 @@ func configCommand() *cobra.Command {
 			"nothing is changed; 'landfall doctor' goes further.",
 	}
 	addSettings(check)
+	// In the order of the documentation, where what belongs together is together.
 	check.Flags().SortFlags = false
 	check.RunE = func(command *cobra.Command, _ []string) error {
 		settings, err := loadSettings(command)
@@ -60,6 +61,8 @@ func doctorCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Warnings are shown and leave the exit code alone, or nobody could use it in a check
+		// before every start.
 		entries, problems := []entry{}, 0
 		app.Examine(command.Context(), settings, func(d app.Diagnosis) {
 			entries = append(entries, entry{d.What, string(d.Verdict), d.Finding, d.Advice})

@@ -32,9 +32,12 @@ func accountErase() *cobra.Command {
 		Example: "  landfall account erase NORTH 1001 --reason 'request of 4 May' --confirm 1001",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
+		// Typed and not answered: a question could not be scripted, and a yes is typed too
+		// easily.
 		if confirm != key.External {
 			return usageError{fmt.Errorf("this cannot be taken back: repeat the number with --confirm %s", key.External)}
 		}
+		// From here on it is done, whatever happens to the files.
 		erasure, err := operator.Erase(command.Context(), key, reason)
 		if err != nil {
 			return err
@@ -76,6 +79,7 @@ func accountExport() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// There is no form for people: they get what machines get, which leaves nothing out.
 		if err := command.Flags().Set(jsonFlag, "true"); err != nil {
 			return err
 		}

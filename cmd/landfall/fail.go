@@ -22,11 +22,13 @@ const (
 // usageError marks what the user typed wrongly.
 type usageError struct{ error }
 
+// Unwrap keeps the code of what was wrong, where it has one.
 func (e usageError) Unwrap() error { return e.error }
 
 // unreachable marks a database that cannot be used.
 type unreachable struct{ error }
 
+// Unwrap likewise.
 func (e unreachable) Unwrap() error { return e.error }
 
 // exitCode lets scripts tell what was typed wrongly, what was refused and

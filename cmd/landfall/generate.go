@@ -33,16 +33,20 @@ func generateCommand() *cobra.Command {
 			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%\n" +
 			"  landfall generate export --format csv        tables for landfall convert",
 		RunE: func(command *cobra.Command, arguments []string) error {
+			// The name that convert writes to as well.
 			folder := "book"
 			if len(arguments) == 1 {
 				folder = arguments[0]
 			}
+			// Mistakes are told before the folder is made.
 			ending, err := readOrder(command, &order, faults)
 			if err != nil {
 				return usageError{err}
 			}
+			// A million accounts take minutes.
 			progress := watched(command, "accounts drawn")
 			tell := func(done int) { progress.at(done, order.Accounts) }
+			// Tables are for convert, which makes the book of them.
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
 				printed, err := order.PrintTables(command.Context(), folder, tell)
 				progress.clear()
@@ -104,6 +108,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 	switch {
 	case format != "ndjson" && format != "csv":
 		return "", fmt.Errorf("--format %s is not known; it can be ndjson or csv", format)
+	// Old systems write plain tables.
 	case format == "csv" && ending != "":
 		return "", errors.New("tables are not packed; leave --pack out")
 	}
@@ -123,6 +128,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 		if err != nil {
 			return "", err
 		}
+		// Some mistakes cannot be made in a table, and others only there.
 		kinds := specimen.FaultKinds()
 		if format == "csv" {
 			kinds = specimen.TableFaultKinds()
@@ -144,6 +150,7 @@ func readShare(written string) (float64, error) {
 	if percent {
 		share /= 100
 	}
+	// Asked this way round, a share that is no number at all is refused as well.
 	if err != nil || !(share >= 0 && share <= 1) {
 		return 0, fmt.Errorf("%s is no share; write it as 3%% or 0.03", written)
 	}

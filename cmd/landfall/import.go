@@ -37,6 +37,7 @@ func importCommand() *cobra.Command {
 		if only != "" && only != "failed" {
 			return usageError{fmt.Errorf("--only %s is not known; it can be failed", only)}
 		}
+		// Asked for before anything is sent: the server would refuse every account.
 		if order.Team == "" && !order.StageOnly {
 			return usageError{errors.New("--team is needed: the operations team that looks after the accounts")}
 		}
@@ -44,9 +45,11 @@ func importCommand() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
+		// Such a book is what a report leaves to be mended, so it is allowed.
 		if len(found.Of(book.Accounts)) == 0 && order.Supplier == "" && !order.StageOnly {
 			warn(command, "there are no accounts in this book; what it adds must be for accounts that exist")
 		}
+		// A file with a mistyped name must not stay behind in silence.
 		for _, other := range found.Others {
 			warn(command, other+" is no file of a book and was left out")
 		}
@@ -83,9 +86,12 @@ func folderOf(path string) string {
 // importBook moves the book and says what came of it.
 func importBook(command *cobra.Command, server *client.Client, order mover.Order) error {
 	watcher := newWatcher(command)
+	// Nobody counts for somebody who does not look.
 	order.Watched = watcher.terminal || watcher.machine
 	moving, err := mover.New(server, order, watcher)
 	changed := &mover.ChangedError{}
+	// Another import of this book, or another book than the journal is about: both are
+	// for whoever typed this to decide.
 	if errors.Is(err, mover.ErrBusy) || errors.As(err, &changed) {
 		return usageError{err}
 	}
@@ -95,6 +101,7 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 	defer func() { _ = moving.Close() }() // the lock ends with the process at the latest
 	result, err := moving.Move(command.Context())
 	watcher.done()
+	// The journal has everything, so the advice is short.
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; give the same command again to go on")
 	}
@@ -116,6 +123,7 @@ func showImport(command *cobra.Command, result mover.Result) error {
 	return show(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, phase := range mover.Phases() {
+			// A phase that was not asked for has no line.
 			tally, known := result.Tallies[phase]
 			if !known {
 				continue

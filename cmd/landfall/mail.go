@@ -19,6 +19,7 @@ func mailCommand() *cobra.Command {
 		mailList(), mailShow(), mailPreview(), mailTest(), mailRetry(), mailWithdraw(), mailBounced())
 }
 
+// mailHeading is shared by the list and by the account that a mail belongs to.
 var mailHeading = []string{"MAIL", "SUPPLIER", "EXTERNAL", "TO", "STATE", "QUEUED", "SETTLED", "NEXT", "ATTEMPTS", "REPLY"}
 
 // mailRow is a mail as a line of a table.
@@ -36,6 +37,7 @@ func mailStates() vocabulary {
 	return fixed(all...)
 }
 
+// personalMail belongs to several commands that mean the same.
 const personalMail = "show addresses and the mail server's own words"
 
 // mailList streams nothing: whoever wants more than a screen says how many.

@@ -39,6 +39,7 @@ func mailPreview() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
+		// The templates are good; now it is about the account.
 		outgoing, err := previewed(command.Context(), operator, arguments[0], account, language, personal)
 		if err != nil {
 			return err
@@ -92,6 +93,7 @@ func previewed(ctx context.Context, operator *operate.Operator, supplier, accoun
 			fmt.Sprintf("Account %s of %s was not imported yet, so there is nothing to tell its customers.", account, supplier))
 	}
 	outgoing.Key, outgoing.AccountNumber, outgoing.CreatedAt = facts.Process.Key, facts.Account.Number, facts.Account.CreatedAt
+	// Without names the letter greets as it greets those whose names we do not have.
 	outgoing.Customers = nil
 	if personal {
 		outgoing.Customers = facts.Account.Data.Customers[:min(1, len(facts.Account.Data.Customers))]
@@ -117,6 +119,7 @@ func mailTest() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Servers send, not this program; but only their settings show that they can.
 		if settings.Mail.Server == "" {
 			return usageError{errors.New("no mail server is configured here: give the settings of the servers (smtp-server, mail-from, …)")}
 		}

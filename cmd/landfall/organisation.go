@@ -41,6 +41,8 @@ var quotaFlags = []struct {
 		func(c *operate.QuotaChange) **int64 { return &c.ConcurrentCreations }, func(q landfall.Quotas) int64 { return q.ConcurrentCreations }},
 }
 
+// organisationSet changes only what is named. There is no way to name none: a command
+// that does nothing would look as if it had worked.
 func organisationSet() *cobra.Command {
 	command := onDatabase(&cobra.Command{
 		Use: "set NAME", Short: "Set what an organisation may take of the service", Args: usage(cobra.ExactArgs(1)),
@@ -69,6 +71,8 @@ func organisationSet() *cobra.Command {
 	return command
 }
 
+// organisationShow puts the use of today beside the limit, since that is what a caller
+// who was refused asks about.
 func organisationShow() *cobra.Command {
 	type entry struct {
 		Name       string           `json:"name"`

@@ -22,6 +22,7 @@ type progress struct {
 	width    int
 }
 
+// Often enough to look alive, rarely enough to cost nothing.
 const (
 	redrawEvery = 100 * time.Millisecond
 	tellEvery   = 10 * time.Second

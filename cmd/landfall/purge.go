@@ -13,17 +13,20 @@ import (
 
 // purgeEntry is what went of a supplier, for machines.
 type purgeEntry struct {
-	Supplier     string   `json:"import_supplier"`
-	DryRun       bool     `json:"dry_run"`
-	Documents    int      `json:"staged_documents"`
-	Failures     int      `json:"failures"`
-	Mails        int      `json:"mails"`
-	Events       int      `json:"events"`
-	KeepStaged   string   `json:"keep_staged"`
-	KeepFailures string   `json:"keep_failures"`
-	KeepMails    string   `json:"keep_mails"`
-	KeepEvents   string   `json:"keep_events"`
-	HeldBy       []string `json:"events_held_by_webhooks,omitempty"`
+	Supplier string `json:"import_supplier"`
+	DryRun   bool   `json:"dry_run"`
+	// How many went, or would go.
+	Documents int `json:"staged_documents"`
+	Failures  int `json:"failures"`
+	Mails     int `json:"mails"`
+	Events    int `json:"events"`
+	// The settings that decided it, so that a surprise explains itself.
+	KeepStaged   string `json:"keep_staged"`
+	KeepFailures string `json:"keep_failures"`
+	KeepMails    string `json:"keep_mails"`
+	KeepEvents   string `json:"keep_events"`
+	// Webhooks that are behind: nothing they have not received goes.
+	HeldBy []string `json:"events_held_by_webhooks,omitempty"`
 }
 
 // purgeCommand does at once what servers do now and then.
@@ -49,6 +52,7 @@ func purgeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Both are made even where nothing went: machines get a list and no null.
 		entries, rows := []purgeEntry{}, [][]string{}
 		for _, one := range found {
 			kept := one.Supplier.Keep
@@ -62,6 +66,8 @@ func purgeCommand() *cobra.Command {
 			})
 		}
 		return show(command, entries, func(out io.Writer) {
+			// No supplier keeps anything for a limited time; an empty table would look as if
+			// something were wrong.
 			if len(rows) == 0 {
 				fmt.Fprintln(out, "Every import supplier keeps everything for ever. Change that with: supplier set CODE --keep-staged 90d")
 				return

@@ -83,6 +83,7 @@ func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 // numbers are read.
 func numbers(out io.Writer, heading []string, rows [][]string, from int) {
 	widths := make([]int, len(heading))
+	// Cells are cleaned first: what is not printed must not widen a column.
 	all := append([][]string{heading}, rows...)
 	for _, row := range all {
 		for i, cell := range row {
@@ -118,6 +119,7 @@ func printBehind(command *cobra.Command, operator *operate.Operator, supplier, m
 		if err != nil {
 			return err
 		}
+		// A JSON object on every line, so that a million need not be one document.
 		line := harmlessJSON(string(contract.BehindBody.Append(nil, one)))
 		if !asJSON(command) {
 			line = clean(one.External)
@@ -169,6 +171,8 @@ func reconcileSign() *cobra.Command {
 			"SHA-256 goes into the audit, and it never changes again. Whatever is unexplained\n" +
 			"needs a reason in writing.",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// A measure named twice would keep the reason that was typed last, and nobody would
+		// know.
 		given := map[string]string{}
 		for _, text := range reasons {
 			measure, reason, cut := strings.Cut(text, "=")
@@ -189,6 +193,8 @@ func reconcileSign() *cobra.Command {
 	return command
 }
 
+// reconcileReports lists hashes, so that somebody who has a paper in his hand can see
+// whether it is one of these.
 func reconcileReports() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "reports [SUPPLIER]", Short: "List what was signed off, the newest first",

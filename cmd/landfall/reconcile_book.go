@@ -83,6 +83,8 @@ func isBook(command *cobra.Command, arguments []string) bool {
 // differences has all of them.
 const mostNamed = 1000
 
+// reconcileBook talks to a server alone, as import does: whoever moved the book need
+// not be let near the database.
 func reconcileBook(command *cobra.Command, server *client.Client, order collate.Order, file string) error {
 	// Somebody who only asks need not wait for a server to come back.
 	if err := server.Alive(command.Context()); err != nil {

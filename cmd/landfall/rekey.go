@@ -36,6 +36,8 @@ func rekeyCommand() *cobra.Command {
 			"See docs/encryption.md.",
 		Example: "  landfall rekey --new-key >> landfall.keys\n  landfall rekey --encryption-key-file landfall.keys",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		// Told by the table: rows of a large database are too many to be told one by one,
+		// and silence for an hour makes people press Ctrl-C.
 		table := ""
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
 			if step.Table != table && table != "" && !asJSON(command) {
@@ -46,6 +48,7 @@ func rekeyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Last, because only now nothing unencrypted is written any more.
 		if wipe {
 			settings, err := loadSettings(command)
 			if err != nil {
@@ -65,6 +68,7 @@ func rekeyCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVar(&newKey, "new-key", false, "print a new key and do nothing else")
 	flags.BoolVar(&wipe, "wipe", false, "write the database's files anew afterwards, so that nothing unencrypted is left in them")
+	// A new key is needed before there is a database, or a setting that names a key.
 	work := command.RunE
 	command.RunE = func(command *cobra.Command, arguments []string) error {
 		if newKey {

@@ -161,6 +161,7 @@ func asking(work func(*cobra.Command, *client.Client, []string) error) func(*cob
 		if !told {
 			return serverTrouble(err)
 		}
+		// Scripts find the code of the API, whichever way they asked.
 		out := landfall.Refuse(refusal.Code, refusal.Detail)
 		if refusal.Status >= http.StatusInternalServerError {
 			out.Kind = landfall.Unavailable

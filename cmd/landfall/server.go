@@ -43,6 +43,7 @@ func serverOf(command *cobra.Command) (*client.Client, error) {
 	if key == "" {
 		key = os.Getenv("LANDFALL_API_KEY")
 	}
+	// A file that was named goes before a variable that was perhaps forgotten.
 	if path, _ := command.Flags().GetString("api-key-file"); path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -27,6 +27,7 @@ func verifyCommand() *cobra.Command {
 			"named, one per line (with --json one object per line), and the exit code is 1.",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		out := command.OutOrStdout()
+		// Not through show, which gathers: findings are printed as they come.
 		asked, _ := command.Flags().GetBool(jsonFlag)
 		count := 0
 		processes, err := operator.Verify(command.Context(), func(finding landfall.Finding) error {
@@ -44,6 +45,7 @@ func verifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The exit code says it to scripts that throw the lines away.
 		if count > 0 {
 			return fmt.Errorf("%d of the things checked in %d accounts do not hold", count, processes)
 		}
