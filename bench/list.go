@@ -104,12 +104,7 @@ func (m *machinery) longList(ctx context.Context, name string, rows int) (*servi
 // readList counts entries while they come, without keeping them; otherwise the
 // client's memory would be what is measured.
 func (s *service) readList(ctx context.Context, rows int) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+listPath, nil)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Token "+s.token)
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := s.get(ctx, listPath)
 	if err != nil {
 		return err
 	}

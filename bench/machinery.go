@@ -148,6 +148,16 @@ func (s *service) stop() {
 	_ = s.command.Wait()
 }
 
+// get asks for something once. Whoever asks reads the answer and closes it.
+func (s *service) get(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Token "+s.token)
+	return http.DefaultClient.Do(request)
+}
+
 // load prepares the generator for one of the service's paths.
 func (s *service) load(path string, body func(int64, []byte) []byte) load {
 	return load{address: s.address, connections: connections, next: post(path, s.token, body), want: "20"}

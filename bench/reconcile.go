@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -87,12 +86,7 @@ func (m *machinery) standings(ctx context.Context, database string, accounts int
 
 // reconciled asks for the reconciliation and sees that all accounts are in it.
 func (s *service) reconciled(ctx context.Context, created int) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+reconciliationPath, nil)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Token "+s.token)
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := s.get(ctx, reconciliationPath)
 	if err != nil {
 		return err
 	}

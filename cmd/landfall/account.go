@@ -41,6 +41,18 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 	return command
 }
 
+// onAccount completes a command that does to one account what somebody will have to
+// answer for: it names the account as its supplier does, and says why.
+func onAccount(command *cobra.Command, work func(*cobra.Command, *operate.Operator, landfall.Key, string) error) *cobra.Command {
+	var reason string
+	command.Args, command.ValidArgsFunction = usage(cobra.ExactArgs(2)), words(suppliers, nothing)
+	command = onDatabase(command, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		return work(command, operator, landfall.Key{Supplier: arguments[0], External: arguments[1]}, reason)
+	})
+	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
+	return command
+}
+
 // accountShow prints the portrait of an account. What may be seen is decided by
 // the portrait, so that no way of printing can show more.
 func accountShow() *cobra.Command {

@@ -15,11 +15,10 @@ import (
 // accountErase takes away what is personal of one account. That cannot be taken
 // back, so the account's number has to be typed twice.
 func accountErase() *cobra.Command {
-	var reason, confirm string
+	var confirm string
 	var wipe bool
-	command := onDatabase(&cobra.Command{
+	command := onAccount(&cobra.Command{
 		Use: "erase SUPPLIER EXTERNAL", Short: "Erase for good what is personal of an account",
-		Args: usage(cobra.ExactArgs(2)), ValidArgsFunction: words(suppliers, nothing),
 		Long: "Erase for good what is personal of an account: staged documents, people,\n" +
 			"addresses, supply points' and meters' numbers, what somebody wrote, mails, and\n" +
 			"what it is found by. Its numbers, its ledger and that it was there stay. An\n" +
@@ -30,8 +29,7 @@ func accountErase() *cobra.Command {
 			"files anew, which takes long on a big database and lets nobody else write\n" +
 			"meanwhile.",
 		Example: "  landfall account erase NORTH 1001 --reason 'request of 4 May' --confirm 1001",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
+	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
 		// Typed and not answered: a question could not be scripted, and a yes is typed too
 		// easily.
 		if confirm != key.External {
@@ -57,7 +55,6 @@ func accountErase() *cobra.Command {
 		}, "What was personal of account %s of %s is erased.", key.External, key.Supplier)
 	})
 	flags := command.Flags()
-	flags.StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
 	flags.StringVar(&confirm, "confirm", "", "the external number once more (required)")
 	flags.BoolVar(&wipe, "wipe", false, "write the database's files anew, so that nothing is left in them")
 	return command
@@ -66,15 +63,12 @@ func accountErase() *cobra.Command {
 // accountExport prints everything that is known about an account, for the
 // person it is about.
 func accountExport() *cobra.Command {
-	var reason string
-	command := onDatabase(&cobra.Command{
+	return onAccount(&cobra.Command{
 		Use: "export SUPPLIER EXTERNAL", Short: "Print everything known about an account as JSON, personal data and all",
-		Args: usage(cobra.ExactArgs(2)), ValidArgsFunction: words(suppliers, nothing),
 		Long: "Print everything that is known about an account as JSON, personal data and all:\n" +
 			"what a person who asks is to be given. That it was printed is in the audit.",
 		Example: "  landfall account export NORTH 1001 --reason 'request of 4 May' >1001.json",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
+	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
 		found, err := operator.ExportAccount(command.Context(), key, reason)
 		if err != nil {
 			return err
@@ -85,6 +79,4 @@ func accountExport() *cobra.Command {
 		}
 		return show(command, portrait.Of(portrait.Facts(found), portrait.Options{Personal: true, Staged: true}), nil)
 	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
-	return command
 }

@@ -10,10 +10,8 @@ import (
 // accountUndo takes one account back. An account that is kept is a refusal
 // whose code is the reason, so that a script can tell the reasons apart.
 func accountUndo() *cobra.Command {
-	var reason string
-	command := onDatabase(&cobra.Command{
+	return onAccount(&cobra.Command{
 		Use: "undo SUPPLIER EXTERNAL", Short: "Take a created account back, so that it is staged as before",
-		Args: usage(cobra.ExactArgs(2)), ValidArgsFunction: words(suppliers, nothing),
 		Long: "Take a created account back: everything of it goes, its number is nobody's for\n" +
 			"good, and it is staged as before. That is possible within the supplier's undo\n" +
 			"window, while nothing was added to the account and its customers were not told;\n" +
@@ -21,8 +19,7 @@ func accountUndo() *cobra.Command {
 			"customers_were_told) and the exit code is 1. A caller who still processes the\n" +
 			"supplier's accounts may create it again at once: pause the supplier first.",
 		Example: "  landfall account undo NORTH 1001 --reason 'wrong tariff in the export'",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
+	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
 		outcome, err := operator.Undo(command.Context(), key, reason)
 		if err != nil {
 			return err
@@ -32,6 +29,4 @@ func accountUndo() *cobra.Command {
 			"retired_account_number": outcome.Number, "undone_at": instant(outcome.At),
 		}, "Account %s of %s is staged again; the number %s is retired.", key.External, key.Supplier, outcome.Number)
 	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
-	return command
 }

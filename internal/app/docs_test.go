@@ -8,18 +8,8 @@ import (
 )
 
 // The table of settings in the operator's handbook is written from the
-// declarations. LANDFALL_TEST_UPDATE=1 writes it again.
+// declarations.
 func TestHandbookHasAllSettings(t *testing.T) {
-	const file, begin, end = "../../docs/operating.md", "<!-- settings -->\n", "<!-- /settings -->"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), begin)
-	told, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no place for the settings", file)
-	}
 	var table strings.Builder
 	fmt.Fprintln(&table, "| setting | default | meaning |\n|---|---|---|")
 	for _, declared := range declared {
@@ -32,13 +22,30 @@ func TestHandbookHasAllSettings(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", declared.name, standard, declared.usage)
 	}
-	if told == table.String() {
+	HandbookTells(t, "../../docs/operating.md", "settings", table.String())
+}
+
+// HandbookTells holds the table that stands in a page between two marks against
+// what the code says. LANDFALL_TEST_UPDATE=1 writes it again.
+func HandbookTells(t *testing.T, file, about, table string) {
+	t.Helper()
+	begin, end := "<!-- "+about+" -->\n", "<!-- /"+about+" -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	told, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for the %s", file, about)
+	}
+	if told == table {
 		return
 	}
 	if os.Getenv("LANDFALL_TEST_UPDATE") == "" {
 		t.Fatalf("%s is not what the code says: run make generate", file)
 	}
-	if err := os.WriteFile(file, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

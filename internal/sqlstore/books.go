@@ -147,7 +147,7 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	x := &e.Transaction
 	own := v.safe.shelf("ledger_entry", &row.id, &e.Sequence)
 	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
-		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", (*[]byte)(&x.Document)))
+		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", &x.Document))
 	if e.Kind == landfall.TransactionEntry {
 		// Signed undoes itself: only the sign of the amount was changed.
 		x.Amount = e.Signed

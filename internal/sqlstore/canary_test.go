@@ -61,7 +61,7 @@ func telltales(word string, kept map[string][]string) []string {
 func TestACanaryInEveryPersonalColumn(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word := canary(t)
+		word := canary()
 		bare := open(t, url)
 		live(t, bare, word)
 		readable := columnsKept(t, bare, url)

@@ -291,7 +291,7 @@ func onFiles(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-func canary(t *testing.T) string {
+func canary() string {
 	return "Kanari" + strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return 'a' + r - '0'
@@ -320,7 +320,7 @@ func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
 func TestNothingSealedIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word, key := canary(t), vault.NewKey()
+		word, key := canary(), vault.NewKey()
 		store := open(t, url, key)
 		live(t, store, word)
 		whole(t, store, word)
@@ -357,7 +357,7 @@ func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string
 func TestKeyComesLater(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word, first, second := canary(t), vault.NewKey(), vault.NewKey()
+		word, first, second := canary(), vault.NewKey(), vault.NewKey()
 		bare := open(t, url)
 		live(t, bare, word)
 		if found := inFiles(t, bare, url, word); len(found) == 0 {

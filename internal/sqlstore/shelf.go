@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"landfall/internal/calendar"
@@ -95,9 +96,9 @@ func unreadable(table, column string, row []any, err error) error {
 	for i, value := range row {
 		switch value := value.(type) {
 		case *int:
-			known[i] = fmt.Sprint(*value)
+			known[i] = strconv.Itoa(*value)
 		case *int64:
-			known[i] = fmt.Sprint(*value)
+			known[i] = strconv.FormatInt(*value, 10)
 		case *string:
 			known[i] = *value
 		default:

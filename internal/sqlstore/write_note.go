@@ -48,14 +48,15 @@ type noteSought struct {
 func (s *safe) seek(notes []landfall.Note) []noteSought {
 	sought := make([]noteSought, 0, len(notes)+1)
 	for i := range notes {
-		for _, digest := range s.noteDigests(&notes[i]) {
+		one := &notes[i]
+		for _, digest := range s.noteDigests(one) {
 			note := noteSought{digest: digest}
-			if at := notes[i].CreatedAt; !at.IsZero() {
+			if at := one.CreatedAt; !at.IsZero() {
 				note.second, note.timed = at.Unix()*1_000_000, true
 			}
 			sought = append(sought, note)
 		}
-		if notes[i].Body == "" {
+		if one.Body == "" {
 			sought = append(sought, noteSought{digest: unwrittenDigest})
 		}
 	}
