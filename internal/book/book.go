@@ -71,14 +71,6 @@ func (b *Book) Of(kind Kind) []File {
 	return list
 }
 
-// Bytes is how much there is to read.
-func (b *Book) Bytes() (sum int64) {
-	for _, file := range b.Files {
-		sum += file.Size
-	}
-	return sum
-}
-
 // Open finds the files of a book: those of folders by their names, and files
 // that are named themselves. A named file that is none of ours is an error;
 // one in a folder is told in Others, so that a mistyped name is seen.

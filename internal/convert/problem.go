@@ -28,11 +28,6 @@ const (
 	Surplus       ProblemKind = "surplus"       // there are more than a list can have
 )
 
-// Kinds gives them in the order in which they are shown.
-func Kinds() []ProblemKind {
-	return []ProblemKind{Malformed, Unconvertible, Orphan, Missing, Duplicate, Surplus}
-}
-
 // Problem is a row that is not in the book, and what to do about it.
 type Problem struct {
 	Table  string      `json:"table"`
