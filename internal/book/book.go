@@ -50,7 +50,6 @@ const TotalsName = "control-totals.json"
 type File struct {
 	Path string
 	Kind Kind
-	Size int64 // on disk
 }
 
 // Book is the files that were found, by kind and name.
@@ -88,7 +87,7 @@ func Open(paths ...string) (*Book, error) {
 				return nil, err
 			}
 		default:
-			if !found.add(path, info) {
+			if !found.add(path) {
 				return nil, fmt.Errorf("%s: the name does not say what is in it; it should begin with %s and end with .ndjson, .ndjson.gz or .ndjson.zst",
 					path, strings.Join(stems(), ", "))
 			}
@@ -128,7 +127,7 @@ func (b *Book) folder(path string) error {
 		if err != nil {
 			return err
 		}
-		if info.Mode().IsRegular() && !b.add(filepath.Join(path, name), info) {
+		if info.Mode().IsRegular() && !b.add(filepath.Join(path, name)) {
 			b.Others = append(b.Others, filepath.Join(path, name))
 		}
 	}
@@ -136,7 +135,7 @@ func (b *Book) folder(path string) error {
 }
 
 // add takes a file if its name says what is in it.
-func (b *Book) add(path string, info fs.FileInfo) bool {
+func (b *Book) add(path string) bool {
 	name := filepath.Base(path)
 	if name == TotalsName {
 		b.Totals = path
@@ -152,7 +151,7 @@ func (b *Book) add(path string, info fs.FileInfo) bool {
 	for _, kind := range Kinds() {
 		rest, ours := strings.CutPrefix(stem, kind.Stem)
 		if ours && (rest == "" || rest[0] == '-' || rest[0] == '_' || rest[0] == '.') {
-			b.Files = append(b.Files, File{Path: path, Kind: kind, Size: info.Size()})
+			b.Files = append(b.Files, File{Path: path, Kind: kind})
 			return true
 		}
 	}
