@@ -27,9 +27,11 @@ const (
 // and again unchecked is one entry all the same: the first. It is asked for as
 // a range, because an equality lets PostgreSQL walk the whole ledger of an
 // account by its key once some id is frequent; this order only the index of
-// transactions has.
+// transactions has. The entry that was found is asked for by all three of its
+// columns, so that either index leads to it and not past every other one of
+// the account.
 var (
-	entriesWanted = newWish(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id
+	entriesWanted = newWish(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
 			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
 				WHERE f.account_id = w.id AND f.transaction_id BETWEEN w.name AND w.name
 				ORDER BY f.account_id, f.transaction_id, f.sequence LIMIT 1)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/pgtest"
 	"landfall/internal/sqlstore"
 )
 
@@ -125,6 +126,34 @@ func TestOneOrganisationDominates(t *testing.T) {
 			t.Errorf("%d entries were read, the first %+v", len(seen), seen[:min(1, len(seen))])
 		}
 	})
+}
+
+// TestEntriesOfAnUnknownLedger looks transactions up while PostgreSQL has yet to
+// learn of them: a plan that it made of an empty ledger went through all of an
+// account's entries for each one, and is used until somebody counts them.
+func TestEntriesOfAnUnknownLedger(t *testing.T) {
+	store, id := created(t, pgtest.URL(t))
+	for _, known := range []string{"", `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type,
+			entered_on, reason, note)
+		SELECT a.id, 'T-' || i, i + 100, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM generate_series(1, 5000) AS g (i), account a`,
+		`ANALYZE`} {
+		if known != "" {
+			force(t, store, known)
+		}
+		text, args, err := store.EntriesText(id, "T-1", "T-4000", "P-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := store.Plan(t.Context(), text, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range plan {
+			if strings.Contains(line, "using ledger_entry_transaction") && !strings.Contains(plan[i+1], "transaction_id") {
+				t.Errorf("the index is walked:\n%s", strings.Join(plan, "\n"))
+			}
+		}
+	}
 }
 
 // TestManyEqualNotes looks a note up on an account that has sixty thousand of
