@@ -54,9 +54,9 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 		for kill := range kills {
 			attempt := m.start(t, io.Discard, io.Discard)
 			waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
-			// It is let live a little longer each time, so that the kills come
-			// in every step on a slow machine too.
-			time.Sleep(time.Duration(20+rand.IntN(1500+150*kill)) * time.Millisecond)
+			// The kills come in every step, however slow the machine is.
+			m.reaches(t, mover.Phases()[kill*len(mover.Phases())/kills])
+			time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 			_ = attempt.Process.Signal(syscall.SIGKILL)
 			_ = attempt.Wait()
 			if m.over() {
@@ -153,6 +153,17 @@ func (m *moving) over() bool { return bytes.Contains(m.journal(), []byte(`"finis
 func (m *moving) tallies(t *testing.T) map[mover.Phase]mover.Tally {
 	t.Helper()
 	return journalTallies(t, m.journal())
+}
+
+// reaches waits until an import is at some step or behind it.
+func (m *moving) reaches(t *testing.T, phase mover.Phase) {
+	t.Helper()
+	order := mover.Phases()
+	for end := time.Now().Add(time.Minute); slices.Index(order, m.step(t)) < slices.Index(order, phase) && !m.over(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the import does not come to %s", phase)
+		}
+	}
 }
 
 // step is the one it was at when it wrote down a whole line for the last time.

@@ -70,8 +70,8 @@ func (m *Mover) start(ctx context.Context, supplier string) (id string, err erro
 	return id, err
 }
 
-// A run is looked at soon and then more and more seldom: a small one is over
-// before one has looked twice.
+// A run is looked at soon and then more and more seldom, but often again when
+// its end is near: everything else waits for that.
 const (
 	firstGlance   = 50 * time.Millisecond
 	longestGlance = 500 * time.Millisecond
@@ -81,7 +81,7 @@ const (
 // paused it will know why.
 func (m *Mover) watch(ctx context.Context, id string) (run client.Run, err error) {
 	told := ""
-	for glance := firstGlance; ; glance = min(2*glance, longestGlance) {
+	for glance := firstGlance; ; glance = min(2*glance, longestGlance, nearing(run)) {
 		err = m.persist(ctx, func(ctx context.Context) (bool, error) {
 			run, err = m.client.Run(ctx, id)
 			return err == nil, err
@@ -104,6 +104,16 @@ func (m *Mover) watch(ctx context.Context, id string) (run client.Run, err error
 		case <-time.After(glance):
 		}
 	}
+}
+
+// nearing is how long one may look away from a run so as not to miss its end by
+// much: half of what it will still take, as far as it can tell.
+func nearing(run client.Run) time.Duration {
+	if run.AccountsPerSecond <= 0 || run.State != "RUNNING" {
+		return longestGlance
+	}
+	half := float64(run.Remaining) / run.AccountsPerSecond / 2
+	return max(firstGlance, time.Duration(min(half, longestGlance.Seconds())*float64(time.Second)))
 }
 
 // gather adds what became of a run, all of it in one checkpoint: whatever
