@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -104,6 +105,9 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 	// The journal has everything, so the advice is short.
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; give the same command again to go on")
+	}
+	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusUnauthorized {
+		return fmt.Errorf("the server does not take the API key: %w; look at LANDFALL_API_KEY, --api-key-file or --api-key and give the command again", err)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; give the same command again to go on", serverTrouble(err))

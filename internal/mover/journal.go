@@ -120,6 +120,9 @@ func (j *journal) open(order Order) error {
 	}
 	j.state = wanted
 	if found != nil && !found.Finished && !order.Restart {
+		if !found.begun() {
+			found.Mode = wanted.Mode
+		}
 		if err := found.goesOn(wanted); err != nil {
 			return err
 		}
@@ -134,6 +137,17 @@ func (j *journal) open(order Order) error {
 		return err
 	}
 	return j.save()
+}
+
+// begun reports whether anything came of an import. One that only met a closed
+// door binds nobody to its options.
+func (s *state) begun() bool {
+	for _, phase := range s.Phases {
+		if phase.Over || phase.Tally.Lines > 0 {
+			return true
+		}
+	}
+	return len(s.Runs) > 0
 }
 
 // goesOn wants the book and the order to be those the journal is about.

@@ -136,7 +136,8 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 		"other options": func(_ *testing.T, order *Order) { order.DryRun = true },
 	} {
 		order := bookOf(t)
-		if err := open(t, order).close(); err != nil {
+		j := open(t, order)
+		if err := errors.Join(j.settle("accounts", phase{Line: 1, Tally: Tally{Lines: 1, Done: 1}}), j.close()); err != nil {
 			t.Fatal(err)
 		}
 		change(t, &order)
@@ -147,6 +148,22 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 		order.Restart = true
 		if err := open(t, order).close(); err != nil {
 			t.Errorf("%s: restarted: %v", name, err)
+		}
+	}
+}
+
+// TestOptionsOfAnImportThatNeverBegan gives other options after an attempt that
+// the server did not let in.
+func TestOptionsOfAnImportThatNeverBegan(t *testing.T) {
+	order := bookOf(t)
+	if err := open(t, order).close(); err != nil {
+		t.Fatal(err)
+	}
+	order.Team = "Another Team"
+	for range 2 {
+		j := open(t, order)
+		if err := j.close(); err != nil || j.state.Mode.Team != order.Team {
+			t.Errorf("%+v, %v", j.state.Mode, err)
 		}
 	}
 }

@@ -72,6 +72,7 @@ type Mover struct {
 	journal *journal
 	kinds   map[[2]string]int // failures by code and place, for the watcher
 	lost    lost
+	heard   bool // the server has answered
 }
 
 // New prepares an import. The folder is locked until Close: two imports of one

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/url"
 	"time"
 
 	"landfall"
@@ -19,6 +21,9 @@ const (
 	// patience is how long a server may be away while nothing gets on. A tired
 	// team restarts it within that.
 	patience = 10 * time.Minute
+	// firstPatience is how long one may be away that never answered: it is more
+	// likely that there is none at that address.
+	firstPatience = 30 * time.Second
 )
 
 // persist tries until it works. What may pass by itself is waited for, with
@@ -27,6 +32,8 @@ func (m *Mover) persist(ctx context.Context, try func(context.Context) (further 
 	moved := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		further, err := try(ctx)
+		away, unreached := errors.AsType[*url.Error](err)
+		m.heard = m.heard || further || !unreached
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -37,8 +44,11 @@ func (m *Mover) persist(ctx context.Context, try func(context.Context) (further 
 		if further {
 			moved, pause = time.Now(), firstPause
 		}
-		if time.Since(moved) > patience {
-			return fmt.Errorf("nothing got on for %v: %w", patience, err)
+		if unreached {
+			err = awayError{away}
+		}
+		if long := m.patience(); time.Since(moved) > long {
+			return fmt.Errorf("nothing got on for %v: %w", long, err)
 		}
 		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // nobody gains by guessing it
 		m.watcher.Notice(fmt.Sprintf("%v; trying again in %v", err, wait.Round(time.Second/10)))
@@ -48,6 +58,33 @@ func (m *Mover) persist(ctx context.Context, try func(context.Context) (further 
 		case <-time.After(wait):
 		}
 	}
+}
+
+// patience is how long is waited for the server.
+func (m *Mover) patience() time.Duration {
+	if m.heard {
+		return patience
+	}
+	return firstPatience
+}
+
+// awayError is a server that does not answer, told so that somebody who has
+// never seen a program's requests knows what to look at.
+type awayError struct{ cause *url.Error }
+
+func (a awayError) Unwrap() error { return a.cause }
+
+// Error says where there is no server, and why.
+func (a awayError) Error() string {
+	where := a.cause.URL
+	if address, err := url.Parse(where); err == nil {
+		where = address.Scheme + "://" + address.Host
+	}
+	why := a.cause.Err
+	if broken, is := errors.AsType[*net.OpError](why); is {
+		why = broken.Err
+	}
+	return fmt.Sprintf("%s cannot be reached (%v): look whether the server runs and whether --server is right", where, why)
 }
 
 // keep writes a failure down and counts it.
