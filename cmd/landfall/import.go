@@ -108,6 +108,8 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 	}
 	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusUnauthorized {
 		return fmt.Errorf("the server does not take the API key: %w; look at LANDFALL_API_KEY, --api-key-file or --api-key and give the command again", err)
+	} else if is && refused.Status < http.StatusInternalServerError && refused.Status != http.StatusTooManyRequests {
+		return fmt.Errorf("%w; when that is mended give the same command again, or another one with --restart", err)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; give the same command again to go on", serverTrouble(err))

@@ -67,6 +67,9 @@ func (m *Mover) start(ctx context.Context, supplier string) (id string, err erro
 		}
 		return false, err
 	})
+	if err != nil {
+		err = fmt.Errorf("no run of %s for team %s can be started: %w", supplier, m.order.Team, err)
+	}
 	return id, err
 }
 
