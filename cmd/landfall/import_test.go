@@ -133,6 +133,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	var complaint bytes.Buffer
 	attempt := m.start(t, io.Discard, &complaint)
 	waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
+	m.reaches(t, mover.Phases()[0]) // before that nothing holds anybody to his options
 	if err := attempt.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
