@@ -175,7 +175,7 @@ var holdings = map[string]holding{
 	"run_member": {columns: as(plain, "run_id", "ordinal", "process_id", "outcome")},
 	"run": {columns: all(as(staff, "created_key_id", "created_request_id", "key_id", "request_id"), as(identity, "cursor_external"),
 		as(plain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
-			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen"))},
+			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone"))},
 	"audit": {columns: all(as(staff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(plain, "id", "at", "action", "detail"))},
 	// What an operator's codes are computed from is worth as much as a key.
 	"operator": {key: []string{"name text"}, columns: all(
