@@ -95,7 +95,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	})
 	if err == nil {
 		// Of some nothing was heard, and they are gone all the same.
-		undo.Failed = min(undo.Failed, undo.Created-undo.Undone-undo.kept())
+		undo.Failed = max(0, min(undo.Failed, undo.Created-undo.Undone-undo.kept()))
 	}
 	return undo, errors.Join(stopped, err)
 }
