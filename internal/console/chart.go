@@ -123,16 +123,26 @@ func (c clock) line(points []Point, noun string) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
+	told := c.told(points[len(points)-1].At.Sub(points[0].At))
 	var out strings.Builder
 	out.WriteString(c.curve(points, noun, "wide", lineWidth))
 	out.WriteString(c.curve(points, noun, "slim", phoneWidth))
 	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
-		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, point.At.In(c.zone).Format("15:04"), grouped(strconv.FormatInt(point.Count, 10)))
+		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, told(point.At), grouped(strconv.FormatInt(point.Count, 10)))
 	}
 	out.WriteString(`</tbody></table></details>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above
+}
+
+// told writes times of a chart, with seconds where it has few minutes.
+func (c clock) told(span time.Duration) func(time.Time) string {
+	layout := "15:04"
+	if span < 10*time.Minute {
+		layout = "15:04:05"
+	}
+	return func(at time.Time) string { return at.In(c.zone).Format(layout) }
 }
 
 // curve draws figures from zero, pauses shaded, and the highest figure named
@@ -146,6 +156,7 @@ func (c clock) curve(points []Point, noun, class string, width int64) string {
 		}
 	}
 	span := max(last.Sub(first), time.Second)
+	told := c.told(span)
 	x := func(at time.Time) int64 {
 		return lineLeft + int64(at.Sub(first))/(int64(span)/(width-lineLeft-8)+1)
 	}
@@ -157,14 +168,14 @@ func (c clock) curve(points []Point, noun, class string, width int64) string {
 		}
 		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
 	}
-	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(strconv.FormatInt(highest, 10)), at.In(c.zone).Format("15:04"))
+	label := fmt.Sprintf("%s over time, at most %s at %s", noun, grouped(strconv.FormatInt(highest, 10)), told(at))
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, template.HTMLEscapeString(label), shade.String())
 	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), width-8, y(0))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
 		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, grouped(strconv.FormatInt(highest, 10)))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`,
-		lineLeft, lineHeight-4, first.In(c.zone).Format("15:04"), width-8, lineHeight-4, last.In(c.zone).Format("15:04"))
+		lineLeft, lineHeight-4, told(first), width-8, lineHeight-4, told(last))
 	fmt.Fprintf(&out, `<polyline points="%s" class="curve"/></svg>`, strings.TrimSpace(path.String()))
 	return out.String()
 }

@@ -14,7 +14,7 @@ type ran struct {
 	head
 	operate.RunFacts
 	Undo   *undoing // of this run, under way or ended since the service started
-	Points []Point  // accounts a minute
+	Pace   pacing
 	Reason string
 }
 
@@ -28,7 +28,7 @@ func showRun(v *visit) (any, error) {
 	}
 	return &ran{
 		head:     head{Title: "Run " + facts.ID, Trail: runTrail(facts.Run)},
-		RunFacts: facts, Undo: v.console.undos.of(facts.ID), Points: pace(facts.Samples), Reason: pauseWords[facts.Reason],
+		RunFacts: facts, Undo: v.console.undos.of(facts.ID), Pace: pace(facts.Samples), Reason: pauseWords[facts.Reason],
 	}, nil
 }
 
@@ -71,9 +71,20 @@ var pauseWords = map[landfall.PauseReason]string{
 	landfall.PauseTeamUnknown: "its team is gone",
 }
 
-// pace turns samples into accounts a minute.
-func pace(samples []landfall.RunSample) []Point {
-	var points []Point
+// pacing is how quick a run was, in a unit that its figures are read in.
+type pacing struct {
+	Unit   string
+	Points []Point
+}
+
+// perSecondFrom is how many accounts a minute are told by the second: the words
+// beside the chart count seconds too, and below that a second has too few.
+const perSecondFrom = 600
+
+// pace turns samples into accounts a second, or a minute where they are few.
+func pace(samples []landfall.RunSample) pacing {
+	paced := pacing{Unit: "a minute"}
+	highest := int64(0)
 	step := max(1, len(samples)/120)
 	for i := step; i < len(samples); i += step {
 		before, now := samples[i-step], samples[i]
@@ -81,9 +92,17 @@ func pace(samples []landfall.RunSample) []Point {
 		if span <= 0 {
 			continue
 		}
-		points = append(points, Point{At: now.At, Count: int64(now.Done-before.Done) * int64(time.Minute) / int64(span), Pause: before.State == landfall.RunPaused})
+		point := Point{At: now.At, Count: int64(now.Done-before.Done) * int64(time.Minute) / int64(span), Pause: before.State == landfall.RunPaused}
+		highest = max(highest, point.Count)
+		paced.Points = append(paced.Points, point)
 	}
-	return points
+	if highest >= perSecondFrom {
+		paced.Unit = "a second"
+		for i := range paced.Points {
+			paced.Points[i].Count /= 60
+		}
+	}
+	return paced
 }
 
 // startRun starts one and goes to its page.

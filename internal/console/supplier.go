@@ -34,7 +34,7 @@ func supplierHead(code, title, here string) head {
 type supplied struct {
 	head
 	stand
-	Points []Point // of the run there is, or was last
+	Pace pacing // of the run there is, or was last
 }
 
 func showSupplier(v *visit) (any, error) {
@@ -49,7 +49,7 @@ func showSupplier(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.Points = pace(facts.Samples)
+		page.Pace = pace(facts.Samples)
 	}
 	return page, nil
 }
