@@ -133,6 +133,20 @@ func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 	}
 }
 
+// Of a refused staging codes and places are kept and no words, which may repeat
+// what was sent; whoever reads the page is told what they mean all the same.
+func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
+	h := newHouse(t)
+	furnish(h)
+	if err := h.store.Refuse(t.Context(), landfall.Refusal{
+		Key:     landfall.Key{Supplier: "NORTH", External: "9"},
+		Failure: landfall.Failure{Code: landfall.CodeAccountFailedValidation, Violations: []landfall.Violation{{Code: "date_in_future", Attr: "date_of_sale"}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.signedIn(landfall.Support).sees("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
+}
+
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)

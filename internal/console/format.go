@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"landfall"
+	"landfall/internal/contract"
 	"landfall/internal/money"
 )
 
@@ -23,7 +24,7 @@ func (c *Console) functions(zone *time.Location) template.FuncMap {
 		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
 		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
 		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
-		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec, "subject": subject,
+		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec, "subject": subject, "meaning": contract.Meaning,
 	}
 }
 

@@ -35,11 +35,14 @@ func explained(f landfall.FailedProcess) []landfall.Violation {
 	violations := slices.Clone(f.Failure.Violations)
 	for i := range violations {
 		if violations[i].Detail == "" {
-			violations[i].Detail = meanings()[violations[i].Code]
+			violations[i].Detail = Meaning(violations[i].Code)
 		}
 	}
 	return violations
 }
+
+// Meaning says what a code means in general, "" for one that nobody knows.
+func Meaning(code string) string { return meanings()[code] }
 
 // meanings are what codes mean, by code.
 var meanings = sync.OnceValue(func() map[string]string {
