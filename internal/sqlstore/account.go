@@ -31,6 +31,8 @@ func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Acc
 
 // account reads every part in the snapshot of its view, so that the parts belong
 // together.
+// The condition is always one of this package's own; what comes from a caller is
+// among the parameters.
 func (v *view) account(ctx context.Context, which string, args ...any) (landfall.Account, error) {
 	account, id, err := v.accountHead(ctx, which, args...)
 	if err != nil {
@@ -99,6 +101,8 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		return err
 	}
 	for _, address := range addresses {
+		// Writing gives the billing address number 0, and no row at all where none
+		// was sent.
 		if address.id == 0 {
 			data.BillingAddress = address.item
 			continue
@@ -116,6 +120,8 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		return err
 	}
 	for _, point := range points {
+		// Supply addresses are numbered from 1 without a gap and were read in that
+		// order, so that a number is a place in the list.
 		place := &data.SupplyAddresses[point.id-1]
 		place.SupplyPoints = append(place.SupplyPoints, point.item)
 	}
@@ -132,6 +138,8 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 		return err
 	}
 	for _, agreement := range agreements {
+		// Supply points are counted through the whole account, not anew at each
+		// address.
 		point := &points[agreement.id-1].item
 		point.Agreements = append(point.Agreements, agreement.item)
 	}
@@ -184,6 +192,8 @@ func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Acco
 	return err
 }
 
+// belongings reads a list of an account in its own order. The readers are those that
+// postings use: what a posting is compared with is what a page shows.
 func belongings[T any](
 	ctx context.Context, v *view, read func(scanner, *owned[T]) error, from, order string, id int64,
 ) ([]T, error) {

@@ -116,6 +116,8 @@ func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.P
 		WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS
 			(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external)
 		ORDER BY r.external LIMIT $3`, supplier, from.External, int64(limit))
+	// Each list was asked for as many as are wanted, for they may all be of one. What
+	// is cut off here is read again behind the last that stays.
 	all := slices.Concat(failed, refused)
 	slices.SortFunc(all, func(a, b partOf) int { return cmp.Compare(a.External, b.External) })
 	return all[:min(len(all), limit)], err

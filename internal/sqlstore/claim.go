@@ -27,6 +27,8 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 		return outcome, err
 	}
 	claim := &outcome.Claim
+	// A claim that is of no use is given back at once. Its lease would keep the
+	// account from whoever stages it anew.
 	if purged(claim) {
 		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}, s.letGo(ctx, *claim)
 	}
@@ -184,6 +186,8 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
+	// The transaction has one connection: it takes the next question when the rows of
+	// this one are done with.
 	_ = rows.Close()
 	for process, one := range missing {
 		claim := &one.outcome.Claim
@@ -241,6 +245,8 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 // claimVerdict says why a process cannot be claimed; 0 means that it can.
 func claimVerdict(status landfall.SupplierStatus, team bool, state landfall.ProcessState) landfall.ClaimVerdict {
 	switch {
+	// When several reasons hold, the one that lasts is told: an account that exists
+	// exists, whatever its supplier is doing now.
 	case state == landfall.Imported:
 		return landfall.ClaimImported
 	case status != landfall.Ongoing:

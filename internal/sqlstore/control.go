@@ -23,6 +23,7 @@ func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 		if total == nil {
 			return nil
 		}
+		// Totals are counted wider than a column can hold.
 		clamped := total.Clamp()
 		return &clamped
 	}
@@ -48,6 +49,8 @@ func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	}
 	claims := make(map[landfall.Measure]landfall.Value, len(kept))
 	for _, claim := range kept {
+		// A measure of another version is passed over: the other claims can still be
+		// compared.
 		if measure, known := landfall.ParseMeasure(claim.Measure); known {
 			claims[measure] = landfall.Value{Count: total(claim.Count), Amount: total(claim.Amount)}
 		}

@@ -83,6 +83,8 @@ type turning struct{ imports, reasons map[int]string }
 // become an account, w being what is wanted.
 func turn(condition string) turning {
 	return turning{
+		// A statement gives back rows as it leaves them, so that a process itself has
+		// to remember whether it had failed before: the tallies are moved from there.
 		imports: forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
@@ -143,6 +145,8 @@ func (t *tx) importAll(
 		if err != nil {
 			failed = err
 		}
+		// Rows come back by their numbers. Twice the same would give one caller the
+		// account of the other.
 		if numbers[number] != nil {
 			failed = errCollision
 		}

@@ -47,6 +47,8 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		return landfall.Erasure{}, err
 	}
 	erasure := landfall.Erasure{Revisions: process.Revision, AccountNumber: process.AccountNumber, Before: process.ErasedAt}
+	// Whoever creates the account has read its document already: what is erased now
+	// would come back with it.
 	if process.State == landfall.Claimed {
 		return erasure, landfall.ErrExists
 	}

@@ -16,6 +16,8 @@ const formerBatch = 500
 // replicas that start at once share it. Of accounts that exist, what is on them
 // counts as what was sent: nobody wrote down then where the two differed.
 func (s *Store) countFormer(ctx context.Context, figure func([]byte, string) landfall.Figures, logger *slog.Logger) error {
+	// A look at first: once all is counted, every later start finds nothing to do and
+	// writes nothing for it.
 	var left int64
 	err := s.View(ctx, func(v landfall.View) error {
 		return v.(*view).one(ctx, `SELECT count(*) FROM uncounted`, nil, []any{&left}) //nolint:forcetypeassert // it is this store's
@@ -74,6 +76,8 @@ func (t *tx) countFormer(ctx context.Context, figure func([]byte, string) landfa
 			continue // a mark to be skipped, and nothing else
 		}
 		figures := landfall.Figures{Currency: one.currency, Accounts: 1}
+		// A document that does not open counts as one account. The service must start
+		// with it, and an inspection tells of it.
 		if document, err := t.safe.opened(one.key, one.document); err == nil && figure != nil {
 			figures = figure(document, one.currency)
 		}

@@ -151,6 +151,7 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 }
 
 // appended keeps the events of attempts, at the database's time.
+// What a batch is padded with has no type, and is left out by that.
 var appended = forSizes(batchSizes, `WITH wanted (type, supplier, external, details, key_id, request_id) AS (VALUES `,
 	`($1, $2, $3, $4, $5, $6)`, `)
 	INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
@@ -160,6 +161,8 @@ var appended = forSizes(batchSizes, `WITH wanted (type, supplier, external, deta
 func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	kept := unsettle(open.batch)
 	for key, one := range open.byKey {
+		// A dry run held nothing, so nobody can have fenced it off: that it was tried
+		// is kept even where its process has moved on.
 		if !one.wanted.DryRun {
 			one.err = landfall.ErrFenced
 			delete(kept.byKey, key)

@@ -129,6 +129,8 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 		code string
 		live int64
 	}
+	// A rehearsal takes a place like a claim does, and one whose lease has ended
+	// takes none, whether or not anybody has tidied up after it.
 	counts, err := collect(ctx, t.session, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
 		`SELECT s.code, count(*) FROM (
 			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}

@@ -69,6 +69,8 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		if err == nil {
 			err = one.wanted.enter(rows, additions)
 		}
+		// What one posting is refused for is its own affair: the others of the batch
+		// are written.
 		one.err = err
 	}
 	return t.write(ctx, rows.piles()...)

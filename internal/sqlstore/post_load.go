@@ -17,6 +17,9 @@ var lockedAccounts = forSizes(batchSizes, `WITH wanted (supplier, external) AS (
 	JOIN account held ON held.id = p.id
 	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`)
 
+// lockAccounts gives each posting the state of its account: where its books stand,
+// and the last number of each list, on behind which it will number. What it does not
+// find stays open, to be told why.
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
 	size, args := open.args(2, func(args []any, one *postCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
@@ -42,6 +45,8 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
 		}
+		// The batch may be run again: what an earlier try found must not be left in
+		// it.
 		*one.wanted = p
 		open.settle(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
 		found = append(found, one)
@@ -51,6 +56,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 
 // refusePosting says why postings found no account they may add to.
 func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
+	// A batch is often of one supplier, which is asked for once.
 	takes := map[string]bool{}
 	for _, one := range open.batch {
 		if open.byKey[one.key] != one {
@@ -65,6 +71,8 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 			}
 			takes[code] = len(open) > 0
 		}
+		// A supplier that is paused and one that nobody knows are told alike: neither
+		// takes anything.
 		verdict := landfall.PostNoSupplier
 		if takes[code] {
 			verdict = landfall.PostNoAccount
@@ -145,6 +153,8 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 	for _, one := range found {
 		p := one.wanted
 		for _, instruction := range p.Instructions {
+			// What was kept before there was a key is found by the reference as it
+			// was sent.
 			for _, reference := range t.safe.references(p.id, instruction.Vendor, instruction.Reference) {
 				few = append(few, p.id, instruction.Vendor, reference)
 				if p.last.instruction > fewInstructions {
@@ -162,6 +172,8 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 	return lookUp(ctx, t, laterInstructionsWanted, later, t.readInstruction, give)
 }
 
+// distinct is for names that a caller sent. One that is there twice would bring its
+// row twice, and the books would seem to hold two of it.
 func distinct(texts []string) []string {
 	if len(texts) < 2 {
 		return texts

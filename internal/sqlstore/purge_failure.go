@@ -95,6 +95,8 @@ func failureLane(kept failures) walk {
 		gone.Failures = len(due)
 		if len(due) > 0 && !part.dry {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+				// What counts is what was changed: since the look one may have failed
+				// anew, or be in somebody's hands.
 				gone.Failures = 0
 				for _, one := range due {
 					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,

@@ -42,6 +42,8 @@ func (s *Store) PurgeRound(ctx context.Context) (gone landfall.PurgeCounts, err 
 	if err != nil || len(suppliers) == 0 || !due {
 		return gone, err
 	}
+	// Whoever moves the time has the round: to all others it is not due any more. One
+	// that dies lets it become due again.
 	if mine, err := s.movePurge(ctx, ` AND due_at <= {now}`, purgeLease); err != nil || !mine {
 		return gone, err
 	}

@@ -49,6 +49,8 @@ func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes i
 	if err != nil {
 		return 0, err
 	}
+	// Old days go whenever something is added, so that nobody has to sweep. The day
+	// is the caller's, so that a purge never depends on two clocks.
 	if date, err := time.Parse(time.DateOnly, day); err == nil {
 		if _, err := t.exec(ctx, `DELETE FROM organisation_usage WHERE organisation = $1 AND used_on < $2`,
 			organisation, date.Add(-usageKept).Format(time.DateOnly)); err != nil {

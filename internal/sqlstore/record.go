@@ -9,6 +9,8 @@ import (
 
 // Events gives the events about one process, oldest first.
 func (v *view) Events(ctx context.Context, key landfall.Key) ([]landfall.Event, error) {
+	// What the service did by itself has no key, and is told all the same: hence the
+	// outer join.
 	return collect(ctx, v.session, func(scan scanner, event *landfall.Event) error {
 		var details []byte
 		var at int64

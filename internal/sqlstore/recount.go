@@ -68,6 +68,8 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 	}
 	err = v.one(ctx, `SELECT coalesce(max(id), 0) FROM process`, nil, []any{&last})
 	found := recount{supplier: &landfall.Tallies{At: moment(now)}}
+	// Ranges of numbers and not pages: each statement knows where it begins without
+	// the one before, and numbers of other suppliers cost next to nothing.
 	for after := int64(0); err == nil && after < last; after += recountBatch {
 		if err = ofSupplier.created(ctx, v, found, after, after+recountBatch, supplier); err == nil {
 			err = ofSupplier.stillWaiting(ctx, v, found, after, after+recountBatch, supplier)
@@ -117,6 +119,7 @@ type entriesCounted struct {
 	high, low int64
 }
 
+// readCount is for children as well, which have neither a type nor an amount.
 func readCount(scan scanner, c *entriesCounted) error {
 	return scan(&c.supplier, &c.currency, &c.kind, &c.typ, &c.count, &c.high, &c.low)
 }

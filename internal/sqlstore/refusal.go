@@ -47,6 +47,8 @@ var refusals = forSizes(batchSizes, `WITH wanted (supplier, external, failure, k
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`)
 
+// refuseStaging has no answer to give: a refusal of a supplier that nobody knows joins
+// nothing, and is kept nowhere.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 	size, args := unsettle(batch).args(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
@@ -62,6 +64,7 @@ var forgiven = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES
 	DELETE FROM refusal WHERE (supplier_id, external) IN
 		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`)
 
+// forgive is called with those alone that had a refusal, which are hardly ever any.
 func (t *tx) forgive(ctx context.Context, keys []landfall.Key) error {
 	for part := range slices.Chunk(keys, longestBatch) {
 		size := sizeFor(len(part))

@@ -46,6 +46,8 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	if at.place <= len(rekeyed) {
 		return step, s.saveRound(ctx, at)
 	}
+	// Some rows changed while they were walked past. Another round looks at them
+	// again; until one misses nothing, no former key may be forgotten.
 	if at.missed > 0 {
 		return step, s.saveRound(ctx, round{looked: at.looked, sealed: at.sealed})
 	}
@@ -54,6 +56,8 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	return step, err
 }
 
+// placeName gives a place as it is kept: the names of tables outlive a version that
+// has one table more, numbers would not.
 func placeName(place int) string {
 	if place < len(rekeyed) {
 		return rekeyed[place].table
@@ -90,8 +94,11 @@ func (s *Store) round(ctx context.Context) (at round, err error) {
 	return at, err
 }
 
+// readPlace gives back a key of the kinds that a statement compares with: whole
+// numbers and texts.
 func readPlace(text []byte) ([]any, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	// As a float a large key would lose its last digits, and rows with them.
 	decoder.UseNumber()
 	var after []any
 	if err := decoder.Decode(&after); err != nil {
@@ -109,6 +116,8 @@ func readPlace(text []byte) ([]any, error) {
 	return after, nil
 }
 
+// saveRound comes after a step has written: a crash between the two repeats the step,
+// which finds nothing left to do, and never passes one over.
 func (s *Store) saveRound(ctx context.Context, at round) error {
 	if at.after == nil {
 		at.after = []any{}

@@ -37,6 +37,9 @@ var (
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )
 
+// newRekeying derives the walk from the registry, so that a column that is declared
+// personal there cannot be forgotten here. It gives nil for a table in which nothing
+// is sealed.
 func newRekeying(table string, held holding) *rekeying {
 	r := &rekeying{table: table, keys: len(held.key)}
 	var names []string // what rows are known by
@@ -57,6 +60,8 @@ func newRekeying(table string, held holding) *rekeying {
 			column.kind = "bytea"
 		}
 		for _, known := range held.rowOf(one) {
+			// What a row is bound to may stand in another table, which the holding
+			// joins; that is named with its table already.
 			if !strings.Contains(known, ".") {
 				known = "held." + known
 			}
@@ -80,6 +85,8 @@ func (r *rekeying) write(held holding, names []string) {
 	var keys, marks, sets, same, columns []string
 	for i, column := range held.key {
 		name, _, _ := strings.Cut(column, " ")
+		// The first parameter is how many rows, so the place begins with the second.
+		// One digit is enough for it: no key has that many columns.
 		keys, marks = append(keys, "held."+name), append(marks, "$"+string(rune('2'+i)))
 		columns, same = append(columns, column), append(same, r.table+"."+name+" = w."+name)
 	}
@@ -92,6 +99,8 @@ func (r *rekeying) write(held holding, names []string) {
 		} else {
 			kept = "CAST(" + kept + " AS TEXT)"
 			columns = append(columns, column.name+" text", "old_"+column.name+" text")
+			// PostgreSQL cannot compare JSON, only its text. Where nothing was kept,
+			// still nothing must be there, which a plain = would never find true.
 			same = append(same, "CAST("+r.table+"."+column.name+" AS TEXT) IS NOT DISTINCT FROM CAST(w.old_"+column.name+" AS TEXT)")
 		}
 		if column.json {
@@ -99,6 +108,8 @@ func (r *rekeying) write(held holding, names []string) {
 		}
 		read, sets = append(read, kept), append(sets, column.name+" = "+wanted)
 	}
+	// A note is also kept under a digest of what it says. One from before there was a
+	// key could be found by guessing, so it goes along with the text.
 	if r.table == "note" {
 		columns, sets = append(columns, "new_digest bigint"), append(sets, "digest = w.new_digest")
 	}
@@ -133,6 +144,8 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 		return err
 	}
 	width := len(r.save.kinds)
+	// Reading held nobody up. Writing goes in parts that are as short as what callers
+	// write, since they stand in the same queue.
 	for part := range slices.Chunk(due, longestBatch*width) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
 			text, args, err := r.save.of(t.engine.Arrays(), slices.Clone(part))
@@ -142,6 +155,8 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 			changed, err := t.exec(ctx, text, args...)
 			if err == nil {
 				at.sealed += changed
+				// Whoever changed the row meanwhile has sealed it. It is counted all
+				// the same: no key is dropped while a row was not seen as it is.
 				at.missed += int64(len(part)/width) - changed
 			}
 			return err
@@ -180,10 +195,14 @@ func (r *rekeying) read(s *safe, scan scanner) (row, key []any, err error) {
 		return nil, nil, err
 	}
 	for i, value := range values {
+		// A driver that gives a text as bytes must not change what the seal is bound
+		// to.
 		if text, is := value.([]byte); is {
 			values[i] = string(text)
 		}
 	}
+	// The key ends where its capacity does: whoever appends to it must not write over
+	// the names that stand behind it.
 	key, known := values[:r.keys:r.keys], values[r.keys:]
 	row = slices.Clone(key)
 	changed := false
@@ -211,6 +230,8 @@ func (r *rekeying) read(s *safe, scan scanner) (row, key []any, err error) {
 		switch kept := texts[i]; {
 		case !kept.Valid:
 			row = append(row, nil, nil)
+		// The statement writes all columns of a row that it writes at all, so what is
+		// as it should be is written back as it is.
 		case s.CurrentText(kept.String):
 			row = append(row, kept.String, kept.String)
 		default:
@@ -232,6 +253,7 @@ func (r *rekeying) read(s *safe, scan scanner) (row, key []any, err error) {
 	return row, key, nil
 }
 
+// orElse is for the columns of a row that is written because of another one.
 func orElse(anew, kept []byte) []byte {
 	if anew == nil {
 		return kept
@@ -241,6 +263,7 @@ func orElse(anew, kept []byte) []byte {
 
 // anew seals bytes that are not sealed as they would be today; nil: they are.
 func (s *safe) anew(place vault.Place, form form, kept []byte) ([]byte, error) {
+	// A hash that is longer than a bare one has been sealed already.
 	if len(kept) == 0 || form == matched && len(kept) > 32 || form == sealed && s.Current(kept) {
 		return nil, nil
 	}
@@ -287,6 +310,8 @@ func (s *Store) redigest(ctx context.Context, at *round) error {
 			return err
 		}
 		due, err = collect(ctx, v.session, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
+		// Where nobody says what accounts are found by, terms that can be read are
+		// only removed: leaving them would leave names in the database.
 		if err == nil && len(due) > 0 && s.termsOf != nil {
 			batch, err = v.entries(ctx, due)
 		}
@@ -312,10 +337,13 @@ func (s *Store) redigest(ctx context.Context, at *round) error {
 }
 
 // readable is true of terms from before there was a key.
+// All digests begin with the same sign, and no kind of term does.
 const readable = `(term < '=' OR term >= '>')`
 
 // reenter replaces the terms of accounts that can be read.
 func (t *tx) reenter(ctx context.Context, accounts []int64, rows []termRow) error {
+	// Since it was read an account may have been taken back or erased; its terms must
+	// not come back afterwards.
 	standing, err := t.standingAccounts(ctx, rows)
 	if err != nil {
 		return err

@@ -30,6 +30,8 @@ var rowSizes = append(slices.Clone(batchSizes), 512)
 // errMoved means that an account is not as it was when it was locked.
 var errMoved = errors.New("the ledger of an account changed under its lock")
 
+// newTable writes the texts when the program starts. There are few different ones, so
+// that a database may keep them prepared.
 func newTable(name string, columns ...string) *table {
 	names, marks, kinds := make([]string, len(columns)), make([]string, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
@@ -86,6 +88,8 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 	}
 	for _, p := range piles {
 		for len(p.rows) > 0 {
+			// What changes rows instead of adding them has texts for the small sizes
+			// only.
 			sizes := rowSizes
 			if p.table.exact {
 				sizes = batchSizes
@@ -109,6 +113,8 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 	var parts []string
 	var args []any
+	// PostgreSQL tells how many rows the last part of a statement changed and nothing
+	// of those before. Therefore a table that has to be exact stands last.
 	exact := -1 // how many rows the last part has to change
 	for _, p := range piles {
 		if len(p.rows) == 0 {
@@ -177,6 +183,8 @@ func plainly[T any](rows []any, column, width int) (values []T, plain bool) {
 }
 
 // oneStatement makes one statement of several writes.
+// Parts see the same snapshot and not each other's rows; foreign keys are checked
+// when all of them are done, so that the order of the parts is of no concern.
 func oneStatement(writes []string) string {
 	last := len(writes) - 1
 	if last == 0 {
@@ -213,6 +221,8 @@ func array(rows []any, column, width int) (string, error) {
 	return string(append(text, '}')), nil
 }
 
+// quote writes a text for an array constant. Between the quotes only these two signs
+// mean anything, and a text that reads NULL is a text.
 func quote(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for {

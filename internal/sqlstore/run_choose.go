@@ -80,6 +80,8 @@ func (v *view) choosing(ctx context.Context, id string) (choosing, error) {
 	err := v.one(ctx, `SELECT r.id, r.supplier_id, r.selection, r.sample, r.most, r.cutoff, r.cursor_at, r.cursor_external, r.seen,
 			r.selected, r.chosen, {now} FROM run r WHERE r.number = $1`, []any{id},
 		[]any{&c.run, &c.supplier, &c.selection, &c.sample, &c.most, &cutoff, &c.at, &c.external, &c.seen, &c.selected, &c.chosen, &now})
+	// The first step sets it for all. Without it a supplier that goes on staging
+	// would be chosen from for ever.
 	if c.cutoff = now; cutoff.Valid {
 		c.cutoff = cutoff.Int64
 	}
@@ -101,6 +103,8 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 		if was.most > 0 && is.selected >= was.most {
 			break
 		}
+		// It is counted through all steps, so that a sample does not depend on how
+		// they are cut.
 		if was.sample <= 1 || is.seen%was.sample == 0 {
 			members.add(was.run, is.selected, c.id)
 			is.selected++

@@ -61,6 +61,8 @@ func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Ca
 	t := s.tx(et)
 	for _, one := range calls {
 		work := one.Work.(*settlement) //nolint:forcetypeassert // SettleSlice made it
+		// A group that fell is run again, and what an earlier try said does not
+		// count.
 		work.err = nil
 		err := s.settle(ctx, t, work)
 		if errors.Is(err, landfall.ErrFenced) || errors.Is(err, landfall.ErrRevoked) {
@@ -135,6 +137,8 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 // holdSlice keeps everybody else from a slice, or answers ErrFenced when it is
 // no longer its holder's.
 func (t *tx) holdSlice(ctx context.Context, slice landfall.RunSlice) (standingSlice, error) {
+	// Whether the run is to stop is read along: its workers hear of it with their
+	// next batch and have nothing else to ask.
 	var found standingSlice
 	err := t.one(ctx, `SELECT held.run_id, {now}, r.state <> 'RUNNING' OR r.cancelling = TRUE OR r.reason <> ''
 			OR coalesce(r.not_after < {now}, FALSE) OR s.status <> 'Ongoing'
@@ -149,6 +153,8 @@ func (t *tx) holdSlice(ctx context.Context, slice landfall.RunSlice) (standingSl
 
 // openMembers says which of the members a settlement is about have no outcome.
 func (t *tx) openMembers(ctx context.Context, run int64, work *settlement) (map[int]bool, error) {
+	// The members of a slice are numbered through, so one range covers them, and the
+	// statement is the same however many there are.
 	first, last := math.MaxInt, -1
 	about := func(ordinal int) { first, last = min(first, ordinal), max(last, ordinal) }
 	for _, one := range work.wanted.Created {
@@ -179,6 +185,8 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 	var batch []*createCall
 	for _, one := range work.wanted.Created {
 		call := work.creates[one.Ordinal]
+		// A member that has its outcome already is created by nobody again, and the
+		// answer of an earlier try must not be taken for one of this.
 		call.outcome = landfall.CreateOutcome{Verdict: landfall.CreateFenced}
 		if open[one.Ordinal] {
 			batch = append(batch, call)
@@ -222,6 +230,8 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	}
 	for _, one := range work.wanted.Failed {
 		call := work.releases[one.Ordinal]
+		// A failure after which it is tried again is no outcome: the member stays
+		// open.
 		if !open[one.Ordinal] || !one.Final || call.err != nil {
 			continue
 		}
@@ -241,6 +251,8 @@ var gone = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VAL
 func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, longestBatch) {
+		// A run is a rehearsal or it is none, so the first claim speaks for all of
+		// them.
 		if part[0].DryRun {
 			for _, claim := range part {
 				if claim.Token == "" {

@@ -21,6 +21,7 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 			return err
 		}
 		slice = landfall.RunSlice{Run: run, Token: rand.Text(), Lease: request.Lease, Width: request.Width}
+		// To whoever looks for work a run that ends is one that has none.
 		if run.State != landfall.RunRunning || run.Stopping() || run.Over() {
 			return landfall.ErrNotFound
 		}
@@ -39,6 +40,8 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 // the quotas of the organisation behind it.
 func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
 	var underWay, limit int64
+	// Only a part whose lease still holds counts as under way; of a worker that died
+	// nothing does. A supplier that is not open gives no row, and so no work.
 	q := &slice.Quotas
 	err := t.one(ctx, `SELECT s.concurrency_limit,
 			(SELECT CAST(coalesce(sum(l.width), 0) AS BIGINT) FROM run_slice l
@@ -87,6 +90,8 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	if err := t.note(taken.Close()); err != nil {
 		return err
 	}
+	// A part may have been begun by a holder that died. What he settled has its
+	// outcome and is not given out again.
 	first := int64(slice.Number) * landfall.SliceSize
 	slice.Members, err = collect(ctx, t.session, func(scan scanner, m *landfall.RunMember) error {
 		m.Key.Supplier = slice.Run.Plan.Supplier
@@ -103,6 +108,8 @@ const mine = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice =
 
 // LeaveSlice gives a slice back for now.
 func (s *Store) LeaveSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
+	// A part that is given back without a pause, as when the service stops, was not
+	// tried in vain, and does not count as tried.
 	again := int64(0)
 	if pause > 0 {
 		again = 1
@@ -122,6 +129,8 @@ func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims 
 			return err
 		}
 		for _, claim := range claims {
+			// One that is another's by now is passed over. It is fenced off when it
+			// is settled, and the rest of the slice need not suffer for it.
 			if _, err := t.renew(ctx, claim); err != nil {
 				return err
 			}
@@ -161,6 +170,8 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 		claim := &outcomes[i].Claim
 		switch {
 		case outcomes[i].Verdict != landfall.ClaimGranted:
+		// It is looked at before the next document and not after: the first always
+		// fits, however large, or a very large one could never be created.
 		case bytes > mostUnpacked:
 			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}

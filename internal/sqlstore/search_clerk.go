@@ -56,6 +56,9 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 		if before.accountAfter < before.accountUntil {
 			ids, after.accountAfter, err = v.formerAccounts(ctx, before)
 		} else {
+			// Not beyond the watermark: a transaction that is still under way may
+			// bring an event with a lower number, which the clerk would never come
+			// back to.
 			ids, after.eventAfter, err = v.newAccounts(ctx, before, s.logged.Complete)
 		}
 		if err == nil && len(ids) > 0 {
@@ -69,6 +72,8 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 	// A long batch is entered in parts: what is entered already is left alone,
 	// and the clerk only goes on when all of it is.
 	rows := s.termRows(batch)
+	// Once in any case: a batch that is found by nothing has no rows, and the clerk
+	// would look at it for ever.
 	for first := true; first || len(rows) > 0; first = false {
 		part := rows[:min(len(rows), enterRows)]
 		rows = rows[len(part):]
@@ -129,6 +134,8 @@ func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64
 		return nil, state.eventAfter, err
 	}
 	after = events[len(events)-1].id
+	// Numbers of events have gaps. All there are up to the mark have been seen, also
+	// where the last ones are missing.
 	if len(events) < enterBatch {
 		after = max(after, complete)
 	}
@@ -190,6 +197,8 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A search does not ask what belongs together. Each postcode and each point
+	// becomes an address of its own, which spares reading the rest of them.
 	place := func(table, column string) func(scanner, *owned[string]) error {
 		return func(scan scanner, one *owned[string]) error {
 			return scan(&one.id, &one.place, v.safe.shelf(table, &one.id, &one.place).text(column, &one.item))
@@ -229,6 +238,8 @@ func (s *Store) termRows(batch []entry) []termRow {
 	for i := range batch {
 		one := &batch[i]
 		for _, term := range s.termsOf(&one.data, one.region, s.terms.Whole()) {
+			// A term that a database would refuse is left out: the account is found
+			// by its others, and the clerk does not come to a halt over it.
 			if kept := s.terms.Forms(term)[0]; storable(kept) {
 				rows = append(rows, termRow{one.id, one.number, kept})
 			}
@@ -293,6 +304,7 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 
 // among writes the condition that something is one of a list, which PostgreSQL
 // looks up by an index only when it sees an array.
+// The list has to be the first parameter of the whole statement.
 func among[T any](v *view, kind string, wanted []T) (condition, list string, err error) {
 	text, err := json.Marshal(wanted)
 	if err != nil || !v.engine.Arrays() {

@@ -75,6 +75,8 @@ var upsertKeyed = newBatch(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WH
 	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
 
 const (
+	// What was there before is moved into former_figures by the same statement: a
+	// statement gives back rows as it leaves them, and the sums need both.
 	upserting = `
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
@@ -205,6 +207,8 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		if one == nil {
 			continue // padding
 		}
+		// The order is that of what lasts: an account that exists is told even when
+		// its supplier has closed, and of a closed supplier nothing else is told.
 		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
 		switch {
 		case state.String == string(landfall.Imported):
@@ -216,6 +220,8 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
 		case state.Valid && len(hash) > 0 && t.safe.openHash(one.key, hash) == one.wanted.Hash:
+			// No new revision, but whoever sends again what stands here has taken
+			// back what was refused in between.
 			outcome.Verdict = landfall.StagedAgain
 			if refused {
 				forgive = append(forgive, one.key)
@@ -258,12 +264,14 @@ func forSizes(sizes []int, before, row, after string) map[int]string {
 }
 
 // sizeFor gives the smallest size that holds a batch.
+// The engine lets no more than the largest travel together, so there always is one.
 func sizeFor(count int) int {
 	at, _ := slices.BinarySearch(batchSizes, count)
 	return batchSizes[at]
 }
 
 // sizeWithin gives the biggest size a batch fills.
+// Rows that are added cannot be padded: what is over goes with the next statement.
 func sizeWithin(sizes []int, count int) int {
 	at, found := slices.BinarySearch(sizes, count)
 	if !found {
@@ -272,6 +280,7 @@ func sizeWithin(sizes []int, count int) int {
 	return sizes[at]
 }
 
+// pad fills a batch up with keys of NULLs, which join nothing.
 func pad(args []any, length int) []any {
 	for len(args) < length {
 		args = append(args, nil)

@@ -36,6 +36,8 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 		case one == nil:
 		case err == nil:
 			results[i] = landfall.StageResult{StageOutcome: one.outcome, Err: one.err}
+		// Asking for each of them again would only lengthen the queue of a database
+		// that is in trouble.
 		case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrUnknownOutcome):
 			results[i].Err = known(err)
 		default:

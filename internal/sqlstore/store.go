@@ -117,6 +117,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
 		terms: options.Terms, termsOf: options.SearchTerms,
 	}
+	// Before anything is read or written: a key that is missing has to be found out
+	// here, and not by the first caller whose account does not open.
 	if err := store.unlock(ctx, options.Keys, options.Looks); err != nil {
 		_ = db.Close() // the error that brought us here counts
 		return nil, err
@@ -143,6 +145,8 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	if err := s.settlePlace(ctx); err != nil {
 		return err
 	}
+	// A server is alone with its file. On PostgreSQL other replicas may be at work
+	// with claims of their own, which end by their leases.
 	if s.db.Embedded() {
 		if err := s.freeClaims(ctx); err != nil {
 			return err
@@ -214,6 +218,7 @@ func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }
 
 // Close ends running work and gives back every resource. Again is fine.
 func (s *Store) Close() error {
+	// Chores write, so they have to be over before the database is closed.
 	for _, one := range s.chores {
 		one.close()
 	}

@@ -44,6 +44,7 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	for i, one := range gone {
 		ids[i] = one.wanted.id
 	}
+	// Before any row is gone: what an account comes to is counted from its rows.
 	if err := t.uncount(ctx, ids...); err != nil {
 		return err
 	}
@@ -57,6 +58,8 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	if err != nil {
 		return err
 	}
+	// All of them are held. One that did not move contradicts what was found, and
+	// then nothing of the batch is taken back.
 	if count != int64(len(gone)) {
 		return errMoved
 	}

@@ -63,6 +63,8 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	var gone []*undoCall
 	times := map[landfall.KeptReason]int64{}
 	for _, one := range found {
+		// Who takes a run back means what that run made. An account that was taken
+		// back and created again since is not among it.
 		if run := one.wanted.Run; run != "" && run != one.wanted.madeIn {
 			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 			continue

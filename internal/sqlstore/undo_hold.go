@@ -36,6 +36,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 			continue
 		}
 		u.Undoing, u.inTime = one.wanted.Undoing, u.now-u.created <= window
+		// A batch may be run again, and decides by what it finds then.
 		*one.wanted = u
 		open.settle(one, landfall.UndoOutcome{})
 		found = append(found, one)

@@ -84,6 +84,7 @@ func webhookSettings(webhook landfall.Webhook) ([]any, error) {
 		}
 		kept = append(kept, one)
 	}
+	// They are copied into lists that are not nil, of which JSON would make null.
 	types, typesErr := json.Marshal(append([]landfall.EventType{}, webhook.Types...))
 	suppliers, suppliersErr := json.Marshal(append([]string{}, webhook.Suppliers...))
 	secrets, secretsErr := json.Marshal(kept)
@@ -98,6 +99,8 @@ func (t *tx) CreateWebhook(ctx context.Context, webhook landfall.Webhook) error 
 	if err != nil {
 		return err
 	}
+	// A name that is taken changes no row. A refused INSERT would end the transaction
+	// on PostgreSQL, and with it whatever else it carries.
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO webhook
 		(name, url, types, suppliers, secrets, state, position, organisation, created_at, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}, {now}) ON CONFLICT (name) DO NOTHING`, append(settings, webhook.Organisation)...))
@@ -109,6 +112,8 @@ func (t *tx) SaveWebhook(ctx context.Context, webhook landfall.Webhook) error {
 	if err != nil {
 		return err
 	}
+	// Whoever is sending at this moment is fenced off: with what he keeps of his
+	// round he would put the position back to where it was.
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE webhook SET url = $2, types = $3, suppliers = $4, secrets = $5, state = $6,
 		position = $7, due_at = {now}, attempts = 0, failing_at = NULL, lease_token = NULL, lease_until = NULL WHERE name = $1`, settings...))
 }
@@ -120,6 +125,8 @@ func (t *tx) RemoveWebhook(ctx context.Context, name string) error {
 
 // Replay makes dead deliveries wait again.
 func (t *tx) Replay(ctx context.Context, name string, events []int64) (int, error) {
+	// Its age begins anew as well: the schedule goes by the first failure, and would
+	// give it up again at the next one.
 	const revive = `UPDATE webhook_delivery SET state = 'waiting', attempts = 0, first_at = {now}, due_at = {now}
 		WHERE webhook = $1 AND state = 'dead'`
 	if len(events) == 0 {

@@ -41,6 +41,8 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 	token := rand.Text()
 	var claims []landfall.WebhookClaim
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		// The same is asked again where it is taken. Since the look another replica
+		// may have taken some of them, and others are left to it while it does.
 		taken, err := collect(ctx, t.session, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
 			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimable+` {take}) RETURNING name`,
 			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
@@ -89,6 +91,8 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 	if err != nil {
 		return round, err
 	}
+	// A webhook may want less than its organisation may see, never more. Grants are
+	// read in every round, so that one that is withdrawn counts at once.
 	if len(webhook.Suppliers) > 0 {
 		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return !slices.Contains(webhook.Suppliers, code) })
 	}
@@ -96,6 +100,8 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 	if err != nil {
 		return round, err
 	}
+	// Only a full page may have left something out. One that is not has seen all
+	// there is up to the mark, also where the last events were not for this webhook.
 	if len(round.Events) == most {
 		round.Through, round.More = round.Events[most-1].ID, true
 	}
@@ -113,6 +119,8 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 		return err
 	}
 	for _, delivery := range due {
+		// Nothing of a supplier leaves any more whose grant was withdrawn, not even what
+		// has been waiting.
 		if slices.Contains(suppliers, delivery.Event.Key.Supplier) {
 			round.Waiting = append(round.Waiting, delivery)
 		} else {
@@ -123,6 +131,8 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	if len(round.Events) == 0 {
 		return nil
 	}
+	// An event must not overtake an earlier one of its account that still waits: the
+	// receiver would end with the older state.
 	blocked, err := collect(ctx, v.session, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
 		`SELECT DISTINCT e.supplier, e.external FROM event e JOIN webhook_delivery d
 			ON d.webhook = $1 AND d.supplier = e.supplier AND d.external = e.external AND d.state = 'waiting'
@@ -148,6 +158,8 @@ const (
 // KeepRound writes down what became of a round. Only who has the claim can.
 func (s *Store) KeepRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		// The row of the webhook comes first: whose lease is another's leaves nothing
+		// of his round behind.
 		text, args := aftermath, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
 		switch {
 		case result.Trouble:
@@ -200,6 +212,8 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 		if failed.State == landfall.DeliveryDead {
 			freed[failed.Event.Key] = true
 		}
+		// What stands behind another event of its account has no time of its own. It
+		// gets one when its turn comes.
 		due := `NULL`
 		args := []any{
 			name, failed.Event.ID, failed.Event.Key.Supplier, failed.Event.Key.External, string(failed.State), int64(failed.Attempts),

@@ -98,11 +98,15 @@ var (
 
 // account adds everything one created account consists of.
 func (r *accountRows) account(creation *landfall.Creation) error {
+	// Neither the key nor the number of the account is known before its process was
+	// turned; the rows are ready by then, with gaps for the two.
 	const id = theProcess
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
 	for i, period := range account.Periods {
+		// The account itself says from when its period is open: whoever posts holds
+		// and reads that row anyway, and needs no other.
 		if period.Open() {
 			openFrom = period.FromOn
 		}
@@ -112,6 +116,8 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
 		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
 		int64(account.Balance), int64(len(account.Ledger)),
+		// The lengths of the lists are kept for the same reason: a posting numbers on
+		// without counting.
 		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
 	for i := range data.Customers {
 		c := &data.Customers[i]
@@ -157,6 +163,8 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 			return err
 		}
 	}
+	// Agreements and meters name their point by this number alone, so it must not
+	// begin anew with the next address.
 	point := int64(0)
 	for i := range data.SupplyAddresses {
 		place := &data.SupplyAddresses[i]
