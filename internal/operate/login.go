@@ -63,6 +63,8 @@ func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator
 // DisableOperator shuts somebody out at once: all his sessions are over.
 func (o *Operator) DisableOperator(ctx context.Context, name string) error {
 	return o.alterOperator(ctx, "operator.disable", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
+		// A link that was not used yet ends too. Whoever holds it must not come in
+		// with it when the operator is let in again.
 		operator.Disabled = true
 		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
 		ended, err := tx.EndSessions(ctx, name, "")

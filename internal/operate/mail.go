@@ -41,6 +41,8 @@ func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each fun
 	if query.State != "" && !slices.Contains(landfall.MailStates, query.State) {
 		return invalid("state", rules.CodeInvalidChoice, "State %q is not known; use one of %s.", string(query.State), join(landfall.MailStates))
 	}
+	// A page is read before it is handed over: whoever takes his time with each mail
+	// holds no snapshot meanwhile.
 	left := query.Limit
 	for query.Limit = mailPage; left > 0; {
 		var page []landfall.MailRecord
@@ -86,6 +88,8 @@ func findMail(ctx context.Context, view landfall.MailReader, name string) (landf
 			"A mail is named by its number, as mail list shows it, or by the Message-ID of its message.")
 	}
 	found, err := view.Mail(ctx, id)
+	// The same number may be another mail in another database. A Message-ID that came
+	// back names the account too, which tells the two apart.
 	if err == nil && named && !strings.EqualFold(account, found.AccountNumber) {
 		err = landfall.ErrNotFound
 	}
@@ -139,6 +143,8 @@ func (o *Operator) decide(ctx context.Context, wanted decision, name, reason str
 		return found, err
 	}
 	err = o.change(ctx, wanted.action, subject(found.Key), func(tx landfall.Tx) (string, error) {
+		// It is read again where it is held: since it was found a sender may have
+		// taken it.
 		if found, err = tx.Mail(ctx, found.ID); err != nil {
 			return "", err
 		}
@@ -197,6 +203,8 @@ func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier stri
 	for count, after := 0, int64(0); ; {
 		done, last := 0, int64(0)
 		err := o.change(ctx, wanted.action, supplier, func(tx landfall.Tx) (string, error) {
+			// A transaction may be run again from its beginning, and counts anew
+			// then.
 			done, last = 0, 0
 			page, err := tx.Mails(ctx, landfall.MailQuery{Supplier: supplier, State: state, After: after, Limit: mailPage})
 			if err != nil {
@@ -229,6 +237,8 @@ func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier stri
 		if err != nil {
 			return count, err
 		}
+		// The next page begins behind the last mail that was looked at, changed or
+		// not: those that stay in their state would come again for ever.
 		count, after = count+done, last
 	}
 }

@@ -68,6 +68,8 @@ func New(store Store, options Options) *Operator {
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
+	// Rules are looked up by halves, so they have to be sorted, and the list is the
+	// caller's.
 	rules := slices.Clone(options.Rules)
 	slices.Sort(rules)
 	return &Operator{

@@ -112,6 +112,7 @@ const stillSpan = 15 * time.Minute
 func lastRuns(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) (map[string]*landfall.Run, error) {
 	var runs []landfall.Run
 	var err error
+	// The page of one supplier must not be slower for how many others there are.
 	if len(suppliers) == 1 {
 		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: suppliers[0].Code, Limit: 1})
 	} else {

@@ -36,6 +36,8 @@ func (o *Operator) Behind(ctx context.Context, code, measure, reason string) (it
 func (o *Operator) BehindFrom(
 	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
 ) (iter.Seq2[landfall.Behind, error], error) {
+	// A stream that begins can refuse nothing any more, so what is asked for is
+	// compared with the rows there are before it does.
 	found, err := o.Reconcile(ctx, code)
 	if err != nil {
 		return nil, err
@@ -101,6 +103,8 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 			return landfall.SignOff{}, err
 		}
 	}
+	// Counting reads every row of the supplier and may take long, so it holds nobody
+	// up. That nothing moved meanwhile is checked below, where the supplier is held.
 	counted, err := o.countedAnew(ctx, code)
 	if err != nil {
 		return landfall.SignOff{}, err
@@ -134,6 +138,8 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		if signed.ID, err = tx.KeepSignOff(ctx, signed); err != nil {
 			return "", err
 		}
+		// Both hashes stand in the audit as well, so that a report that is altered
+		// later contradicts it.
 		report, page := hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:])
 		return fmt.Sprintf("report %d: JSON sha256 %s, HTML sha256 %s", signed.ID, report, page),
 			tx.AppendEvent(ctx, landfall.Event{

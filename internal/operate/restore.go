@@ -28,6 +28,8 @@ type Restored struct {
 // ends with it and the operator says which keys do: all in one transaction.
 func (o *Operator) Restore(ctx context.Context, fate KeyFate) (done Restored, err error) {
 	err = o.change(ctx, "database.restore", "", func(tx landfall.Tx) (string, error) {
+		// A transaction may be run again, and what was gathered before does not
+		// count.
 		done = Restored{}
 		var err error
 		if done.Tokens, err = tx.EndTokens(ctx); err != nil {
@@ -40,6 +42,7 @@ func (o *Operator) Restore(ctx context.Context, fate KeyFate) (done Restored, er
 		now := o.clock()
 		for _, key := range keys {
 			switch {
+			// What is over anyway needs no end, and must not be told as good either.
 			case !key.RevokedAt.IsZero() || !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
 			case fate.All || slices.Contains(fate.IDs, key.ID):
 				if err := tx.RevokeKey(ctx, key.ID); err != nil {

@@ -33,6 +33,8 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 		switch {
 		case errors.Is(err, landfall.ErrExists):
 			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
+		// Refused after it was made, which takes the run back together with its
+		// transaction.
 		case err == nil && run.Over():
 			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has passed already.")
 		}
@@ -87,6 +89,8 @@ func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, erro
 		if run.Over() {
 			run.Plan.NotAfter = time.Time{}
 		}
+		// With the key it was started with it would stop again, if that is what
+		// stopped it: a run makes nothing in the name of a key that was revoked.
 		run.ActsFor = landfall.Author{}
 		run.Resume()
 		return nil
@@ -107,6 +111,8 @@ func (o *Operator) changeRun(ctx context.Context, action, id string, how func(la
 		if run, err = tx.Run(ctx, id); err != nil {
 			return "", because(err, landfall.ErrNotFound, noRun(id))
 		}
+		// A run that is being cancelled has ended to whoever wants to change it,
+		// though it still finishes what it has in hand: nothing brings it back.
 		if run.State.Ended() || run.Cancel {
 			return "", landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
 		}
@@ -144,6 +150,8 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 		if facts.Undone, err = view.UndoneInRun(ctx, id); err != nil {
 			return err
 		}
+		// One that has ended is shown with its last hours, and not with the empty
+		// ones since.
 		last := facts.ReadAt
 		if !facts.EndedAt.IsZero() {
 			last = facts.EndedAt

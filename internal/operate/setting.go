@@ -24,6 +24,8 @@ func checkCode(code string) error {
 // apply puts a change into a supplier, or refuses it whole. It lists the
 // settings that are different now, for the audit.
 func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]string, error) {
+	// All of it happens to a copy, map included: a change that is refused leaves the
+	// caller's supplier as it was.
 	next := *supplier
 	next.Severities = maps.Clone(supplier.Severities)
 	if next.Severities == nil {

@@ -36,6 +36,7 @@ const Refused landfall.ProcessState = "refused"
 func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook) (AccountSheet, error) {
 	var sheet AccountSheet
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
+		// A view that is asked again must not add to what the first one found.
 		found := AccountSheet{}
 		if err := found.load(ctx, view, key, look); err != nil {
 			return err
@@ -61,6 +62,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 	case err != nil:
 		return processFault(ctx, view, key, err)
 	}
+	// What happened last is what keeps the account back, and what people ask about.
 	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.At)) {
 		s.Process.Failure = &refused
 	}
@@ -80,6 +82,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 	if s.Mails, err = view.MailsOf(ctx, key); err != nil {
 		return err
 	}
+	// One more than is shown tells whether there is more.
 	s.History, err = view.History(ctx, landfall.HistoryQuery{Key: key, Before: look.Before, Limit: look.Rows + 1})
 	if err != nil {
 		return err

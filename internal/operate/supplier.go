@@ -78,6 +78,8 @@ func (o *Operator) Imagine(change SupplierChange) (landfall.Supplier, error) {
 func (o *Operator) SetSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
 	var supplier landfall.Supplier
 	err := o.change(ctx, "supplier.set", code, func(tx landfall.Tx) (string, error) {
+		// All suppliers are held before the one: two who hold one each and then want
+		// all would wait for each other.
 		if change.DocumentRoot != nil {
 			if err := tx.HoldSuppliers(ctx); err != nil {
 				return "", err
@@ -104,6 +106,8 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		if err := tx.SaveSupplier(ctx, supplier); err != nil {
 			return "", err
 		}
+		// With the change and not after it: nobody hears of a status that was not
+		// kept, and none that was kept goes unheard.
 		if before != supplier.Status {
 			err = tx.AppendEvent(ctx, landfall.Event{
 				Type: landfall.EventSupplierStatusChanged, Key: landfall.Key{Supplier: code},

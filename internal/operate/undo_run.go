@@ -79,6 +79,8 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 			return "", err
 		}
 		undo.Created = run.Tally.Succeeded
+		// Progress goes on from what an earlier undo of the run has done, so that it
+		// ends where the run's own figure does.
 		before, err = tx.UndoneInRun(ctx, id)
 		return reason, err
 	})
@@ -160,7 +162,11 @@ type undone struct {
 func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, done int, watch RunUndoWatch) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
+	// Nothing is buffered: every key that was handed out is in somebody's hands, and
+	// whoever stops waits for no more than those.
 	keys, results := make(chan landfall.Key), make(chan undone)
+	// It is written before keys is closed and read when the workers are done, who
+	// wait for that: so it needs no lock.
 	var listed error
 	go func() {
 		defer close(keys)
@@ -205,6 +211,8 @@ func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, st
 	inVain := 0
 	for result := range results {
 		remnant := RunRemnant{Key: result.key, Number: result.outcome.Number, Kept: result.outcome.Kept, Err: result.err}
+		// Being interrupted says nothing about an account. It is left to the next
+		// undo, and counts neither as failed nor as done.
 		if errors.Is(result.err, context.Canceled) {
 			continue
 		}
@@ -213,6 +221,8 @@ func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, st
 			u.Failed++
 			inVain++
 		} else {
+			// One answer is enough to know that the database is there; only a row
+			// without any means that it is not.
 			inVain = 0
 			if gone = result.outcome.Verdict != landfall.UndoKept; !gone {
 				u.Kept[result.outcome.Kept]++

@@ -37,6 +37,8 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 		return landfall.Webhook{}, "", err
 	}
 	webhook.Secrets = []landfall.WebhookSecret{secret}
+	// The end is looked up before the webhook is there. What happens in between is
+	// delivered as well: an event too many does less harm than one that is missing.
 	if !request.FromStart {
 		if webhook.Position, err = o.endOfLog(ctx); err != nil {
 			return landfall.Webhook{}, "", err
@@ -46,6 +48,9 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 		if _, err := tx.Organisation(ctx, webhook.Organisation); err != nil {
 			return "", organisationFault(ctx, tx, webhook.Organisation, err)
 		}
+		// A name that was mistyped would be waited for in silence. Whether the
+		// organisation may use the supplier is not asked: a grant can come later, and
+		// is looked at in every round.
 		for _, code := range webhook.Suppliers {
 			if _, err := tx.Supplier(ctx, code); err != nil {
 				return "", supplierFault(ctx, tx, code, err)
@@ -101,6 +106,7 @@ func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
 }
 
 // sentence makes a sentence of an error of ours.
+// Those begin with a plain letter, which is one byte.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
@@ -168,6 +174,8 @@ func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
 // alter changes a webhook.
 func (o *Operator) alter(ctx context.Context, action, name string, how func(*landfall.Webhook) (string, error)) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
+		// Read in a transaction it is held: of two operators who change it at once,
+		// neither writes over what the other has set.
 		webhook, err := tx.Webhook(ctx, name)
 		if err != nil {
 			return "", webhookFault(ctx, tx, name, err)
@@ -188,6 +196,8 @@ func (o *Operator) RotateWebhook(ctx context.Context, name string, overlap time.
 		return "", err
 	}
 	err = o.alter(ctx, "webhook.rotate", name, func(webhook *landfall.Webhook) (string, error) {
+		// Only the newest of the former secrets stays good. Whoever rotates twice in
+		// a row wants to be rid of the older one.
 		former := webhook.Secrets[0]
 		former.Until = o.clock().Add(overlap).UTC()
 		webhook.Secrets = []landfall.WebhookSecret{secret, former}
@@ -211,6 +221,8 @@ func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool)
 	return o.alter(ctx, "webhook.enable", name, func(webhook *landfall.Webhook) (string, error) {
 		webhook.State = landfall.WebhookActive
 		if fromNow {
+			// It never goes back here: what was delivered comes again only when somebody
+			// asks for that.
 			webhook.Position = max(end, webhook.Position)
 			return "from now on", nil
 		}

@@ -50,6 +50,7 @@ func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time
 		if gone, err = purgedSince(ctx, tx, webhook, since); err != nil {
 			return "", err
 		}
+		// It only goes back. Forward it would pass over what was not delivered yet.
 		webhook.Position = min(before, webhook.Position)
 		return "since " + since.UTC().Format(time.RFC3339), tx.SaveWebhook(ctx, webhook)
 	})
@@ -87,6 +88,8 @@ func (o *Operator) TestWebhook(ctx context.Context, name string) (outbox.Outcome
 	}
 	now := o.clock().UTC()
 	return o.sender.Send(ctx, &facts.Webhook, landfall.Event{
+		// An instant is far beyond the numbers of the log, so that a receiver that
+		// remembers ids takes the test for none of its events.
 		ID: now.UnixMicro(), Type: landfall.EventWebhookTest, Key: landfall.Key{Supplier: name}, At: now,
 	}), nil
 }
