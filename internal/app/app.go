@@ -61,6 +61,8 @@ type App struct {
 // New opens the database, brings its schema up to date, and wires everything.
 // It waits for a database that is away as long as the settings say.
 func New(ctx context.Context, settings Settings, version string, log *Log) (*App, error) {
+	// Before the database: a setting that is wrong is told at once, and not after a
+	// wait for something that is away.
 	files, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
@@ -101,6 +103,8 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
+		// The desk is there before the conductor, who needs it. Nobody calls before
+		// both are.
 		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = conductor.New(store, desk, conductor.Options{
@@ -202,6 +206,7 @@ func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, err
 		switch {
 		case err == nil:
 			return store, nil
+		// What is missing is a key, and no waiting brings one.
 		case errors.Is(err, sqlstore.ErrLocked):
 			return nil, SettingError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		case !errors.Is(err, landfall.ErrUnavailable), time.Now().Add(pause).After(deadline), ctx.Err() != nil:

@@ -82,6 +82,8 @@ func (a *App) auditReadings() []httpapi.Reading {
 				}); err == nil {
 					backlog = found
 				}
+				// Whether or not there was an answer, so that trouble is not made
+				// worse by being measured.
 				read = time.Now()
 			}
 			return get(backlog)

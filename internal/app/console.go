@@ -41,6 +41,8 @@ func (a *App) openConsole(desk *intake.Desk) {
 
 // signs is how the service does, for the page of its health.
 func (a *App) signs(ctx context.Context) []console.Sign {
+	// Without the database nothing else could be told that is true now, so nothing
+	// else is.
 	if err := a.store.Ping(ctx); err != nil {
 		return []console.Sign{{Group: "Database", Name: "writing", State: "away", Means: "The database does not take writes. The log says why."}}
 	}
@@ -91,6 +93,8 @@ func (a *App) beat(ctx context.Context) {
 	if err != nil {
 		host = "unknown"
 	}
+	// The id is new with every start: two servers on a host are two, and one that was
+	// started again is another.
 	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
 	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
 	for {

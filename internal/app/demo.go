@@ -92,6 +92,8 @@ func (d *Demo) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The link is accepted here and now: whoever tries a demo wants to sign in, and
+	// not to set a password first.
 	d.login = "look-" + strings.ToLower(rand.Text()[:12])
 	if _, err := d.doorman.Accept(ctx, link.Reveal(), d.login); err != nil {
 		return err

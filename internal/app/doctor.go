@@ -87,6 +87,8 @@ func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 	} else {
 		d.say("settings", Good, "all of them can be used", "")
 	}
+	// What nobody has to be asked about comes first. A database or a mail server that
+	// is away takes its time to say so.
 	d.listener()
 	d.port()
 	d.certificate()
@@ -147,6 +149,8 @@ func (d *doctor) file() {
 	}
 	folder := filepath.Dir(name.File())
 	d.private("database file", name.File())
+	// Only writing tells whether one can: rights, read-only mounts and full disks
+	// each say no in a way of their own.
 	probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
 	if err != nil {
 		d.say("database folder", Bad, "nothing can be written to it: "+err.Error(), "give the folder to the user the server runs as")

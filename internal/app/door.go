@@ -73,6 +73,8 @@ func (d *door) Accept() (net.Conn, error) {
 		if refusal == "" {
 			return &guest{TCPConn: caller, door: d, source: source}, nil
 		}
+		// The next one is waited for right here: an error would make the server
+		// pause, and those who may come in would wait with it.
 		d.turned.Add(1)
 		d.tell(slog.LevelWarn, refusal, "inside", d.count(), "turned_away", d.turned.Load(), "caller", source.Addr().String())
 		d.turnAway(caller)
@@ -154,6 +156,8 @@ var farewell = func() []byte {
 // What the caller sends meanwhile is read and dropped, because a connection
 // closed with something unread takes the answer back.
 func (d *door) turnAway(caller *net.TCPConn) {
+	// Who is told nothing is reset rather than closed, so that the system keeps nothing
+	// of him: there may be very many.
 	if d.secret {
 		_ = caller.SetLinger(0)
 		_ = caller.Close()
@@ -186,6 +190,7 @@ type guest struct {
 
 // Close ends the connection and makes room for another.
 func (g *guest) Close() error {
+	// A server may close a connection twice, and each counts once.
 	if g.gone.CompareAndSwap(false, true) {
 		g.door.leave(g.source)
 	}

@@ -30,6 +30,8 @@ func (s Settings) EncryptionKeys() ([]vault.Key, error) {
 		return nil, fmt.Errorf("setting encryption-key-file: %w", err)
 	}
 	var lines []string
+	// Keys are changed by hand and live for years, so lines between them may say
+	// which is which.
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)

@@ -34,6 +34,8 @@ func fromFile(path string) ([]given, error) {
 	var all []given
 	for _, member := range root.Members {
 		entry := given{name: member.Name, origin: fmt.Sprintf("%s, line %d", path, member.Line), file: true}
+		// What is wrong is kept with the line, so that all mistakes can be told at
+		// once.
 		entry.text, entry.wrong = plain(member.Name, member.Node)
 		all = append(all, entry)
 	}

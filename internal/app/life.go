@@ -32,6 +32,7 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 		return a.main.address(), nil
 	}
 	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
+	// Whoever collects figures comes from one address.
 	settings.MaxConnections, settings.MaxPerSource = opsConnections, 0
 	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log.Logger); err != nil {
 		return nil, errors.Join(err, a.main.door.Close())
@@ -44,6 +45,8 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 // last, so that the end can be watched.
 func (a *App) Run(ctx context.Context) error {
 	a.introduce()
+	// Room for both: whichever ends after nobody listens any more must not be left
+	// hanging.
 	failed := make(chan error, 2)
 	go func() { failed <- a.main.serve() }()
 	if a.ops != nil {
@@ -67,6 +70,8 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	running.Go(func() { a.webhooks.Run(chores) })
 	running.Go(func() { a.notary.Run(chores) })
+	// What is deferred runs backwards: chores are stopped, then waited for. The
+	// database may be closed only afterwards, since they write to it.
 	defer running.Wait()
 	defer stopChores()
 	select {

@@ -68,9 +68,12 @@ func Load(flags *pflag.FlagSet) (Settings, error) {
 		return Settings{}, fmt.Errorf("config file: %w", err)
 	}
 	variables, ignored := fromEnvironment(os.Environ())
+	// The order is that of precedence: of several, the last one counts.
 	settings, mistakes := apply(slices.Concat(written, variables, fromFlags(flags)))
 	settings.ignored = ignored
 	settings.exposed = flags.Changed("database") && exposed(settings.Database)
+	// A setting that was refused still has its default. What that and others say
+	// together would only lead astray.
 	if len(mistakes) == 0 {
 		mistakes = settings.complete()
 	}
@@ -98,6 +101,7 @@ func apply(all []given) (settings Settings, mistakes []error) {
 		case last[given.name] == i:
 			place := declared[at].bind(&settings)
 			err := place.set(given.text)
+			// Config files are copied, shown and kept in repositories.
 			if given.file && place.kind() == secretKind {
 				err = fmt.Errorf("a secret does not stand here: use the variable %s or %s-file", variable(given.name), given.name)
 			}

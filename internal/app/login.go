@@ -33,6 +33,7 @@ func newLogins(log *slog.Logger) *logins {
 // watch is told of every login. A refresh token used twice is worth a warning:
 // somebody has a copy.
 func (l *logins) watch(login auth.Login) {
+	// The map stays as it was made, so it needs no lock; every outcome is in it.
 	l.counts[login.Outcome].Add(1)
 	if login.Outcome == auth.OverQuota {
 		l.overQuota(login.Organisation, landfall.QuotaTokens)

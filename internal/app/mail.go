@@ -37,6 +37,7 @@ func (a *App) openMail(ctx context.Context) error {
 func (a *App) warnOfSilence(ctx context.Context) {
 	var silent []string
 	err := a.store.Update(ctx, func(tx landfall.Tx) error {
+		// A transaction may be run again, and would name them twice.
 		silent = nil
 		suppliers, err := tx.Suppliers(ctx)
 		for _, supplier := range suppliers {
@@ -60,6 +61,8 @@ func (a *App) warnOfSilence(ctx context.Context) {
 
 // mailReadings are figures about e-mail.
 func (a *App) mailReadings() []httpapi.Reading {
+	// Where no mail is sent there are no figures about it: a mail server that is
+	// shown as down would raise an alarm about something that nobody has.
 	if a.mail == nil {
 		return nil
 	}

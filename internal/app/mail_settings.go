@@ -98,6 +98,7 @@ func (m *MailSettings) complete() (mistakes []error) {
 		}
 		m.Password = password
 	}
+	// Where no server is named, what else was said about one is no mistake.
 	if m.Server == "" {
 		return nil
 	}
@@ -139,6 +140,8 @@ func (m *MailSettings) roots() (*x509.CertPool, error) {
 	if err != nil {
 		return nil, err
 	}
+	// An image may have no certificates of its own. Those that were named are trusted
+	// there all the same.
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()

@@ -12,6 +12,7 @@ func (a *App) Conduct(ctx context.Context) { a.runs.Run(ctx) }
 
 // runReadings shows what this replica does for runs.
 func (a *App) runReadings() []httpapi.Reading {
+	// It asks when it is read: the figures are declared before there is a conductor.
 	reading := func(name, help string, counts bool, read func(conductor.Figures) int64) httpapi.Reading {
 		return httpapi.Reading{Name: name, Help: help, Counts: counts, Read: func() float64 { return float64(read(a.runs.Figures())) }}
 	}

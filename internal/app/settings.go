@@ -98,6 +98,8 @@ func (s *Settings) complete() (mistakes []error) {
 	}
 	mistakes = append(mistakes, s.TLS.complete()...)
 	mistakes = append(mistakes, s.Mail.complete()...)
+	// Otherwise a request would end before its questions do, and nobody would learn
+	// which of those who were asked was slow.
 	if asking := requestTime - spareTime; s.DocumentTimeout+s.VendorTimeout > asking {
 		mistakes = append(mistakes, fmt.Errorf("settings document-timeout and vendor-timeout: one request may need both, and has %s for them",
 			formatDuration(asking)))
@@ -114,6 +116,7 @@ type setting struct {
 }
 
 // declared lists every setting in the order the help shows them.
+// How the address is protected stands right behind the address.
 var declared = slices.Concat(serving[:1], securing, serving[1:], observing, mailing)
 
 // serving are the settings of the service itself. The second argument of each

@@ -13,6 +13,8 @@ import (
 
 const (
 	// mostSuppliers bounds how many suppliers have figures of their own.
+	// Every one costs whoever collects the figures about ten series, for as long as
+	// those are kept.
 	mostSuppliers = 200
 	surveyAge     = 10 * time.Second
 	surveyWait    = 5 * time.Second
@@ -34,6 +36,7 @@ type surveyor struct {
 	found survey
 }
 
+// survey is what one look found. A supplier beyond the bound is in none of the maps.
 type survey struct {
 	accounts  map[string]map[string]int64 // by supplier and standing
 	deviating map[string]int64
@@ -50,7 +53,11 @@ type survey struct {
 func (s *surveyor) read() survey {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// All figures of a scrape come from one look. It ends well within the ten seconds
+	// that scrapers usually wait.
 	if time.Since(s.asked) > surveyAge {
+		// It is set before the answer is there: a database in trouble is not asked
+		// again for every figure of the same scrape.
 		s.asked = time.Now()
 		ctx, stop := context.WithTimeout(context.Background(), surveyWait)
 		defer stop()
@@ -83,6 +90,8 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 		}
 		counts := map[string]int64{"refused": tallies.Refused}
 		for standing, name := range standings {
+			// A standing that no account is in is shown as 0. A series that comes and
+			// goes cannot be compared with what it was, and no alarm rests on it.
 			counts[name] += 0
 			for _, sums := range tallies.Sums[standing] {
 				counts[name] += sums[landfall.AtAccounts].Count()
@@ -90,6 +99,7 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 		}
 		found.accounts[supplier.Code] = counts
 		found.purges = found.purges || !supplier.Keep.Forever()
+		// The same holds for suppliers without a run.
 		found.remaining[supplier.Code] = 0
 		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
 			return found, err
@@ -100,6 +110,8 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 		return found, err
 	}
 	found.claims = make(map[string]int64, len(found.accounts))
+	// Only those that have figures at all, and each of them, with nothing under way
+	// as well.
 	for supplier := range found.accounts {
 		found.claims[supplier] = alive[supplier]
 	}
@@ -118,6 +130,8 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 		if err != nil {
 			return found, err
 		}
+		// A round that never came to its end has the zero time, which lies long
+		// before 1970.
 		found.purged = max(0, ended.Unix())
 	}
 	live, err := view.LiveRuns(ctx)
@@ -135,6 +149,8 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 
 // surveys are the figures with labels that the operator's dashboards read.
 func (a *App) surveys() []httpapi.Survey {
+	// All figures share one surveyor, so that those of a scrape agree with each
+	// other.
 	s := &surveyor{store: a.store}
 	each := func(of func(survey) map[string]int64) func(func(float64, ...string)) {
 		return func(report func(float64, ...string)) {
@@ -176,6 +192,7 @@ func (a *App) surveys() []httpapi.Survey {
 		{Name: "landfall_vendor_breakers_open", Labels: []string{"vendor"},
 			Help: "Organisations for whom a payment vendor is not asked because it was in trouble.",
 			Read: func(report func(float64, ...string)) {
+				// The figures are declared before there are vendors to ask.
 				if a.vendors == nil {
 					return
 				}
@@ -187,6 +204,8 @@ func (a *App) surveys() []httpapi.Survey {
 }
 
 // machine is a store that says how its engine is doing.
+// The port of a store promises nothing of the kind: how it is run is no business of
+// whoever keeps accounts there.
 type machine interface{ Figures() engine.Figures }
 
 // engineSurveys show how the database is used by this server.

@@ -101,6 +101,8 @@ func (c *credentials) current() *tls.Config {
 	}
 	if err != nil {
 		// A certificate and its key are rarely replaced in the same instant.
+		// What was seen of the files is not kept, so that the next look tries them
+		// again.
 		c.log.Warn("the changed certificate cannot be used; the former is shown on", "error", err.Error())
 		return c.config
 	}
@@ -133,6 +135,8 @@ func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 func same(one, other [3]fs.FileInfo) bool {
 	for i := range one {
 		a, b := one[i], other[i]
+		// Which files there are is up to the settings, which stay: what is missing in
+		// one is missing in both.
 		if a == nil || b == nil {
 			continue
 		}

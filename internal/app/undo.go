@@ -39,6 +39,8 @@ func (f *undoFigures) read(outcome string) float64 {
 			if err != nil {
 				return err
 			}
+			// A map of its own, put in place as a whole: a failure leaves the former
+			// figures alone.
 			f.times = map[string]float64{undoneOutcome: float64(undone)}
 			for reason, count := range kept {
 				f.times[string(reason)] = float64(count)

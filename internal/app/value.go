@@ -192,6 +192,8 @@ func prefixes(target *[]netip.Prefix) value {
 // ParseDuration reads what time.ParseDuration reads, and days: 90d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
+		// So many days fit into a duration, whatever the digits are, and a sign is
+		// refused.
 		number, err := strconv.ParseUint(days, 10, 16)
 		return time.Duration(number) * day, err
 	}
