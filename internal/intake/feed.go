@@ -41,6 +41,8 @@ func (d *Desk) Events(ctx context.Context, who landfall.Principal, request FeedR
 	if err != nil {
 		return FeedPage{}, trouble(err)
 	}
+	// Watched before it is read, so that what happens between the two is not slept
+	// through.
 	watch := d.tide.Watch(suppliers)
 	defer watch.Close()
 	patience := time.NewTimer(request.Wait)
@@ -94,6 +96,7 @@ func grantedIn(ctx context.Context, view landfall.EventReader, who landfall.Prin
 
 // readFeed reads a page as far as the log is complete.
 func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
+	// Asked before the snapshot is taken: whatever is complete by then is in it.
 	complete, err := d.tide.Settled(ctx)
 	if err != nil {
 		return FeedPage{}, err
@@ -110,6 +113,8 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 			return err
 		}
 		if request.Begins {
+			// Whoever begins at the oldest event misses nothing that had gone before.
+			// His cursor says so, and is not refused for it later.
 			next.Gone = furthest(gone).ID
 		} else if err := stillThere(ctx, view, request.After, suppliers, gone); err != nil {
 			return err

@@ -78,6 +78,8 @@ var errInterrupted = errors.New("the attempt did not end")
 // answer that tells of an attempt is given only when its record is kept: what
 // a caller was told can be looked up afterwards.
 func (a *attempt) settle(ctx context.Context) (created Created, err error) {
+	// Should the attempt panic, this is what is kept of it, and the claim is not left
+	// to its lease.
 	reason := errInterrupted
 	defer func() {
 		if unkept := a.giveBack(ctx, reason); unkept != nil {

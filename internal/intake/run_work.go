@@ -48,6 +48,8 @@ func (d *Desk) WorkOn(ctx context.Context, slice landfall.RunSlice, members []la
 	if supplier == nil {
 		return Progress{}, ErrRunNotGranted
 	}
+	// A run counts against the quota of its organisation as single calls do. What
+	// finds no place is left untouched: nothing is wrong with it.
 	places, done := d.places(who, len(members))
 	defer done()
 	work := &stint{desk: d, who: who, supplier: *supplier, slice: slice}
@@ -119,6 +121,7 @@ func (s *stint) claim(ctx context.Context, members []landfall.RunMember) error {
 			}})
 		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentGone:
 			s.refused = append(s.refused, members[i].Ordinal)
+		// Somebody else is at it and may fail, so this is no outcome yet.
 		case landfall.ClaimTaken:
 			s.later(outcome.Left)
 		case landfall.ClaimOverLimit:
@@ -145,6 +148,8 @@ func (s *stint) later(pause time.Duration) {
 // those who have a question, and these ask side by side.
 func (s *stint) prepare(ctx context.Context) {
 	now := s.desk.now()
+	// The rules come before the questions: nobody outside is asked about an account
+	// that they refuse anyway.
 	var asking []*try
 	data := make(map[*try]*landfall.AccountData)
 	for _, t := range s.tries {
@@ -196,6 +201,8 @@ func (s *stint) askAll(ctx context.Context, asking []*try, data map[*try]*landfa
 	cancel(nil)
 	<-stopped
 	for _, t := range asking {
+		// A question that was broken off because the slice was lost says nothing
+		// about the account.
 		if lost && t.reason != nil {
 			t.reason = landfall.ErrFenced
 		}
@@ -217,6 +224,7 @@ func (s *stint) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 			return
 		case <-every.C:
 		}
+		// Any other trouble may pass before the leases end.
 		if err := s.desk.store.RenewSlice(ctx, s.slice, claims); errors.Is(err, landfall.ErrFenced) {
 			cancel(landfall.ErrFenced)
 			return
