@@ -18,6 +18,7 @@ func Check(history *History, state State) []string {
 	for _, entry := range history.entries {
 		byKey[entry.Key] = append(byKey[entry.Key], entry)
 	}
+	// What is there and was asked for by nobody is looked at as well.
 	keys := maps.Clone(byKey)
 	for key := range state.Found {
 		keys[key] = nil
@@ -31,6 +32,8 @@ func Check(history *History, state State) []string {
 		}
 		c.check()
 		faults = append(faults, c.faults...)
+		// Those of accounts that were taken back are among them: nobody may ever get
+		// one again.
 		for _, number := range c.numbers() {
 			if other, taken := numbers[number]; taken {
 				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, number))
@@ -119,6 +122,8 @@ func (c *checker) shown() {
 		}
 	case found.Process != nil:
 		status, all, pending = unknown, []string{""}, []string{""}
+		// Everything is quiet when it is looked at, so whatever was held has been
+		// given back.
 		if found.Process.State != landfall.Staged {
 			c.faultf("is left %s", found.Process.State)
 		}

@@ -54,6 +54,7 @@ func (c *checker) staging() {
 			c.faultf("a staging is kept %d times, sent %d times", n, count.most())
 		}
 	}
+	// The one answer that said so may be among those that never came.
 	if firsts > 1 || firsts == 0 && open == 0 && len(c.found.Revisions) > 0 {
 		c.faultf("%d callers were told that they staged it first", firsts)
 	}
@@ -70,6 +71,8 @@ func (c *checker) stagingOrder(kept, last map[string]int) {
 	}
 	for _, earlier := range stagings {
 		for _, later := range stagings {
+			// Both were sent once and are kept once; of anything else it is not known
+			// which sending the place belongs to.
 			single := times[earlier.Document] == 1 && times[later.Document] == 1 &&
 				kept[earlier.Document] == 1 && kept[later.Document] == 1
 			if single && later.after(earlier) && last[later.Document] < last[earlier.Document] {
@@ -107,6 +110,8 @@ func (c *checker) creation() {
 			c.faultf("%d callers were told that they created the account", callers)
 		}
 	}
+	// An account that nobody was told of must have come out of a request that was
+	// never answered, and each of those explains one.
 	for _, number := range numbers {
 		if created[number] == 0 {
 			open--
@@ -121,6 +126,8 @@ func (c *checker) creation() {
 		}
 		return
 	}
+	// Nothing is staged any more once there is an account, so it is made from the
+	// last.
 	if account.Revision != len(c.found.Revisions) {
 		c.faultf("the account is made from revision %d of %d", account.Revision, len(c.found.Revisions))
 	}

@@ -15,6 +15,8 @@ func (c *checker) batch(entry *Entry, there map[string]int, names []string) {
 		if there[name] > 0 {
 			present++
 		}
+		// Such are added again with every sending, so the parts of a batch are there
+		// equally often.
 		if entry.Unchecked && there[name] != there[names[0]] {
 			c.faultf("half a batch: %s is there %d times, %s %d times", names[0], there[names[0]], name, there[name])
 		}
@@ -69,6 +71,8 @@ func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 		c.faultf("%s %s of the staged document is missing", what, name)
 	case told > 1:
 		c.faultf("%s %s was added for %d callers", what, name, told)
+	// Exactly one answer says that it was added; only one that was lost may be that
+	// one.
 	case there == 1 && told == 0 && sent.open == 0:
 		c.faultf("%s %s is there, but nobody was told that he added it", what, name)
 	}
@@ -165,6 +169,9 @@ func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) 
 	for _, note := range c.found.Account.Data.Notes {
 		explains := false
 		for _, id := range moved {
+			// What the note says is the service's own choice. The name of the
+			// transaction is all that a caller may rely on, and it is unique in a
+			// history.
 			if note.Pinned && strings.Contains(note.Body, id) {
 				explains = true
 				explained[id]++

@@ -50,6 +50,7 @@ func (c *checker) undos() {
 		}
 	}
 	for _, undone := range c.found.Undone {
+		// An undo of which no operator was told must be one whose answer was lost.
 		if told[undone.Number] == 0 {
 			open--
 		}
@@ -122,6 +123,8 @@ func (c *checker) lasting(entry *Entry) bool {
 func (c *checker) firstUndo(imported *Entry) int {
 	begin := never
 	for _, entry := range c.of(Undo) {
+		// One that was refused took nothing, and one that was over before this was asked
+		// took an earlier account.
 		if !entry.refused() && !imported.over(entry) {
 			begin = min(begin, entry.began)
 		}

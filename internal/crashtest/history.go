@@ -205,6 +205,7 @@ func (h *History) AsOf(instant int) *History {
 	defer h.mutex.Unlock()
 	then := &History{clock: h.clock}
 	for _, entry := range h.entries {
+		// A copy: callers of the history as it goes on still write to theirs.
 		known := *entry
 		if known.ended > instant {
 			known.Answer, known.ended = nil, 0
