@@ -33,10 +33,15 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 		return err
 	}
 	a := &attacher{conversion: x, table: t, group: g, stage: stage}
+	// Whoever meets last leaves in the order of the link. Where that is the number
+	// of the account, sorting once more would only cost time, and the lines are
+	// printed from here.
 	if stage == len(t.groups)-1 && t.makesAccounts() {
 		a.direct = newPress(x, book.Accounts.Stem)
 	}
 	for _, p := range g.places {
+		// The first count is of the place's own table and the others of those below
+		// it; take and tableAt rely on that order.
 		c := &cursor{place: p, counts: make([]int, 1+len(p.table.below))}
 		for _, inside := range append([]*table{p.table}, p.table.below...) {
 			c.within = append(c.within, slices.Index(t.below, inside))
@@ -49,6 +54,8 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 	}
 	a.begin()
 	for e := parents.next(); e != nil; e = parents.next() {
+		// Asking at every row would cost more than it is worth: a few thousand are
+		// over in an instant.
 		if a.met++; a.met%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -56,6 +63,8 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 			return err
 		}
 	}
+	// A stream ends alike when all was read and when something could not be: only
+	// this tells them apart.
 	if err := parents.err(); err != nil {
 		return err
 	}
@@ -80,6 +89,8 @@ type attacher struct {
 
 // parent brings one row together with what belongs to it.
 func (a *attacher) parent(e *entry) error {
+	// Several rows may have one key, as when many refer to one tariff. What belongs
+	// to it is collected for the first of them and stays for the others.
 	if !a.begun || !bytes.Equal(a.key, e.key) {
 		a.leave()
 		a.begun, a.key = true, append(a.key[:0], e.key...)
@@ -91,17 +102,23 @@ func (a *attacher) parent(e *entry) error {
 	}
 	l := &a.load
 	l.read(e.load, len(a.table.below))
+	// A row that is bad already was reported where it was found, and is not
+	// reported once more.
 	if !l.bad {
 		if err := a.dangling(e, l); err != nil {
 			return err
 		}
 	}
+	// A bad row still goes through all stages: rows of the groups to come must find
+	// it, or they would be reported as orphans.
 	if l.bad {
 		if a.stage == len(a.table.groups)-1 {
 			return nil // it has told everybody
 		}
 		return a.send(e, l)
 	}
+	// Rows that several parents share are counted once, with the first of them:
+	// what was read must be the sum of all figures.
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
 			c.used = true
@@ -116,6 +133,8 @@ func (a *attacher) parent(e *entry) error {
 // dangling reports a row that refers to another which is not there.
 func (a *attacher) dangling(e *entry, l *load) error {
 	for _, c := range a.cursors {
+		// A row without a key refers to nothing, which is no mistake; only one that
+		// names what is not there is.
 		if c.place.mode != asFurther || !c.place.strict || c.rows > 0 || len(e.key) == 0 {
 			continue
 		}
@@ -189,6 +208,8 @@ func (a *attacher) take(c *cursor, text []byte) error {
 	if c.place.mode == asList {
 		most = c.place.most
 	}
+	// This bounds what one place brings. The press looks at the whole line once
+	// more.
 	if c.rows >= most || len(c.text)+len(text) > longestLine {
 		what := "there is one already for the same row of " + a.table.name
 		if most > 1 {
@@ -203,6 +224,8 @@ func (a *attacher) take(c *cursor, text []byte) error {
 	for i, count := range c.load.counts {
 		c.counts[i+1] += count
 	}
+	// Further members have no braces of their own: they stand among those of the
+	// parent.
 	if c.place.mode == asFurther {
 		c.text = append(c.text, text...)
 		return nil
@@ -217,6 +240,7 @@ func closed(object []byte) []byte {
 		object[last] = '}'
 		return object
 	}
+	// An object with nothing in it has no comma to give up.
 	return append(object, '}')
 }
 
@@ -237,6 +261,8 @@ func (a *attacher) orphan(c *cursor) error {
 
 // fill puts what was collected where its marks stand.
 func (a *attacher) fill(dst, text []byte, last bool) []byte {
+	// No value has a NUL in it by now: decoding refuses one, and JSON escapes it.
+	// So each is a mark.
 	for {
 		at := bytes.IndexByte(text, 0)
 		if at < 0 {
@@ -245,6 +271,9 @@ func (a *attacher) fill(dst, text []byte, last bool) []byte {
 		dst = append(dst, text[:at]...)
 		mark := text[at+1]
 		text = text[at+2:]
+		// A hole of a later group keeps its mark, and so does the end of an object
+		// with holes: until the last stage nobody knows whether a comma will stand
+		// before it.
 		switch {
 		case mark == deferred && last:
 			dst = closed(dst)
@@ -265,6 +294,8 @@ func (a *attacher) has(mark byte) bool {
 // tables may stand in one list.
 func (a *attacher) insert(dst []byte, mark byte) []byte {
 	begun := false
+	// fill has asked for the mark before, so that at least one cursor sets the
+	// place.
 	var p *place
 	for _, c := range a.cursors {
 		if c.place.mark != mark {
@@ -312,6 +343,8 @@ func (a *attacher) finish() error {
 		if err := c.stream.err(); err != nil {
 			return err
 		}
+		// Everything was read. The memory and the disk it took are wanted by those
+		// who come after.
 		if err := c.place.sorter.release(); err != nil {
 			return err
 		}

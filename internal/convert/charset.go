@@ -45,6 +45,8 @@ func plainASCII(text []byte) bool {
 		text = text[8:]
 	}
 	for _, c := range text {
+		// A zero wraps round to 255, so that one comparison finds it along with all
+		// that is above ASCII.
 		if c-1 >= 0x7f {
 			return false
 		}
@@ -54,11 +56,16 @@ func plainASCII(text []byte) bool {
 
 // decode appends a value as UTF-8, or says what is wrong with it.
 func (c charset) decode(dst, text []byte) ([]byte, string) {
+	// A NUL marks holes in half-made objects and stands between the parts of keys:
+	// a value with one would be taken for either.
 	if bytes.Contains(text, []byte{0}) {
 		return dst, "it has a zero byte in it"
 	}
 	switch c {
 	case windows1252, latin1:
+		// Every byte is some character of Latin-1, so that a wrong encoding cannot
+		// be noticed with it. Windows-1252 leaves a few bytes free, and those give
+		// it away.
 		for _, b := range text {
 			r := rune(b)
 			if c == windows1252 && b >= 0x80 && b < 0xa0 {
@@ -85,10 +92,13 @@ var (
 // in UTF-8 where it was UTF-16.
 func (c charset) reader(file io.Reader) (io.Reader, error) {
 	source := bufio.NewReaderSize(file, 64<<10)
+	// A file may be shorter than a mark; it is compared as far as it goes.
 	begin, _ := source.Peek(3)
 	little, big := bytes.HasPrefix(begin, markUTF16[0]), bytes.HasPrefix(begin, markUTF16[1])
 	switch {
 	case c == utf16WithBO && !little && !big:
+		// An empty table has no mark either. Whoever reads its header says what is
+		// wrong.
 		if len(begin) == 0 {
 			return source, nil
 		}
@@ -100,6 +110,8 @@ func (c charset) reader(file io.Reader) (io.Reader, error) {
 			wide.order = binary.BigEndian
 		}
 		return wide, nil
+	// Read as UTF-8 such a file would be refused value by value. Here one sentence
+	// does.
 	case c == utf8Charset && (little || big):
 		return nil, errors.New("it is UTF-16: say encoding: utf-16")
 	case bytes.HasPrefix(begin, markUTF8) && c != utf8Charset:
@@ -122,6 +134,8 @@ type wideReader struct {
 
 // Read gives what was turned already, and turns more when there is none.
 func (w *wideReader) Read(into []byte) (int, error) {
+	// Some callers give up on a reader that gives nothing and no error, so it goes
+	// on until there is something, or the end.
 	for w.begin == len(w.ready) {
 		if w.ended != nil {
 			return 0, w.ended
@@ -145,6 +159,8 @@ func (w *wideReader) turn() {
 	}
 	r := rune(unit)
 	if utf16.IsSurrogate(r) {
+		// The next unit is only looked at: if it does not complete the pair it is a
+		// character of its own, and must be read as one.
 		if next, err := w.source.Peek(2); err == nil {
 			if pair := utf16.DecodeRune(r, rune(w.order.Uint16(next))); pair != utf8.RuneError {
 				_, _ = w.source.Discard(2)

@@ -80,6 +80,8 @@ type conversion struct {
 // Convert does what an order says. A *MapError says what is wrong with the map.
 // Rows with problems are no error: the result tells of them.
 func Convert(ctx context.Context, order Order) (result *Result, err error) {
+	// The map is read before anything is claimed: a mistake in it leaves nothing
+	// behind.
 	p, err := readPlan(ctx, order.Map, order.Source)
 	if err != nil {
 		return nil, err
@@ -94,6 +96,9 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 	}
 	x.part = lock.Name()
 	defer func() {
+		// Files of the book may still be on their way to the disk when something
+		// else fails; the folder goes after them. A whole book has its name by
+		// then, and there is nothing left to remove.
 		x.closing.Wait()
 		err = errors.Join(err, os.RemoveAll(x.part), lock.Close())
 	}()
@@ -103,6 +108,8 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 		return nil, err
 	}
 	x.room = &room{budget: max(order.Memory, leastMemory), folder: spill}
+	// Batches that wait to be used again are not counted as held, so they are kept
+	// few beside what is.
 	x.room.spare.most = x.room.budget / 4
 	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
@@ -114,6 +121,8 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 	if result, err = x.finish(filepath.Join(aside, "problems.csv")); err != nil {
 		return nil, err
 	}
+	// The problems of each table were gathered in this folder, so that it can go
+	// only now that they are put together.
 	if err := os.RemoveAll(spill); err != nil {
 		return nil, err
 	}
@@ -126,6 +135,8 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 // prepare gives every place its sorter and every table its tally.
 func (x *conversion) prepare() error {
 	x.stages = make([][]*sorter, len(x.tables))
+	// From here on tables are found by their number; the plan had them in the order
+	// in which they wait for each other.
 	slices.SortFunc(x.tables, func(a, b *table) int { return a.number - b.number })
 	rooted := map[string]int{}
 	for _, t := range x.tables {
@@ -155,8 +166,13 @@ func (x *conversion) prepare() error {
 			switch {
 			case p.mode != asRoot:
 				p.sorter = x.room.newSorter()
+			// One place alone makes the accounts, and its rows leave their last
+			// meeting in order. That there is no sorter says that they are printed
+			// as they come.
 			case p.stem == book.Accounts.Stem && rooted[p.stem] == 1 && t.inOrder(p):
 			default:
+				// Several tables may become one file. They share a sorter, and each
+				// row says which table it is of.
 				if x.roots[p.stem] == nil {
 					x.roots[p.stem] = x.room.newSorter()
 				}
@@ -215,12 +231,15 @@ func (x *conversion) convert(ctx context.Context) error {
 	var tables sync.WaitGroup
 	reading := make(chan struct{}, readAtOnce)
 	for _, t := range x.byUrgency() {
+		// Waiting here, and not beside the others, keeps the order of urgency.
 		reading <- struct{}{}
 		tables.Go(func() {
 			defer close(done[t.number])
 			if err := x.scan(ctx, t); err != nil {
 				stop(err) // the first one counts
 			}
+			// The place among the readers is given up before waiting for others, or
+			// tables that only wait would keep the next ones from being read.
 			<-reading
 			for _, holder := range t.holders {
 				<-done[holder.table.number]
@@ -274,6 +293,8 @@ func (x *conversion) meet(ctx context.Context, t *table) error {
 	if len(t.groups) == 0 {
 		return nil
 	}
+	// A meeting takes a core as a block does, so that no more is at work than the
+	// machine has room for.
 	x.cores <- struct{}{}
 	defer func() { <-x.cores }()
 	for stage := range t.groups {
@@ -294,6 +315,7 @@ func (x *conversion) finish(problems string) (*Result, error) {
 	}
 	result := &Result{Lines: x.lines, Troubles: ranked(x.accounts), Spilled: x.room.spilled.Load()}
 	for _, a := range x.accounts {
+		// A conversion that loses a row in silence is worse than one that fails.
 		if !a.tally.adds() {
 			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", a.tally.Table, a.tally)
 		}
@@ -327,6 +349,7 @@ func (x *conversion) advance(bytes int) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	x.read += int64(bytes)
+	// Told under the lock, so that the core that had read less cannot speak last.
 	if x.order.Progress != nil {
 		x.order.Progress(x.read, x.whole)
 	}

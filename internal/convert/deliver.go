@@ -17,6 +17,7 @@ import (
 // claim makes that folder. One that a killed conversion left is removed; one
 // that somebody is at work in is left alone.
 func claim(folder string) (*os.File, error) {
+	// A folder with nothing in it is taken: nothing can be lost there.
 	entries, err := os.ReadDir(folder)
 	switch {
 	case err == nil && len(entries) > 0:
@@ -29,14 +30,19 @@ func claim(folder string) (*os.File, error) {
 		return nil, err
 	}
 	if err := os.Mkdir(part, 0o700); errors.Is(err, fs.ErrExist) {
+		// Only the lock tells what a killed conversion left from one that is at
+		// work: the system lets go of it with the process.
 		lock, err := lockFolder(part)
 		if err != nil {
 			return nil, err
 		}
+		// Nothing of it is used again, since it does not say how far it got.
 		err = os.RemoveAll(part)
 		if err = errors.Join(err, lock.Close()); err != nil {
 			return nil, err
 		}
+		// Somebody else may have been quicker to make it anew. Then this fails, as
+		// it should.
 		if err := os.Mkdir(part, 0o700); err != nil {
 			return nil, err
 		}
@@ -66,6 +72,8 @@ func hand(part, folder string) error {
 	if err := os.Rename(part, folder); err != nil {
 		return err
 	}
+	// The new name is durable only when the folder above is: a power cut must not
+	// take away a book that was reported as made.
 	above, err := os.Open(filepath.Dir(filepath.Clean(folder)))
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ func (m *mapReader) dialect(node *outline.Node, d dialect) dialect {
 	d.instants = m.patterns(node, "datetimes", d.instants)
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
+		// Local would mean another instant on every machine.
 		if err != nil || name == "Local" {
 			m.complainf(line, "there is no zone %s; write it as Europe/London", name)
 			zone = time.UTC

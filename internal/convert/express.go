@@ -20,10 +20,14 @@ var valueSettings = []string{
 // nil where a text is wanted.
 func (c *compiler) expression(t *table, node *outline.Node, typ *rules.Type) *value {
 	v := &value{column: -1, typ: typ, sums: t.dialect.figure, zone: t.dialect.zone}
+	// Until something fills it the value is empty, so that a map with mistakes can
+	// be read to its end and all of them told.
 	v.text = func(*row) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
 	if typ != nil && typ.Shape == rules.ShapeDatetime {
 		v.days = t.dialect.instants
+		// A table that says nothing of instants may have plain days in such a
+		// column: midnight in its zone.
 		if len(v.days) == 0 {
 			v.days = t.dialect.days
 		}
@@ -61,6 +65,8 @@ func (c *compiler) column(t *table, line int, name string) int {
 	case at < 0:
 		c.unknown(line, "column", name, t.shortName(), t.columns)
 	case slices.Index(t.columns[at+1:], name) >= 0:
+		// Which of the two is meant nobody can say, and a wrong guess would spoil
+		// every row.
 		c.complainf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
 	default:
 		t.mention(at)
@@ -72,6 +78,8 @@ func (c *compiler) column(t *table, line int, name string) int {
 func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 	c.group(node, "an attr", valueSettings...)
 	var sources int
+	// Members come in the order of the map, so what changes another is looked up
+	// and not waited for.
 	trim, _ := c.text(node, "trim")
 	for _, member := range node.Members {
 		switch member.Name {
@@ -99,10 +107,13 @@ func (c *compiler) elaborate(t *table, node *outline.Node, v *value) {
 		c.complainf(node.Line, "an attr has exactly one of column, constant, join and first")
 		return
 	}
+	// The order of the steps is fixed, whatever the order in the map: translations
+	// see a text that was cut and cased already, and a condition decides at last.
 	c.change(node, v)
 	c.reckon(t, node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
+		// With a condition a constant is not the same for every row any more.
 		v.fixed = false
 	}
 }
@@ -116,6 +127,8 @@ func (c *compiler) several(t *table, node *outline.Node, v *value) (parts []*val
 	v.fixed = true
 	for _, item := range node.Items {
 		part := c.expression(t, item, nil)
+		// A problem is told with one column; the first of several is where people
+		// look.
 		if v.column < 0 {
 			v.column = part.column
 		}
@@ -158,12 +171,16 @@ func (c *compiler) change(node *outline.Node, v *value) {
 		table := c.values(given)
 		c.checkChoices(given, v.typ, table)
 		v.letters = map[byte][]byte{}
+		// Only visible letters of ASCII: blanks would have been trimmed away, and a
+		// byte above ASCII is a letter in some charsets alone.
 		for from, to := range table {
 			if len(from) == 1 && from[0] > ' ' && from[0] < 128 {
 				v.letters[from[0]] = []byte(to)
 			}
 		}
 		v.text = translatedText(v.text, v.column, table, instead, keep)
+		// What is kept as it is may be anything, so that it has to be looked at row
+		// by row.
 		v.vetted = !keep && v.vet(table, instead)
 	}
 	if instead := node.Find("default"); instead != nil {
@@ -250,6 +267,8 @@ func (c *compiler) reckon(t *table, node *outline.Node, v *value) {
 	}
 	v.days = c.patterns(node, "dates", v.days)
 	if node.Find("zone") != nil {
+		// The one who reads dialects knows how to complain of a zone, so it is
+		// asked with a group of nothing else.
 		v.zone = c.dialect(&outline.Node{Kind: outline.Group, Line: node.Line, Members: []outline.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
 	}
 }
@@ -277,6 +296,8 @@ func (c *compiler) tests(t *table, node *outline.Node) (list []test) {
 		default:
 			one.is = c.texts(member.Node, "a condition")
 		}
+		// A column that is not there has been complained of. A test of it would
+		// reach outside the row.
 		if one.column >= 0 {
 			list = append(list, one)
 		}

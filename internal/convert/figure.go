@@ -38,6 +38,8 @@ func (f *figure) read(dst, text []byte, negative bool) []byte {
 			negative = negative != (c == '-')
 		case c == f.decimal && point < 0:
 			point = count
+		// Where the marks between thousands stand is not checked: without them the
+		// digits are the same number.
 		case c == f.grouping && f.grouping != 0 && point < 0 && count > 0:
 		default:
 			return nil
@@ -60,6 +62,7 @@ func (f *figure) asItStands(dst, text []byte, places int) ([]byte, bool) {
 	}
 	if f.minor > 0 {
 		plain := f.plain(text)
+		// More decimals than the attr may have go the long way, which says so.
 		if plain == 0 || f.minor > places {
 			return dst, false
 		}
@@ -75,6 +78,9 @@ func (f *figure) asItStands(dst, text []byte, places int) ([]byte, bool) {
 		}
 		point = i
 	}
+	// JSON has no .5, no 5. and no 05; the long way writes them as it wants them.
+	// With places of -1 no mark may be there at all, which is what whole numbers
+	// ask for.
 	if point == 0 || point == len(text)-1 || text[0] == '0' && point > 1 || len(text)-point-1 > places {
 		return dst, false
 	}
@@ -101,6 +107,8 @@ func (f *figure) plain(text []byte) int {
 
 // write puts the point behind so many digits, which may be before the first.
 func (f *figure) write(dst, digits []byte, point int, negative bool) []byte {
+	// Minus nothing and nothing are one sum, and written in one way they are one
+	// text.
 	zero := true
 	for _, c := range digits {
 		zero = zero && c == '0'

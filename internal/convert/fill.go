@@ -15,10 +15,14 @@ import (
 func (c *compiler) fills() {
 	for _, t := range c.tables {
 		for _, p := range t.places {
+			// What is wrong with such a place has been said; its attrs would only
+			// be complained of on top.
 			if p.object == nil || p.broken {
 				continue
 			}
 			node := p.node.Find("fill")
+			// The places of a table may share one fill and differ in their
+			// conditions alone.
 			if node == nil {
 				node = t.node.Find("fill")
 			}
@@ -32,10 +36,14 @@ func (c *compiler) fills() {
 				f.further = f.further || holder.mode == asFurther
 			}
 			preset := []string{}
+			// The press writes these two at the beginning of every line, so that no
+			// fill may.
 			if p.mode == asRoot {
 				preset = []string{"import_supplier", "external_account_number"}
 			}
 			p.members = f.members(node, p.object, "", preset)
+			// What is still open has no place among the members: its rows would be
+			// lost without a word.
 			for _, holder := range t.holders {
 				if f.open[holder.path] == holder && holder.mode != asFurther && !holder.broken {
 					c.complainf(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
@@ -63,6 +71,8 @@ func (f *filler) members(node *outline.Node, object *rules.Table, path string, p
 			f.unknown(given.Line, "attr", given.Name, strings.TrimSuffix(f.place.where()+"."+path, "."), known)
 			continue
 		}
+		// Where another table has further members, what is required may be among
+		// those, and no row by itself can tell that it is missing.
 		m := member{attr: path + field.Name, name: nameOf(field.Name), required: field.Required && f.place.mode != asFurther && !f.further}
 		f.fill(&m, given.Node, field.Type, path+field.Name)
 		list = append(list, m)
@@ -102,6 +112,7 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 		m.parts = f.members(node, typ.Table, path+".", nil)
 	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
 		items := node.Items
+		// A list of one object may be written without its dash.
 		if node.Kind == outline.Group {
 			items = []*outline.Node{node}
 		}
@@ -111,6 +122,8 @@ func (f *filler) fill(m *member, node *outline.Node, typ rules.Type, path string
 				continue
 			}
 			below := path + "."
+			// Where there is one object alone its number is left out of the path,
+			// so that others can go into supply_addresses.supply_points.
 			if len(items) > 1 {
 				below += strconv.Itoa(i) + "."
 			}
@@ -137,6 +150,8 @@ func (f *filler) list(m *member, node *outline.Node, typ rules.Type) {
 		items = []*outline.Node{node}
 	}
 	for _, item := range items {
+		// With part, split takes one piece of a text; alone it makes an item of
+		// each.
 		if item.Kind == outline.Group && item.Find("part") == nil {
 			m.split, _ = f.text(item, "split")
 		}
@@ -154,6 +169,8 @@ func (f *filler) rows(m *member, node *outline.Node, path string) {
 	}
 	delete(f.open, path)
 	m.hole = &hole{holder, holder.mark}
+	// How many rows come is known when the tables meet. Where a list is required,
+	// insert writes it even if it is empty.
 	m.required = false
 }
 

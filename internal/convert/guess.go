@@ -108,6 +108,8 @@ func plainName(name string) string {
 
 // columnFor finds the column that most likely fills an attr, or -1.
 func columnFor(attr string, columns []string, taken map[int]bool) int {
+	// The attr's own name comes first: who uses the words of the contract means
+	// them.
 	for _, word := range append([]string{plainName(attr)}, strings.Fields(synonyms[attr])...) {
 		for i, column := range columns {
 			if !taken[i] && plainName(column) == word {
@@ -124,12 +126,15 @@ func columnFor(attr string, columns []string, taken map[int]bool) int {
 func guess(file string, columns []string) thing {
 	var best thing
 	most, fullest := 0, 0
+	// Suggest passes files with an ending alone, so that there is a point in the
+	// name.
 	stem := strings.ToLower(strings.TrimSuffix(file, file[strings.LastIndexByte(file, '.'):]))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, one := range things() {
 		score := 0
 		for word := range strings.FieldsSeq(one.words) {
 			if slices.Contains(words, word) || strings.ReplaceAll(word, "_", "") == plainName(stem) {
+				// A name outweighs all columns: no thing has so many that tell it.
 				score = 10
 			}
 		}

@@ -23,14 +23,20 @@ func (c *compiler) files(t *table) {
 			c.unknown(node.Line, "file", name, c.folder, filesOf(c.folder))
 			continue
 		}
+		// The number of a file is part of where its rows are, by which rows of one
+		// key keep their order: it must be the same each time.
 		slices.Sort(found)
 		t.paths = append(t.paths, found...)
 	}
 	given := t.node.Find("columns")
+	// Columns that the map names are not in the files: the first line there is a
+	// row like any other.
 	if given != nil {
 		t.columns, t.headed = c.texts(given, "columns"), false
 	}
 	t.unread = len(t.paths) == 0
+	// Every file is opened now, so that one that is missing or different is told
+	// before anything is converted.
 	for _, path := range t.paths {
 		columns, err := t.header(path)
 		switch {

@@ -60,6 +60,7 @@ func (m *mapReader) err() error {
 // unknown complains about a name that is none, with those that were meant.
 func (m *mapReader) unknown(line int, what, name, where string, known []string) {
 	hint := spelling.Hint(name, known)
+	// Where nothing is near, a long list would help nobody either.
 	if hint == "" && len(known) <= 20 {
 		hint = "There are " + strings.Join(known, ", ") + "."
 	}
@@ -86,6 +87,7 @@ func (m *mapReader) group(node *outline.Node, what string, known ...string) bool
 // text takes a member for a plain text; what is not there is "".
 func (m *mapReader) text(of *outline.Node, name string) (text string, line int) {
 	node := of.Find(name)
+	// A name with nothing behind it counts as not said.
 	if node == nil || node.Kind == outline.Nothing {
 		return "", of.Line
 	}
@@ -150,10 +152,13 @@ func (m *mapReader) letter(of *outline.Node, name string, usual byte, names map[
 	if node == nil {
 		return usual
 	}
+	// An empty text can be a name too: it stands for no grouping. Whether the member
+	// is there at all was asked before for that reason.
 	text, line := m.text(of, name)
 	if c, known := names[strings.ToLower(text)]; known {
 		return c
 	}
+	// A line end between fields could not be told from one between rows.
 	if len(text) != 1 || text[0] >= 0x80 || text[0] == '\n' || text[0] == '\r' {
 		m.complainf(line, "%s must be one character", name)
 		return usual

@@ -42,6 +42,7 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 		before, had := len(dst), drawn
 		switch {
 		case m.ready != nil:
+			// A constant is no reason to write an object, so drawn stays as it was.
 			dst = append(dst, m.ready...)
 			continue
 		case m.value != nil:
@@ -63,6 +64,8 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 			}
 			drawn = drawn || !m.value.fixed
 		case m.hole != nil:
+			// Whether rows will come is not known yet, so that an object with a
+			// hole in it is always written.
 			dst = append(dst, 0, m.hole.mark)
 			drawn = true
 		case m.parts != nil:
@@ -76,12 +79,16 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 		default:
 			var some bool
 			if dst, some = r.list(append(dst, m.name...), m); !some {
+				// A list that must be there is written empty; the row need not have
+				// anything for it.
 				if dst = dst[:before]; m.required {
 					dst = append(append(dst, m.name...), '[', ']', ',')
 				}
 			}
 			drawn = drawn || some
 		}
+		// A value that could not be read has failed the row already, and is not
+		// missing on top.
 		if len(dst) == before && m.required && !r.failed {
 			r.missing(m)
 			drawn = had

@@ -38,6 +38,8 @@ func (m *memorySource) err() error    { return nil }
 // memory puts batches into as few chains as it can: a table that is in
 // order already is one.
 func (s *sorter) memory(leave func(*batch)) []source {
+	// Every further chain makes merging dearer for each row, so there should be
+	// few.
 	var chains []*memorySource
 	var ends []entry
 next:
@@ -71,6 +73,8 @@ type merge struct {
 func newMerge(sources []source) *merge {
 	m := &merge{}
 	for _, s := range sources {
+		// A source that cannot even begin is told by stream, before anybody relies
+		// on its rows.
 		if s.next() {
 			m.heap, m.heads = append(m.heap, s), append(m.heads, s.entry())
 		} else if err := s.err(); err != nil {
@@ -85,9 +89,13 @@ func newMerge(sources []source) *merge {
 
 // next gives the next entry, or nil. It is valid until the next.
 func (m *merge) next() *entry {
+	// The source moves on only now: whoever got its entry may have used it until
+	// this call.
 	if m.started && len(m.heap) > 0 {
 		if !m.heap[0].next() {
 			if err := m.heap[0].err(); err != nil {
+				// After an error nothing more is given. What would follow looks
+				// whole and has a gap.
 				m.wrong, m.heap = err, nil
 				return nil
 			}

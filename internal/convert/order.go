@@ -18,6 +18,8 @@ func (c *compiler) inOrder(p *plan) bool {
 	state := map[*table]int{}
 	var visit func(t *table, way []string)
 	visit = func(t *table, way []string) {
+		// Clipped, so that two branches of the visit do not write into the same
+		// way.
 		way = append(slices.Clip(way), t.name)
 		switch state[t] {
 		case 1:
@@ -30,6 +32,8 @@ func (c *compiler) inOrder(p *plan) bool {
 		for _, g := range t.groups {
 			for _, p := range g.places {
 				visit(p.table, way)
+				// The inner table was visited first and knows all that is below it,
+				// so one level is enough here.
 				for _, inside := range append([]*table{p.table}, p.table.below...) {
 					if !slices.Contains(t.below, inside) {
 						t.below = append(t.below, inside)
@@ -49,6 +53,8 @@ func (c *compiler) inOrder(p *plan) bool {
 // link finds out what objects the rows of every table become, from the outside
 // in.
 func (c *compiler) link() {
+	// No nesting is deeper than there are tables, so this many rounds settle all of
+	// them, in whatever order the map has them.
 	for range c.tables {
 		changed := false
 		for _, t := range c.tables {
@@ -70,11 +76,14 @@ func (c *compiler) settle(p *place) bool {
 	for _, of := range p.parent.places {
 		switch {
 		case of.object == nil:
+			// The parent is not settled itself; a later round comes back.
 			return false
 		case outer == nil:
 			outer = of.object
 		case outer != of.object:
 			c.complainf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
+			// Having an object keeps later rounds from complaining again, and
+			// broken keeps it from being filled.
 			p.object, p.broken = outer, true
 			return true
 		}
@@ -88,6 +97,8 @@ func (c *compiler) settle(p *place) bool {
 	}
 	typ := rules.Object(outer)
 	for name := range strings.SplitSeq(p.path, ".") {
+		// A number says which of several objects in a fill is meant, and has no
+		// type of its own.
 		if isNumber(name) {
 			continue
 		}
@@ -157,6 +168,8 @@ func (c *compiler) totals(node *outline.Node) []byte {
 			}
 		}
 	}
+	// The service's own reader judges them: a book must not carry totals that are
+	// refused at the end of an import.
 	body := appendLiteral(nil, node, contract.BookTable(totalsStem))
 	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
 		c.complainf(node.Line, "control_totals: %s", violations(err))

@@ -50,13 +50,18 @@ func (a *attacher) begin() {
 // send lets a row go to meet the next group of tables, or to its place, with
 // what it has met here.
 func (a *attacher) send(e *entry, l *load) error {
+	// The keys are what is still to come: that of the next group first, that of its
+	// place last.
 	key := l.keys[0]
 	if a.stage < len(a.table.groups)-1 {
 		l.keys = l.keys[1:]
 		b := a.outlets[0].open(e.at, key)
+		// The text is not written with the load: fill writes it behind, with what
+		// was met here put in.
 		text := l.text
 		l.text = nil
 		b.text = l.append(b.text)
+		// Nothing of a bad row is ever printed. Only its keys have to go on.
 		if !l.bad {
 			b.text = a.fill(b.text, text, false)
 		}

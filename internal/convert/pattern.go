@@ -46,6 +46,7 @@ func newPattern(text string) (*pattern, error) {
 				continue
 			}
 			what := known.part.what
+			// A month is written once, as a number or as a name.
 			if what == 'N' {
 				what = 'M'
 			}
@@ -58,6 +59,8 @@ func newPattern(text string) (*pattern, error) {
 			break
 		}
 		if !found {
+			// A letter that means nothing is most likely a token written wrongly. T
+			// and Z stand for themselves in many instants.
 			if c := rest[0]; c >= 'A' && c <= 'Z' && c != 'T' && c != 'Z' || c >= 'a' && c <= 'z' {
 				return nil, fmt.Errorf("%q has %q, which means nothing; write it with YYYY, YY, MM, M, MON, DD, D, hh, h, mm and ss", text, rest[:1])
 			}
@@ -90,6 +93,7 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 	if p.fixed && len(text) == 10 && text[2] == p.text[2] && text[5] == p.text[2] {
 		d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
 		y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
+		// What is no digit wraps round to more than 9.
 		if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 {
 			return at, false
 		}
@@ -125,6 +129,8 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 		}
 		at.set(part, value)
 	}
+	// A text that goes on behind the pattern is written otherwise: a day must not
+	// be taken out of an instant.
 	return at, i == len(text) && at.real()
 }
 
@@ -136,6 +142,8 @@ func (p *pattern) turn(dst, text []byte) ([]byte, bool) {
 	}
 	d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
 	y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
+	// Every month has 28 days, so that up to then no calendar is needed. Later
+	// days, and what is no day at all, go the long way.
 	if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 || d1*10+d2-1 >= 28 || m1*10+m2-1 >= 12 || y1|y2|y3|y4 == 0 {
 		return dst, false
 	}

@@ -181,6 +181,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 		c.complainf(line, "a map begins with map: 1, which is the form it is written in")
 	}
 	var line int
+	// A map that was suggested says CHOOSE here until somebody has chosen.
 	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == choose {
 		c.complainf(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
@@ -188,6 +189,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	if source := root.Find("source"); source != nil && source.Kind != outline.Nothing && c.group(source, "source", dialectSettings...) {
 		usual = c.dialect(source, usual)
 	}
+	// Tables of values come before the tables whose attrs name them.
 	if values := root.Find("values"); values != nil && values.Kind == outline.Group {
 		for _, member := range values.Members {
 			c.named[member.Name] = c.values(member.Node)
@@ -195,6 +197,8 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	c.tablesOf(root, usual)
 	c.link()
+	// Where tables go round in circles, what is below them has no end, and nothing
+	// is to be said of their attrs.
 	if c.inOrder(p) {
 		c.fills()
 	}
@@ -218,6 +222,8 @@ func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
 	}
 	for _, member := range tables.Members {
 		t := &table{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
+		// Places are written as TABLE.attr or as a file of the book: such a name
+		// would mean two things.
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
 			c.complainf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
 		}
@@ -228,6 +234,8 @@ func (c *compiler) tablesOf(root *outline.Node, usual dialect) {
 		c.files(t)
 		c.tables = append(c.tables, t)
 	}
+	// All tables are known before any place is read: one may go into another that
+	// stands below it in the map.
 	for _, t := range c.tables {
 		c.into(t)
 	}
@@ -250,6 +258,7 @@ func (c *compiler) into(t *table) {
 			c.place(t, item, item.Find("place"))
 		}
 	}
+	// The number of a place is one byte in every row that waits.
 	if len(t.places) > 100 {
 		c.complainf(node.Line, "a table has at most 100 places")
 	}
@@ -271,6 +280,8 @@ func (c *compiler) place(t *table, node, name *outline.Node) {
 	if when := node.Find("when"); when != nil {
 		p.when = c.tests(t, when)
 	}
+	// What the table wants of its rows holds for each of its places, on top of
+	// their own conditions. Where the table is the place itself it was read above.
 	if all := t.node.Find("when"); all != nil && node != t.node {
 		p.when = append(c.tests(t, all), p.when...)
 	}
@@ -311,6 +322,7 @@ func (c *compiler) place(t *table, node, name *outline.Node) {
 func (c *compiler) root(t *table, p *place, stem string, account *outline.Node) {
 	p.stem = stem
 	p.object = contract.BookTable(stem)
+	// Control totals are of no account, so that there is no key to read.
 	if stem == totalsStem {
 		return
 	}
@@ -327,6 +339,8 @@ func (c *compiler) root(t *table, p *place, stem string, account *outline.Node) 
 
 // listOf gives the list that the lines of a file hold, if they hold one.
 func listOf(body *rules.Table) *rules.Type {
+	// A line of notes, transactions or statements says whose it is, in two fields,
+	// and has one list. Other lines are the object itself.
 	if last := body.Fields[len(body.Fields)-1].Type; len(body.Fields) == 3 && last.Shape == rules.ShapeList {
 		return &last
 	}
@@ -362,6 +376,8 @@ func (c *compiler) linkTo(t *table, p *place, node *outline.Node) {
 	p.parent.groups[at].places = append(p.parent.groups[at].places, p)
 	for _, other := range p.parent.holders {
 		if other.path == p.path && p.path != "" {
+			// One list is written at one meeting. Linked by other columns, its rows
+			// would come at different ones.
 			if !slices.Contains(p.parent.groups[at].places, other) {
 				c.complainf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
 			}
@@ -369,6 +385,7 @@ func (c *compiler) linkTo(t *table, p *place, node *outline.Node) {
 		}
 	}
 	p.parent.holders = append(p.parent.holders, p)
+	// A mark is one byte, of which 0 stands for the end of an object.
 	if len(p.parent.holders) > 200 {
 		c.complainf(p.line, "%s has more than 200 tables in it", p.parent.name)
 	} else if p.mark == 0 {

@@ -46,6 +46,7 @@ func (x *conversion) pressRoots(ctx context.Context) error {
 			return err
 		}
 	}
+	// From here on the numbers are only read, and each press opens them for itself.
 	if x.numbers != nil {
 		if err := x.numbers.finish(); err != nil {
 			return err
@@ -70,6 +71,8 @@ func (x *conversion) pressRoots(ctx context.Context) error {
 			return err
 		}
 	}
+	// The files were closed beside the work. Whether the disk took them is known
+	// only now, and a book that is not durable is none.
 	x.closing.Wait()
 	return x.unkept
 }
@@ -123,6 +126,8 @@ func (p *press) line(t *table, e *entry, counts []int, text []byte) error {
 			What: "this account is not in the book; say orphans: keep if it is on the platform already",
 		})
 	case p.stem == book.Instructions.Stem:
+		// An instruction has no list: its members stand beside the account, and
+		// each is a line.
 		p.text = append(closed(append(p.open(p.text, e.key), text...)), '\n')
 		p.use(t, counts)
 		return p.turn()
@@ -132,6 +137,8 @@ func (p *press) line(t *table, e *entry, counts []int, text []byte) error {
 
 // account writes an account, once.
 func (p *press) account(t *table, key []byte, at uint64, counts []int, members func([]byte) []byte) error {
+	// Keys come in order, so that a second row of an account follows directly on
+	// the first.
 	if p.begun && bytes.Equal(key, p.last) {
 		return p.reject(t, at, counts, Problem{
 			Kind: Duplicate, Column: p.column(t), Value: shownKey(key), What: "there is a row of this account already",
@@ -140,12 +147,14 @@ func (p *press) account(t *table, key []byte, at uint64, counts []int, members f
 	p.begun, p.last = true, append(p.last[:0], key...)
 	begin := len(p.text)
 	p.text = closed(members(p.open(p.text, key)))
+	// Only here is the whole line known: each place was measured by itself.
 	if len(p.text)-begin > longestLine {
 		p.text = p.text[:begin]
 		return p.reject(t, at, counts, Problem{
 			Kind: Surplus, Column: p.column(t), Value: shownKey(key), What: "the account is longer than can be sent",
 		})
 	}
+	// The numbers go to disk: a set of them in memory would grow with the book.
 	if p.numbers == nil {
 		run, err := p.room.createRun()
 		if err != nil {
@@ -169,6 +178,8 @@ func (p *press) open(dst, account []byte) []byte {
 
 // item adds to the line of an account; a line takes only so many.
 func (p *press) item(t *table, key []byte, counts []int, text []byte) error {
+	// What is measured are the items; the rest is left for whose line it is. An
+	// account may have further lines, so that nothing is refused here.
 	if !p.begun || !bytes.Equal(key, p.last) || p.items >= p.placeOf(t).most || len(p.text)-p.list+len(text) > longestLine-4096 {
 		if err := p.flushLine(); err != nil {
 			return err
@@ -252,6 +263,7 @@ func (p *press) flush() error {
 	if err := p.flushLine(); err != nil {
 		return err
 	}
+	// Told once at the end, because telling each row would take a lock for it.
 	for number, sums := range p.used {
 		if sums == nil {
 			continue
@@ -284,6 +296,7 @@ func (p *press) flush() error {
 // inBook reports whether an account is in the book. Keys come in order. A map
 // that makes no accounts adds to accounts that exist.
 func (p *press) inBook(key []byte) (bool, error) {
+	// Where the map makes accounts and none came of it, nothing can belong to any.
 	if !p.makesAccounts || p.known == nil {
 		return !p.makesAccounts, nil
 	}

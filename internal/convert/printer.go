@@ -38,6 +38,8 @@ func newPrinter(path string) (*printer, error) {
 		file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets+1),
 		keep: make(chan struct{}), ended: make(chan error, 2),
 	}
+	// The press brings a sheet of its own, so there is one more of them than is
+	// made here, and room for it.
 	for range printerSheets {
 		p.empty <- make([]byte, 0, sheetSize)
 	}
@@ -62,6 +64,7 @@ func (p *printer) print() {
 			default: // the disk is busy with what was written before
 			}
 		}
+		// There is room for every sheet there is, so that this never waits.
 		p.empty <- text[:0]
 	}
 	close(p.keep)
@@ -91,6 +94,8 @@ func (p *printer) turn(sheet []byte) []byte {
 func (p *printer) close(sheet []byte) (int, error) {
 	p.full <- sheet
 	close(p.full)
+	// Both must have ended before the file is closed, since neither may touch it
+	// afterwards.
 	if err := errors.Join(<-p.ended, <-p.ended); err != nil {
 		return 0, errors.Join(err, p.file.Abandon())
 	}

@@ -131,6 +131,7 @@ func (a *account) notReferred() {
 func (a *account) problem(p Problem) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
+	// Most tables have no problems, and no file then.
 	if a.file == nil {
 		file, err := os.OpenFile(a.path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 		if err != nil {
@@ -141,6 +142,8 @@ func (a *account) problem(p Problem) error {
 	}
 	p.Table = a.tally.Table
 	a.tally.Problems[p.Kind]++
+	// Without file, line and value, rows with the same mistake fall together: a
+	// person reads one line for a million of them.
 	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++
@@ -200,6 +203,8 @@ func ranked(accounts []*account) []Trouble {
 			list = append(list, *trouble)
 		}
 	}
+	// Maps have no order. Ties are broken, so that the same tables give the same
+	// report.
 	slices.SortFunc(list, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.First.Table, b.First.Table),
 			cmp.Compare(a.First.File, b.First.File), cmp.Compare(a.First.Line, b.First.Line), cmp.Compare(a.First.What, b.First.What))

@@ -30,6 +30,8 @@ func (m *member) makeReady(t *table, node *outline.Node) {
 		}
 	case v.direct && usual:
 		switch v.typ.Shape {
+		// These are judged value by value; a plain text alone may be copied as it
+		// stands.
 		case rules.ShapeBoolean, rules.ShapeInteger, rules.ShapeAmount, rules.ShapeDecimal, rules.ShapeDate, rules.ShapeDatetime:
 		default:
 			m.plain = v.typ.Choices == nil
@@ -70,6 +72,7 @@ func (r *row) short(dst []byte, m *member) ([]byte, bool) {
 			return append(dst, m.codes[text[0]]...), true
 		}
 	case m.plain && r.simple:
+		// Blanks at either end are taken away by those who look closer.
 		if text := r.fields[m.value.column]; len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
 			return append(append(append(dst, m.name...), text...), '"', ','), true
 		}

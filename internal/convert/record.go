@@ -28,6 +28,8 @@ func (r *records) reset(b block) {
 // A row has as many line ends in it as its quoted texts.
 func (r *records) next() bool {
 	text, i := r.text, r.ended
+	// A carriage return by itself is part of a text. Only before a line feed, or at
+	// the very end, does it end a line.
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' && (i+1 == len(text) || text[i+1] == '\n')) {
 		if text[i] == '\n' {
 			r.line++
@@ -101,6 +103,8 @@ func (r *records) simpleFrom(from, to int) bool {
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
 		word := binary.LittleEndian.Uint64(text[i:])
+		// Borrowing may point at a byte that is fine. endsOnly looks again, so that
+		// it costs time at most.
 		if word&tops != 0 || (word-ones*' ')&^word&tops != 0 && !r.endsOnly(from+i, from+i+8) {
 			return false
 		}
@@ -158,6 +162,8 @@ func (r *records) nextSimple() bool {
 		}
 		for found &= tops; found != 0; found &= found - 1 {
 			at := i + bits.TrailingZeros64(found)/8
+			// Capped, so that whoever appends to a field does not write into the
+			// next.
 			field := text[begin:at:at]
 			if at < len(text) && text[at] == r.delimiter {
 				fields, begin = append(fields, field), at+1
@@ -197,6 +203,8 @@ func (r *records) quoted(i int) int {
 	}
 	if i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
 		r.wrong = "it has text behind a closing quote; double the quotes within a text"
+		// The rest of the field is passed over: the row is reported once, and the
+		// next is read as it should be.
 		for i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
 			i++
 		}

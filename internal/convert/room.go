@@ -28,6 +28,8 @@ type room struct {
 // newSorter makes a sorter that shares the room's memory with the others.
 func (r *room) newSorter() *sorter {
 	s := &sorter{room: r}
+	// A guess for the first batch, with rows of 256 bytes. Each one after it is
+	// made about as long as the one before it became.
 	s.usual.Store(blockSize)
 	s.rows.Store(blockSize / 256)
 	r.sorters = append(r.sorters, s)
@@ -117,6 +119,8 @@ func (r *run) open() (*runReader, error) {
 func (r *runReader) next() bool {
 	head, err := r.source.Peek(entryHead)
 	if err != nil {
+		// A part of a head means that the file was cut off. Behind the last entry
+		// there is nothing.
 		if len(head) > 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -124,6 +128,8 @@ func (r *runReader) next() bool {
 		return false
 	}
 	whole := entryHead + int(binary.LittleEndian.Uint32(head)) + int(binary.LittleEndian.Uint32(head[4:]))
+	// Twice as much, so that rows that become longer bit by bit do not ask for
+	// memory each time.
 	if cap(r.text) < whole {
 		r.text = make([]byte, 2*whole)
 	}

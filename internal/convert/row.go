@@ -39,6 +39,8 @@ const mostShown = 80
 
 // shown shortens a value for a message, between two characters.
 func shown(value []byte) string {
+	// The value may be in any charset, or broken, which may be the very thing that
+	// is reported: what is shown must be UTF-8 all the same.
 	if len(value) > mostShown {
 		cut := mostShown
 		for cut > mostShown-utf8.UTFMax && !utf8.RuneStart(value[cut]) {
@@ -68,6 +70,8 @@ func (r *row) cell(column int, trim bool) []byte {
 // second takes the second look that few values need.
 func (r *row) second(column int, text []byte) []byte {
 	if !plainASCII(text) {
+		// Texts of this row that were decoded before stay valid: growing makes a
+		// new scratch and leaves them in the old one.
 		from := len(r.scratch)
 		var wrong string
 		if r.scratch, wrong = r.table.dialect.charset.decode(r.scratch, text); wrong != "" {
@@ -76,6 +80,7 @@ func (r *row) second(column int, text []byte) []byte {
 		}
 		text = r.scratch[from:]
 	}
+	// Compared after decoding: the map names these words as people see them.
 	for _, nothing := range r.table.dialect.empty { //nolint:modernize // compared in place it makes no string
 		if string(text) == nothing {
 			return nil

@@ -24,6 +24,8 @@ type scanned struct {
 func (x *conversion) scan(ctx context.Context, t *table) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	// Each block has a turn of its own, in the order of the file: whichever core is
+	// first, rows and problems come in the order in which they stand.
 	turns := make(chan chan scanned, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(turns)
@@ -36,6 +38,8 @@ func (x *conversion) scan(ctx context.Context, t *table) error {
 	account := x.accounts[t.number]
 	for turn := range turns {
 		done := <-turn
+		// Stopping ends whoever still cuts blocks, and those at work can leave
+		// their result in the turn although nobody takes it.
 		if done.err != nil {
 			return done.err
 		}
@@ -104,11 +108,15 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 			return false
 		}
 		go func() {
+			// Meetings take cores as well. The block waits for one here, so that
+			// the splitter may read on.
 			x.cores <- struct{}{}
 			w, _ := x.workers.Get().(*worker)
 			turn <- w.scan(x, t, b, number, first)
 			x.workers.Put(w)
 			<-x.cores
+			// Nothing points into the block any more: rows were written into
+			// batches, and problems have copies.
 			split.spare.Put(&b.text)
 		}()
 	}
@@ -136,6 +144,7 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 		out.problems = append(out.problems, p)
 	}
 	if b.wrong != "" {
+		// It counts as one row, so that the figures of the table add up.
 		out.read = 1
 		report(b.line, Problem{Kind: Malformed, Value: shown(trimmed(b.text)), What: b.wrong})
 		return out
@@ -174,6 +183,7 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 			}
 		}
 	}
+	// Sorted on the core that has just written them; the sorters only merge.
 	for _, b := range out.batches {
 		b.sort()
 	}
@@ -196,6 +206,8 @@ func (w *worker) shape(t *table) string {
 func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
 	r := &w.row
 	for _, p := range t.places {
+		// The first place whose condition holds has the row, even if it cannot be
+		// converted for it: a problem must not make it something else.
 		if len(p.when) > 0 && !r.passes(p.when) {
 			continue
 		}
@@ -241,6 +253,8 @@ func (w *worker) outer(t *table, p *place, at uint64, into *batch) {
 	into.text = l.append(into.text)
 	members := len(into.text)
 	if into.text, _ = r.write(into.text, p.members); r.failed {
+		// The load was written as that of a good row. It is written again in the
+		// same length, and nothing follows it.
 		l.bad = true
 		into.text = l.append(into.text[:begin])[:members]
 	}

@@ -43,6 +43,8 @@ func Schema() []byte {
 	return append(encoded, '\n')
 }
 
+// YAML takes 1 and yes for a number and a truth. A map takes them for the texts
+// they are, so that editors must let them pass.
 var (
 	scalar       = object{"type": []string{"string", "number", "boolean", "null"}}
 	translations = object{"type": "object", "additionalProperties": scalar, "description": "What each code means."}
@@ -161,6 +163,8 @@ func fillSchema() object {
 	}
 	properties := object{}
 	for name, texts := range docs {
+		// An attr may mean something else in another object. An editor shows one
+		// sentence, and that is the first.
 		properties[name] = object{"description": texts[0], "anyOf": []any{
 			ref("attr"), ref("fill"),
 			object{"type": "array", "items": object{"anyOf": []any{ref("attr"), ref("fill")}}},

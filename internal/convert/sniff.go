@@ -31,6 +31,7 @@ func sniff(path string) (*sniffed, error) {
 	defer func() { _ = file.Close() }() // it was only read
 	begin := make([]byte, sniffSize)
 	n, err := io.ReadFull(file, begin)
+	// Most files are shorter than what is looked at.
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -44,6 +45,7 @@ func sniff(path string) (*sniffed, error) {
 	if err != nil && s.charset != utf16WithBO { // of which half a character may be left
 		return nil, err
 	}
+	// The last line was likely cut off in the middle.
 	if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 && n == sniffSize {
 		text = text[:whole]
 	}
@@ -97,6 +99,8 @@ func delimiterOf(text []byte) byte {
 				agree++
 			}
 		}
+		// A delimiter that cuts nothing says nothing, whatever the number of lines,
+		// so one field counts as none.
 		if score := (fields - 1) * agree; score > most {
 			best, most = c, score
 		}
@@ -114,6 +118,8 @@ func (s *sniffed) read(text []byte) {
 	for rows.next() && len(s.rows) < mostSniffed {
 		cells := make([]string, len(rows.fields))
 		for i, field := range rows.fields {
+			// What is wrong with a value is not told: this is a look, and the
+			// conversion will say it with the row.
 			decoded, _ := s.charset.decode(nil, trimmed(field))
 			cells[i] = strings.TrimSpace(string(decoded))
 		}
@@ -175,6 +181,8 @@ next:
 			continue
 		}
 		for _, value := range values {
+			// A year such as 0201 says that the pattern is the wrong one; 0001 is
+			// allowed, since it may stand for no day at all.
 			if at, ok := pattern.read([]byte(value)); !ok || at.year < 1850 && at.year > 1 {
 				continue next
 			}
@@ -188,6 +196,7 @@ next:
 // point.
 func commaIn(values []string) (comma, point bool) {
 	comma, point = len(values) > 0, len(values) > 0
+	// Whole numbers fit both ways of writing and speak for neither.
 	marked := false
 	for _, value := range values {
 		digits := strings.Trim(value, "-+")

@@ -104,6 +104,8 @@ func (b *batch) close() {
 	if len(b.slots) == 1 {
 		b.disordered, b.common = false, len(key)
 	} else {
+		// Looking at neighbours is enough: if each is behind the one before it, all
+		// are in order.
 		before := b.text[b.last+entryHead : b.lastLoad]
 		same := commonLength(before, key)
 		b.common = min(b.common, same)
@@ -237,6 +239,8 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
+	// The room is locked, and what was held is taken off in one step below, so that
+	// the batches go to the spares directly.
 	m := newMerge(s.memory(func(b *batch) { s.room.spare.put(b) }))
 	for e := m.next(); e != nil; e = m.next() {
 		if err := out.write(e); err != nil {
@@ -256,6 +260,8 @@ func (s *sorter) spill() error {
 // stream ends the adding and gives the entries in order. Each is valid until
 // the next.
 func (s *sorter) stream() (*merge, error) {
+	// The rows are being read from now on: nobody may put them on disk meanwhile to
+	// make way.
 	s.room.mutex.Lock()
 	s.frozen = true
 	s.room.mutex.Unlock()
@@ -273,6 +279,7 @@ func (s *sorter) stream() (*merge, error) {
 		sources = append(sources, reader)
 	}
 	m := newMerge(append(sources, s.memory(s.leave)...))
+	// The merge has them now, and lets each go when it was read.
 	s.batches = nil
 	return m, m.err()
 }

@@ -156,6 +156,8 @@ func (s *splitter) skip() (block, error) {
 			end = len(s.text)
 		}
 		given.wrong = "it opens a quote that nothing closes; double the quotes within a text, or say quote: none"
+		// Only the beginning is shown, and it is copied, since the buffer is used
+		// again.
 		given.text = bytes.Clone(s.text[:min(end, 1<<10)])
 		s.text = append(s.buffer(len(s.text)-end), s.text[end:]...)
 		s.line++
@@ -164,6 +166,8 @@ func (s *splitter) skip() (block, error) {
 	given.wrong = fmt.Sprintf("it is longer than %d MiB", longestRow>>20)
 	given.text = bytes.Clone(s.text[:1<<10])
 	s.line++
+	// Only the end of its line is looked for: quotes in a line that is given up
+	// mean nothing.
 	for {
 		end := bytes.IndexByte(s.text, '\n') + 1
 		if end > 0 {

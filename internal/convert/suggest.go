@@ -51,6 +51,7 @@ func Suggest(folder string) (*Suggestion, error) {
 			return nil, err
 		}
 		t := &suggested{sniffed: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
+		// A point in the name of a table would make it look like a place.
 		t.name = strings.Map(func(r rune) rune {
 			if r == '.' || r == ' ' {
 				return '_'
@@ -214,6 +215,7 @@ func needed(field rules.Field) bool { return field.Required && field.Type.Shape 
 // WriteSuggestion writes the map beside the tables, unless there is one.
 func WriteSuggestion(folder, name string) (*Suggestion, error) {
 	path := filepath.Join(folder, name)
+	// A map that somebody has corrected is worth more than any suggestion.
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s is there already; rename it to have another one suggested", path)
 	}

@@ -17,6 +17,8 @@ type mapWriter struct {
 	open   int
 }
 
+// line writes a line of the map. Remarks stand in a column of their own, where the
+// eye can pass over them.
 func (w *mapWriter) line(depth int, text, remark string) {
 	text = strings.Repeat("  ", depth) + text
 	if remark != "" {
@@ -25,6 +27,8 @@ func (w *mapWriter) line(depth int, text, remark string) {
 	w.text.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
+// write begins with what holds for all tables, so that each has to say only what is
+// its own. The supplier is always left open: no table names it.
 func (w *mapWriter) write() *Suggestion {
 	w.usual = w.most()
 	w.line(0, "# A first map, guessed from the names of the columns and a look at the values.", "")
@@ -105,6 +109,8 @@ func (t *suggested) settings() []string {
 	return list
 }
 
+// table writes one table. What cannot be guessed says CHOOSE and is counted, so
+// that nobody takes a first map for a finished one.
 func (w *mapWriter) table(t *suggested) {
 	if t.unclear() {
 		w.line(1, t.name+":", "nothing tells what it is about; take it out if nobody needs it")
@@ -115,6 +121,8 @@ func (w *mapWriter) table(t *suggested) {
 	if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
 	}
+	// What was taken for UTF-8 may be plain ASCII, which is the same in every
+	// charset that tables are read in byte by byte, and needs no line of its own.
 	if t.charset != w.usual.charset && t.charset != utf8Charset {
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
@@ -144,6 +152,8 @@ func (w *mapWriter) table(t *suggested) {
 	w.fill(t)
 }
 
+// intoRemark tells of a choice that no column shows: transactions can be part of
+// their account or be added to it afterwards.
 func (w *mapWriter) intoRemark(t *suggested) string {
 	if t.thing.name == "transactions" {
 		return "or ACCOUNT.historical_statement_transactions and current_…, by conditions"
@@ -151,6 +161,7 @@ func (w *mapWriter) intoRemark(t *suggested) string {
 	return ""
 }
 
+// decide counts what is left open, wherever a guess may have come to nothing.
 func (w *mapWriter) decide(text string) {
 	if text == choose {
 		w.open++
@@ -161,6 +172,8 @@ func (w *mapWriter) decide(text string) {
 // is left over.
 func (w *mapWriter) fill(t *suggested) {
 	for _, field := range t.fields() {
+		// The first two are said by account and supplier, and objects are filled by
+		// tables of their own.
 		if field.Name == "import_supplier" || field.Name == "external_account_number" || field.Type.Shape >= rules.ShapeObject {
 			continue
 		}
@@ -270,6 +283,7 @@ func quoted(text string) string {
 	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
 		plain = false
 	}
+	// YAML would take digits alone for a number.
 	if plain && strings.Trim(text, "0123456789.") != "" {
 		return text
 	}

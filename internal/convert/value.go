@@ -52,6 +52,7 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 		if decimalsOf(number[len(dst):]) > 0 {
 			r.fail(Unconvertible, v.column, text, "it is no whole number")
 		}
+		// Decimals that are all zero are none: 12,00 is a whole number.
 		if point := bytes.IndexByte(number[len(dst):], '.'); point >= 0 {
 			number = number[:len(dst)+point]
 		}
@@ -63,6 +64,8 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 	case rules.ShapeDate, rules.ShapeDatetime:
 		return v.moment(dst, r, text)
 	}
+	// What is simple needs no escapes, and what was vetted is one of the choices,
+	// which need none either.
 	if v.vetted || r.simple && v.direct && v.typ.Choices == nil {
 		return append(dst, text...)
 	}
@@ -136,6 +139,8 @@ var truths = map[string]bool{
 
 // boolean reads yes and no in the ways old systems write them.
 func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
+	// No word that is known is longer, and an array of fixed length needs no memory
+	// of its own.
 	var lower [8]byte
 	if len(text) <= len(lower) {
 		for i, c := range text {
@@ -257,6 +262,8 @@ func translatedText(of func(*row) []byte, column int, table map[string]string, o
 	}
 	return func(r *row) []byte {
 		text := of(r)
+		// A code may be translated into nothing: the text is empty then, and not
+		// nil.
 		if len(text) == 1 && letters[text[0]] != nil {
 			return letters[text[0]]
 		}
@@ -264,6 +271,8 @@ func translatedText(of func(*row) []byte, column int, table map[string]string, o
 		switch {
 		case known:
 			return to
+		// Nothing is translated only where the table says so. Whether something is
+		// needed is for the attr to decide.
 		case len(text) == 0, keep:
 			return text
 		case otherwise != nil:
