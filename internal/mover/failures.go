@@ -27,6 +27,8 @@ type failures struct {
 	size int64
 }
 
+// openFailures keeps what the last checkpoint knew of. What was added behind it is
+// found again when that work is done again.
 func openFailures(path string, length int64) (*failures, error) {
 	file, err := openAt(path, length)
 	if err != nil {
@@ -53,6 +55,7 @@ func (f *failures) rewind(size int64) error {
 	if f.size == size {
 		return nil
 	}
+	// What waits in the buffer would be written behind the cut otherwise.
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
@@ -77,6 +80,7 @@ func (f *failures) each(see func(one failure, offset int64) error) error {
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
+	// Read by a place of its own: the file's is where the next one is appended.
 	lines := bufio.NewReader(io.NewSectionReader(f.file, 0, f.size))
 	for offset := int64(0); offset < f.size; {
 		line, err := lines.ReadBytes('\n')
@@ -104,4 +108,5 @@ func (f *failures) at(offset int64) (one failure, err error) {
 	return one, json.Unmarshal(line, &one) //nolint:musttag // likewise
 }
 
+// close does not flush: what was not synced is in no checkpoint either.
 func (f *failures) close() error { return f.file.Close() }

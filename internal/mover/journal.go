@@ -95,6 +95,8 @@ func openJournal(order Order) (*journal, error) {
 	return j, nil
 }
 
+// open holds what is wanted against what was begun before it cuts anything off, so
+// that a refused order leaves the journal as it was.
 func (j *journal) open(order Order) error {
 	wanted := state{Phases: map[Phase]phase{}, Mode: mode{
 		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly,
@@ -136,6 +138,8 @@ func (j *journal) open(order Order) error {
 	if j.failures, err = openFailures(filepath.Join(j.folder, "failures.ndjson"), j.state.Failures); err != nil {
 		return err
 	}
+	// Saved at once: a folder that cannot be written to is noticed before anything
+	// is sent.
 	return j.save()
 }
 
@@ -180,6 +184,7 @@ func lastState(path string) (last *state, length int64, err error) {
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
+		// A last line without its end was torn, even if it could be read.
 		if errors.Is(err, io.EOF) {
 			return last, length, nil
 		}

@@ -6,6 +6,8 @@ import "crypto/sha256"
 // SHA-256 each: a book can fail whole.
 type lost map[[16]byte]struct{}
 
+// lostKey puts a byte between the two that no valid one has, so that no two
+// accounts are hashed as the same text.
 func lostKey(supplier, external string) [16]byte {
 	sum := sha256.Sum256([]byte(supplier + "\x00" + external))
 	return [16]byte(sum[:16])

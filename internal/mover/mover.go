@@ -38,6 +38,7 @@ const (
 	PhaseTotals Phase = "control totals"
 )
 
+// phaseOf names a phase after its file, so that journal, report and book use one word.
 func phaseOf(kind book.Kind) Phase { return Phase(kind.Stem) }
 
 // Tally is what became of the lines of one kind, or of the accounts of the run.
@@ -100,6 +101,8 @@ func (m *Mover) Move(ctx context.Context) (Result, error) {
 	if err := m.send(ctx, book.Accounts); err != nil {
 		return Result{}, err
 	}
+	// Neither staging alone nor a rehearsal creates accounts, so that there is
+	// nothing yet that notes and the like could be added to.
 	if m.order.StageOnly {
 		return m.result()
 	}

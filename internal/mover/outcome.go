@@ -74,6 +74,7 @@ func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
 		err = json.Unmarshal(body, &answer)
 		items = answer.Results
 	}
+	// An answer that cannot be read leaves the line done, as its status says.
 	if err != nil {
 		return nil
 	}

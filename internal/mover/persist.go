@@ -33,11 +33,14 @@ func (m *Mover) persist(ctx context.Context, try func(context.Context) (further 
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		further, err := try(ctx)
 		away, unreached := errors.AsType[*url.Error](err)
+		// Any answer shows that there is a server at the address, a refusal too.
 		m.heard = m.heard || further || !unreached
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
 		wait, temporary := client.Temporary(err)
+		// What is wrong with the book's own files may look as if it passed. No
+		// waiting mends it.
 		if _, ours := errors.AsType[unreadable](err); ours || !temporary {
 			return err
 		}
@@ -50,6 +53,9 @@ func (m *Mover) persist(ctx context.Context, try func(context.Context) (further 
 		if long := m.patience(); time.Since(moved) > long {
 			return fmt.Errorf("nothing got on for %v: %w", long, err)
 		}
+		// A part is left to chance, so that imports that were cut off together do
+		// not come back together. A server that names a time is given that at
+		// least.
 		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // nobody gains by guessing it
 		m.watcher.Notice(fmt.Sprintf("%v; trying again in %v", err, wait.Round(time.Second/10)))
 		select {
@@ -77,6 +83,7 @@ func (a awayError) Unwrap() error { return a.cause }
 // Error says where there is no server, and why.
 func (a awayError) Error() string {
 	where := a.cause.URL
+	// The path is left out: what a person looks for is the machine.
 	if address, err := url.Parse(where); err == nil {
 		where = address.Scheme + "://" + address.Host
 	}
@@ -105,6 +112,7 @@ func (m *Mover) count(one failure) {
 	if one.Kind == book.Accounts.Stem {
 		m.lost.add(one.Supplier, one.External)
 	}
+	// A line may break one rule in many places; it counts once for each kind.
 	places := map[[2]string]bool{}
 	for _, violation := range proofread.Placeless(one.Failure).Violations {
 		places[[2]string{violation.Code, landfall.AttrPattern(violation.Attr)}] = true

@@ -49,6 +49,8 @@ func (m *Mover) result() (Result, error) {
 		return Result{}, err
 	}
 	result.Folder = folder
+	// Finished only when the report is there: if it is cut off before, the next
+	// attempt writes it.
 	m.journal.state.Finished = true
 	return result, m.journal.save()
 }
@@ -89,6 +91,8 @@ type located struct {
 	accounts map[[16]byte]int64
 }
 
+// put goes by the line where one is known. A failure of the run names the account
+// alone.
 func (l located) put(one failure, offset int64) {
 	if one.Line > 0 {
 		l.lines[lineOf{one.Kind, one.File, one.Line}] = offset
@@ -118,6 +122,7 @@ func (m *Mover) report(result Result, at located) (folder string, err error) {
 	}
 	for _, kind := range book.Kinds() {
 		for i, file := range m.order.Book.Of(kind) {
+			// Nothing failed, so that the book need not be read once more.
 			if len(at.lines)+len(at.accounts) == 0 {
 				break
 			}
@@ -129,6 +134,8 @@ func (m *Mover) report(result Result, at located) (folder string, err error) {
 	return folder, writer.Finish(m.summary(result, now))
 }
 
+// reportFile reads a file of the book again: the journal keeps why a line failed,
+// and not what stood in it.
 func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, place int, file book.File) error {
 	for line, err := range file.Lines() {
 		if err != nil {

@@ -39,6 +39,8 @@ func (m *Mover) runOf(ctx context.Context, place int, supplier string) error {
 		if err != nil {
 			return err
 		}
+		// The id is saved before the run is watched: cut off behind this, the next
+		// attempt watches the same run instead of asking for another.
 		m.journal.state.Runs = append(m.journal.state.Runs, id)
 		if err := m.journal.save(); err != nil {
 			return err
@@ -125,7 +127,10 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 	progress := m.journal.state.Phases[PhaseRun]
 	before := m.journal.failures.size
 	err := m.persist(ctx, func(ctx context.Context) (bool, error) {
+		// An attempt that was cut off may have kept some of the failures. Each
+		// begins without them.
 		if err := m.journal.failures.rewind(before); err != nil {
+			// Marked as ours, so that nobody waits for the server to mend it.
 			return false, unreadable{err}
 		}
 		for failed, err := range m.client.RunFailures(ctx, run.ID) {
@@ -145,6 +150,8 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 	if err != nil {
 		return err
 	}
+	// A list that contradicts its own count would make a report in which nothing
+	// failed.
 	if kept := m.journal.failures.size - before; kept == 0 && run.Failed > 0 {
 		return fmt.Errorf("run %s failed for %d accounts but lists none of them", run.ID, run.Failed)
 	}

@@ -29,6 +29,8 @@ func (m *Mover) send(ctx context.Context, kind book.Kind) error {
 	for ; progress.File < len(files); progress.File, progress.Line = progress.File+1, 0 {
 		s := &sending{Mover: m, kind: kind, file: files[progress.File], progress: &progress}
 		if err := m.persist(ctx, s.once); err != nil {
+			// What was settled since the last checkpoint is saved too, so that
+			// little is sent twice.
 			return errors.Join(err, m.journal.save())
 		}
 	}
@@ -79,6 +81,8 @@ type entry struct {
 // once sends what is left of the file, and settles each line when its answer
 // comes. It reports whether it got any further.
 func (s *sending) once(ctx context.Context) (further bool, err error) {
+	// Lines of a broken attempt that got no answer are read again, from behind the
+	// last one that was settled.
 	s.queue = nil
 	for answer, err := range s.client.Bulk(ctx, client.Kind(s.kind.Tail), nil, s.lines()) {
 		if err != nil {
@@ -98,6 +102,7 @@ func (s *sending) once(ctx context.Context) (further bool, err error) {
 
 // lines gives what is to be sent. It runs beside the answers.
 func (s *sending) lines() iter.Seq2[[]byte, error] {
+	// Taken now, because the progress moves on while lines are being sent.
 	settled := s.progress.Line
 	return func(yield func([]byte, error) bool) {
 		for line, err := range s.file.Lines() {
@@ -109,6 +114,7 @@ func (s *sending) lines() iter.Seq2[[]byte, error] {
 				continue
 			}
 			one := s.read(line)
+			// Queued before it is sent: the answer may come before this goes on.
 			s.mutex.Lock()
 			s.queue = append(s.queue, one)
 			s.mutex.Unlock()
