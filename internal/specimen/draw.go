@@ -18,6 +18,8 @@ func newDraw(seed uint64, place int) *draw {
 
 // below gives a number from 0 up to but not including n.
 func (d *draw) below(n int) int {
+	// The upper half of the product is even enough for such small ranges, and the
+	// same on every machine.
 	high, _ := bits.Mul64(d.source.Uint64(), uint64(n))
 	return int(high)
 }
@@ -30,6 +32,7 @@ func (d *draw) chance(percent int) bool { return d.below(100) < percent }
 
 // share is true with a probability of 0 to 1, as finely as faults are wanted.
 func (d *draw) share(probability float64) bool {
+	// A float64 holds 53 bits exactly, so that nothing is rounded here.
 	return float64(d.source.Uint64()>>11)/(1<<53) < probability
 }
 

@@ -25,6 +25,8 @@ var remarks = []string{
 func (o Order) extras(d *draw, h *household) {
 	if d.chance(35) {
 		for range d.between(1, 3) {
+			// Between the first day and the last bill, so that no note is later
+			// than the read-out.
 			on := h.since.AddDays(d.between(1, int(h.closed.Number()-h.since.Number())))
 			text := pick(d, remarks)
 			h.notes = append(h.notes, note{text, clock(d, on), strings.HasPrefix(text, "Vulnerable")})
@@ -39,6 +41,7 @@ func (o Order) extras(d *draw, h *household) {
 			h.late = append(h.late, h.payment(o.AsOf.AddDays(-d.below(2)), pence(d.between(500, 12_000))))
 		}
 	}
+	// An instruction makes sense only for somebody who pays by a schedule.
 	if o.Vendor != "" && len(h.account.Schedules) > 0 && d.chance(80) {
 		h.debit = "MD" + d.digits(12)
 	}
@@ -49,6 +52,7 @@ func (o Order) bills(d *draw, h *household) {
 	to := h.closed
 	for i := range d.between(2, 8) {
 		from := to.AddDays(-29)
+		// A customer has no bills from before moving in.
 		if from.Before(h.since) {
 			return
 		}

@@ -29,6 +29,7 @@ type spoiler struct {
 var spoilers = map[string]spoiler{
 	"agreements": {"two agreements of a supply point overlap", func(_ *draw, h *household) bool {
 		list := h.account.Supplies[0].Points[0].Agreements
+		// One agreement overlaps its own copy; of two, the first must not end.
 		if len(list) < 2 {
 			h.account.Supplies[0].Points[0].Agreements = append(list, list[0])
 			return true
@@ -123,6 +124,8 @@ func checkFaults(faults []Fault) error {
 			}
 			return fmt.Errorf("there is no fault %q; known are %s", fault.Kind, strings.Join(names, ", "))
 		}
+		// Written this way round, so that what is no number at all is refused as
+		// well.
 		if !(fault.Share >= 0 && fault.Share <= 1) {
 			return fmt.Errorf("the share of %s is not between 0 and 100 %%", fault.Kind)
 		}
@@ -155,15 +158,20 @@ func (o Order) choose(d *draw, h *household, place int) (string, landfall.Figure
 	kind := ""
 	left := 1.0
 	for _, fault := range o.Faults {
+		// Shares are of all accounts. Once a kind was not chosen, fewer are left
+		// for the next, and its share of those is larger.
 		if left > 0 && d.share(fault.Share/left) {
 			kind = fault.Kind
 			break
 		}
 		left -= fault.Share
 	}
+	// The fault is one of notes, so that there must be one to make it in.
 	if kind == "orphan" && len(h.notes) == 0 {
 		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
 	}
+	// Counted before anything is spoiled: control totals tell what the old system
+	// has, and not what it wrote down wrongly.
 	figures := h.figures()
 	if do := spoilers[kind].do; do != nil && !do(d, h) {
 		return "", figures

@@ -27,6 +27,8 @@ func external(place int) string { return fmt.Sprintf("A-%07d", 1_000_001+place) 
 // household draws an account without a mistake.
 func (o Order) household(d *draw, place int) *household {
 	h := &household{}
+	// Every draw moves the chances of all that come after it: one that is put in
+	// between makes another book of the same seed.
 	h.closed = o.AsOf.AddDays(-d.between(3, 33))
 	h.since = h.closed.AddDays(-d.between(200, 3_000))
 	at := newHome(d)

@@ -80,6 +80,8 @@ func (h *household) bill(d *draw, point supplyPoint, from, to calendar.Day) (tra
 		band         string
 		units, price int
 	}{{"STANDING_CHARGE", 30, standing}, {"STANDARD", units, price}} {
+		// Rounded once for each line, half a penny up: the bill is the sum of what
+		// is printed on it.
 		amount := pence((line.units*line.price + 50) / 100)
 		net += amount
 		x.Lines = append(x.Lines, lineItem{

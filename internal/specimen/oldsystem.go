@@ -72,6 +72,8 @@ func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landf
 	d := newDraw(o.Seed, place)
 	h := o.household(d, place)
 	fault, figures = o.choose(d, h, place)
+	// A wrong number is wrong in the account's own table alone. Everything else is
+	// linked by the number that the account should have.
 	t := &tables{rows: make([][]byte, len(oldTables)), own: external(place)}
 	if fault == "lost" {
 		return t.rows, fault, figures
@@ -174,6 +176,8 @@ func (t *tables) row(table int, cells ...string) {
 			text = append(text, '"')
 		}
 		for _, r := range cell {
+			// From 0x80 to 0x9f Windows-1252 is not Latin-1. Nothing drawn has a
+			// letter there, so that each is the byte of its own number.
 			if r > 0xff || r >= 0x80 && r < 0xa0 {
 				panic(fmt.Sprintf("specimen: %q is not drawn from what the old system can write", r))
 			}

@@ -52,6 +52,8 @@ const sheetSize = 256
 // What fails leaves no file of a book behind.
 func (o Order) Print(ctx context.Context, folder, ending string, progress func(accounts int)) (Printed, error) {
 	totals := filepath.Join(folder, book.TotalsName)
+	// The totals are written last. That they are there already should be told
+	// before the work, and not after it.
 	if _, err := os.Lstat(totals); err == nil {
 		return Printed{}, fmt.Errorf("%s is there already; remove it or name another folder", totals)
 	}
@@ -90,6 +92,7 @@ func (o Order) PrintTables(ctx context.Context, folder string, progress func(acc
 	}
 	printed := PrintedTables{Rows: map[string]int{}, Faults: made.faults}
 	for i, path := range paths {
+		// The header is a line of the file and no row of the table.
 		printed.Rows[filepath.Base(path)] = made.lines[i] - 1
 	}
 	// JSON is YAML as well, if it stands far enough to the right.
@@ -170,6 +173,8 @@ func (o Order) print(
 			continue
 		}
 		made.lines[i] = whole.Lines
+		// Closing ends it either way, so that the one who abandons must not meet it
+		// again.
 		files[i] = nil
 		if err = whole.Close(); err != nil {
 			return press{}, err
@@ -188,6 +193,8 @@ func (o Order) sheets(ctx context.Context, files int, draw drawer) func(func(she
 		go func() {
 			defer close(turns)
 			for first := 0; first < o.Accounts && ctx.Err() == nil; first += sheetSize {
+				// There is room for one, so that a sheet nobody takes any more does
+				// not keep its goroutine.
 				turn := make(chan sheet, 1)
 				select {
 				case turns <- turn:

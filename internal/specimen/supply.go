@@ -27,6 +27,8 @@ func (o Order) point(d *draw, h *household, kind, identifier string, digits int)
 	// Some have changed their tariff on the way; the new one begins on the day
 	// the old one ends.
 	if days := int(h.closed.Number() - h.since.Number()); d.chance(40) {
+		// There are 200 days between the two at least, which leaves a month on
+		// either side.
 		change := h.since.AddDays(d.between(30, days-30)).String()
 		point.Agreements[0].To = change
 		point.Agreements = append(point.Agreements, agreement{Product: kind[:1] + "-FIXED-" + strconv.Itoa(d.between(12, 24)), From: change})

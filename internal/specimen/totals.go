@@ -22,6 +22,8 @@ func (h *household) figures() landfall.Figures {
 			f.Transact(landfall.TransactionType(one.Type), exact(one.Amount))
 		}
 	}
+	// These came after the account was read out, so that its balance does not have
+	// them yet.
 	for _, one := range h.late {
 		f.Balance += exact(one.Amount) // payments, all of them
 	}

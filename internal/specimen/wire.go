@@ -40,6 +40,8 @@ type account struct {
 	MistypedMember string          `json:"acount_type,omitempty"` // a fault's
 }
 
+// billing is a pointer in its account: to have none is not the same as one of
+// zeros.
 type billing struct {
 	Period     string `json:"period_length"`
 	Multiplier int    `json:"period_length_multiplier"`
@@ -58,6 +60,8 @@ type customer struct {
 	Preferences *preferences `json:"customer_preferences,omitempty"`
 }
 
+// preferences writes both members always: somebody who said no is not somebody who
+// was never asked.
 type preferences struct {
 	SMS    bool `json:"opted_into_sms"`
 	Offers bool `json:"opted_into_offers"`
@@ -80,6 +84,8 @@ type supplyPoint struct {
 	Meters     []meter     `json:"meters"`
 }
 
+// agreement has no end as long as it is in force. The fault of overlapping ones
+// takes an end away.
 type agreement struct {
 	Product string `json:"product_code"`
 	From    string `json:"effective_from"`
@@ -98,12 +104,16 @@ type register struct {
 	Readings []reading `json:"transfer_readings"`
 }
 
+// reading has its value as a text, as all amounts here are: through a float some
+// would come out otherwise.
 type reading struct {
 	On    string `json:"reading_date"`
 	Type  string `json:"reading_type"`
 	Value string `json:"reading_value"`
 }
 
+// transaction has its sign in its type: what is paid and what is charged are both
+// written as positive amounts.
 type transaction struct {
 	ID          string     `json:"transaction_id"`
 	On          string     `json:"transaction_date"`
@@ -154,6 +164,8 @@ type envelope struct {
 	External string `json:"external_account_number"`
 }
 
+// notes, transactions and statements embed the envelope, so that its members stand
+// beside the list, as the calls want them.
 type notes struct {
 	envelope
 	Notes []note `json:"notes"`
