@@ -71,6 +71,8 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 		case !has:
 			kind = "removed"
 		}
+		// Those that are not shown are still counted, so that a reader learns how
+		// much is missing.
 		if len(changes.Rows) == mostChanges {
 			changes.More++
 			continue
@@ -114,6 +116,8 @@ func value(text string, there, personal bool) string {
 // fields gives every value of a document by its dotted name, as it is spelled.
 func fields(document []byte) map[string]string {
 	decoder := json.NewDecoder(bytes.NewReader(document))
+	// Numbers stay as they are spelt: as floats 0.10 and 0.1 would be the same, and
+	// a long number could become another.
 	decoder.UseNumber()
 	var root any
 	found := map[string]string{}

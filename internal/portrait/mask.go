@@ -36,11 +36,13 @@ func MaskEmail(address string) string {
 	case at < 0:
 		return MaskAll(address)
 	}
+	// Always as many dots, so that nothing is told of what stands before the @.
 	return dots(3) + address[at:]
 }
 
 // MaskPhone leaves the last two digits.
 func MaskPhone(number string) string {
+	// Of a short number two digits would be nearly all.
 	if utf8.RuneCountInString(number) < 5 {
 		return MaskAll(number)
 	}

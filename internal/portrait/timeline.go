@@ -39,6 +39,7 @@ func timeline(history landfall.History, rows int) ([]Moment, time.Time) {
 	for end > 0 && end < len(all) && all[end].At.Equal(all[end-1].At) {
 		end++
 	}
+	// No instant says that there is no further page.
 	if end == len(all) {
 		return all, time.Time{}
 	}
@@ -72,6 +73,9 @@ func told(all []Moment, entry landfall.AuditEntry) bool {
 	event := cmp.Or(events[entry.Action], landfall.EventType(entry.Action))
 	for i := range all {
 		one := &all[i]
+		// An event with an author was done by a key, or has its entry already: each
+		// answers for one. The two sides are written one after the other, so they
+		// may lie a moment apart.
 		if one.event != event || one.By != "" || one.At.Sub(entry.At).Abs() > time.Second {
 			continue
 		}
