@@ -26,6 +26,8 @@ func (a *account) add(p *keptPart) {
 		for i, number := range a.figures.Numbers() {
 			*number = p.Numbers[i]
 		}
+		// Its own items are in its figures already. They are only remembered, so
+		// that a later line with the same does not count them again.
 		for _, one := range p.Items {
 			a.fresh(one)
 		}
@@ -60,6 +62,8 @@ func (a *account) fresh(one keptItem) bool {
 	if a.known == nil {
 		a.known = map[keptItem]bool{}
 	}
+	// Type and amount are left out: a transaction that comes again with others is
+	// the same one, since its number is.
 	name := keptItem{Kind: one.Kind, ID: one.ID}
 	fresh := !a.known[name]
 	a.known[name] = true
@@ -98,6 +102,7 @@ func (a *account) judge() (state State, differences []Difference) {
 	case a.given == 0:
 		return a.judgePosted()
 	}
+	// Without the server's explanation first: what agrees as it is needs none.
 	plain, explained := a.compare(deviation{}), a.compare(a.deviates)
 	switch {
 	case len(plain) == 0:

@@ -107,6 +107,7 @@ func Collate(ctx context.Context, server *client.Client, order Order) (result Re
 			return result, fmt.Errorf("import supplier %s: %w", supplier.Code, err)
 		}
 	}
+	// Only now that both sides lie on the heaps can an account be judged.
 	for at := range heapCount {
 		if err := c.compare(at); err != nil {
 			return result, err
@@ -210,6 +211,8 @@ func (c *collation) settle(key landfall.Key, a *account) error {
 		c.supplier(key.Supplier).tallies.Of(landfall.StandsCreated, a.figures.Currency).Add(a.figures)
 	}
 	state, differences := a.judge()
+	// Where the book is a part, further accounts are not even counted: any that was
+	// would keep the two from agreeing.
 	if state == Extra && c.order.Part {
 		return nil
 	}

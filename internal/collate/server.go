@@ -40,6 +40,8 @@ func (a *account) learn(what found) {
 // exists, so that an account that is created meanwhile is not overlooked.
 func (c *collation) ask(ctx context.Context, s *Supplier) error {
 	compared, err := c.server.Reconciliation(ctx, s.Code)
+	// A supplier that the server does not know is a finding and no fault of the
+	// comparison: all of its accounts are missing.
 	if client.IsCode(err, landfall.CodeSupplierUnknown) {
 		s.Unknown = true
 		return nil

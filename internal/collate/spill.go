@@ -62,6 +62,8 @@ func newHeaps() (*heaps, error) {
 			return nil, errors.Join(err, h.close())
 		}
 		h.out[i] = bufio.NewWriterSize(file, 16<<10)
+		// An encoder says once what its records look like, so that each heap needs
+		// its own to be read by itself.
 		h.put[i] = gob.NewEncoder(h.out[i])
 	}
 	return h, nil
