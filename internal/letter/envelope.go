@@ -18,11 +18,15 @@ import (
 func (w *Writer) envelope(letter Letter, at time.Time) ([]byte, error) {
 	var message bytes.Buffer
 	header := func(name, value string) { fmt.Fprintf(&message, "%s: %s\r\n", name, value) }
+	// The time is the one at which the mail was queued, so that a repetition is the
+	// same message.
 	header("Date", at.UTC().Format(time.RFC1123Z))
 	header("From", named(w.from))
 	if w.replyTo != w.from {
 		header("Reply-To", named(w.replyTo))
 	}
+	// The address stands alone: a name would be one more text of a customer's in a
+	// header.
 	header("To", "<"+letter.To+">")
 	header("Subject", words(letter.Subject, "-'!&+.,:;()?\"/@"))
 	header("Message-ID", "<"+letter.ID+">")
@@ -79,6 +83,7 @@ func words(text, marks string) string {
 	const most = 42 // bytes: 56 when encoded, and 75 is the most
 	var encoded []string
 	for len(text) > 0 {
+		// A part ends between two characters, because each is decoded by itself.
 		length := 0
 		for length < len(text) {
 			_, size := utf8.DecodeRuneInString(text[length:])

@@ -147,6 +147,7 @@ func readTemplate(tree fs.FS, where, language string) (*template, error) {
 	files := map[string]string{}
 	for _, entry := range entries {
 		name := entry.Name()
+		// Editors leave such files beside what they edit.
 		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
 			continue
 		}

@@ -47,6 +47,8 @@ func newTemplate(language string, files map[string]string) (*template, error) {
 		if len(content) > longestTemplate {
 			return nil, fmt.Errorf("%s is longer than %d bytes", part, longestTemplate)
 		}
+		// The HTML is parsed as plain text first: what is allowed is judged by the
+		// form of a template, which is the same in both.
 		parsed, err := text.New(part).Parse(content)
 		if err == nil {
 			err = allowed(parsed)
@@ -107,6 +109,8 @@ func (t *template) fill(fields Fields) (filled, error) {
 	case line == "":
 		return filled{}, errors.New("subject.txt gives an empty subject")
 	case count > longestSubject:
+		// A long name must not keep a letter from being sent, so that the subject
+		// is cut and not refused.
 		line = string([]rune(line)[:longestSubject-1]) + "…"
 	}
 	if strings.TrimSpace(plain.String()) == "" {
