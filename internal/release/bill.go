@@ -43,8 +43,12 @@ func modules(programs []string) (version string, all []*debug.Module, err error)
 		if err != nil {
 			return "", nil, err
 		}
+		// All programs are built by the same Go, so that the last one's version is
+		// that of all.
 		version = strings.TrimPrefix(info.GoVersion, "go")
 		for _, module := range info.Deps {
+			// What went into the program is the replacement, so that is what is
+			// listed.
 			if module.Replace != nil {
 				module = module.Replace
 			}
@@ -131,6 +135,8 @@ func legal(folder string) ([]byte, error) {
 	var text bytes.Buffer
 	for _, entry := range entries {
 		name := strings.ToUpper(entry.Name())
+		// The beginning decides: such files have endings like .txt and .md, or a
+		// second word.
 		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "COPYRIGHT"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			continue
 		}
@@ -140,6 +146,8 @@ func legal(folder string) ([]byte, error) {
 		}
 		text.Write(append(content, '\n'))
 	}
+	// What has no licence may not be given away at all, so that nothing with it in
+	// is released.
 	if text.Len() == 0 {
 		return nil, errors.New("it has no licence that could be passed on")
 	}

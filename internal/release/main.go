@@ -60,6 +60,7 @@ func release(out, version string, targets []string) error {
 		}
 		files = append(files, name)
 	}
+	// The checksums come last, because they are of everything else.
 	return sums(out, files)
 }
 
@@ -76,6 +77,8 @@ func build(out, version, target string) (string, error) {
 	}
 	command := exec.Command("go", "build", "-pgo=cmd/landfall/landfall.pgo", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, //nolint:gosec,noctx // what the person who releases typed
 		"-o", filepath.Join(out, file), "./cmd/landfall")
+	// What the machine's own settings say of flags and processors must not get into
+	// the bytes, or the same commit would make different ones.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", target, err, output)
@@ -85,6 +88,7 @@ func build(out, version, target string) (string, error) {
 
 // sums writes what sha256sum --check reads.
 func sums(out string, files []string) error {
+	// Sorted, so that the same release has the same list.
 	slices.Sort(files)
 	var list strings.Builder
 	for _, name := range files {
