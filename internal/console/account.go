@@ -36,9 +36,12 @@ func accountByNumber(v *visit) (any, error) {
 		return nil, err
 	}
 	http.Redirect(v.Writer, v.Request, accountPath(key), http.StatusSeeOther)
+	// The verb has written the answer: nil tells visit.answer to add nothing to it.
 	return nil, nil //nolint:nilnil // it is answered
 }
 
+// accountPath escapes both parts: they come from a supplier's data, and a slash in a number must
+// not look like one between parts.
 func accountPath(key landfall.Key) string { return address("accounts", key.Supplier, key.External) }
 
 // account gives the page, with what is personal or without.
@@ -52,10 +55,14 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What may be seen is decided by the portrait and not by the view, so that no view can show
+	// more.
 	options := portrait.Options{Personal: personal, Now: v.console.Clock()}
 	if places := v.console.Files; places != nil {
 		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
 	}
+	// An account that was not created yet has no number of ours, so the title begins as the
+	// supplier's and is replaced below.
 	shown := accountShown{
 		head: head{Title: key.External, Wide: true, Trail: []crumb{
 			{"Suppliers", Root}, {key.Supplier, address("suppliers", key.Supplier)}, {"Accounts", address("suppliers", key.Supplier, "accounts")},
@@ -66,6 +73,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 	if shown.AccountNumber != "" {
 		shown.Title = string(shown.AccountNumber)
 	}
+	// Teams and the last run are only asked for where the button can be shown.
 	if may(v.me.Role, landfall.ActingOperator) && (found.Process.State == landfall.Staged || found.Process.State == landfall.Claimed) {
 		shown.Create, err = v.creatable(found.Supplier)
 	}
@@ -76,6 +84,8 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 // page does: whoever goes on sees masks again.
 func reveal(v *visit) (any, error) {
 	key := landfall.Key{Supplier: v.value("supplier"), External: v.value("external")}
+	// The reason is in the audit before anything personal is read: who cannot be written down
+	// sees nothing.
 	if err := v.operator().Reveal(v.ctx(), key, v.typed("reason")); err != nil {
 		return nil, err
 	}
@@ -85,6 +95,7 @@ func reveal(v *visit) (any, error) {
 // place reads a place in a list from the address; 0 is none.
 func (v *visit) place(name string) int {
 	place, err := strconv.Atoi(v.query(name))
+	// An address that somebody mangled by hand shows the first page rather than an error.
 	if err != nil || place < 0 {
 		return 0
 	}
@@ -104,6 +115,8 @@ func (v *visit) instant(name string) time.Time {
 func accounts() []page {
 	const path = "accounts/{supplier}/{external}/"
 	shown := reads(path, account, "account")
+	// Revealing is an act, since it is audited and wants a form that no other site can send, but
+	// support may do it: it is what support is for.
 	revealing := acts(path+"reveal/", reveal, shown)
 	revealing.role = landfall.Support
 	return []page{

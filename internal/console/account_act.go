@@ -11,6 +11,7 @@ func (v *visit) key() landfall.Key {
 	return landfall.Key{Supplier: v.value("supplier"), External: v.value("external")}
 }
 
+// skip wants no code typed: unskip takes it back.
 func skip(v *visit) (any, error) {
 	if err := v.operator().Skip(v.ctx(), v.key(), v.typed("reason")); err != nil {
 		return nil, err
@@ -18,6 +19,7 @@ func skip(v *visit) (any, error) {
 	return done{accountPath(v.key()), "The account is marked as skipped: it is neither staged nor created."}, nil
 }
 
+// unskip asks for a reason as skip does, so that the audit tells both halves of the story.
 func unskip(v *visit) (any, error) {
 	if err := v.operator().Unskip(v.ctx(), v.key(), v.typed("reason")); err != nil {
 		return nil, err
@@ -42,6 +44,7 @@ func erase(v *visit) (any, error) {
 	if err := v.confirmed(v.key().Supplier); err != nil {
 		return nil, err
 	}
+	// The outcome is left out on purpose: nothing of what was erased may come back in a sentence.
 	if _, err := v.operator().Erase(v.ctx(), v.key(), v.typed("reason")); err != nil {
 		return nil, err
 	}

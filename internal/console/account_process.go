@@ -19,12 +19,15 @@ type creatable struct {
 	UndoWindow     time.Duration
 }
 
+// creatable asks for the team of the last run only as what the field begins with: whoever creates
+// the account may choose another.
 func (v *visit) creatable(supplier landfall.Supplier) (creatable, error) {
 	found := creatable{TellsCustomers: supplier.SendCustomerEmails, UndoWindow: supplier.UndoWindow}
 	runs, err := v.operator().Runs(v.ctx(), supplier.Code, 1)
 	if err != nil {
 		return found, err
 	}
+	// There is at most one, and none before the first run: the field begins empty then.
 	for _, last := range runs {
 		found.Team = last.Plan.Team
 	}
@@ -38,6 +41,7 @@ const attemptTime = pageTime * 3 / 4
 
 // dryRun tries whether an account could be created.
 func dryRun(v *visit) (any, error) {
+	// What the attempt would have created is of no interest here: it was rolled back.
 	if _, err := v.attempt(true); err != nil {
 		return nil, err
 	}
@@ -71,6 +75,7 @@ func (v *visit) attempt(dryRun bool) (intake.Created, error) {
 	if refusal, known := errors.AsType[*landfall.Error](err); known {
 		// What is wrong with the data is kept with the attempt, and the page
 		// lists it there already.
+		// A copy, because the refusal may be held by others who still want its violations.
 		once := *refusal
 		once.Violations = nil
 		err = &once

@@ -14,6 +14,8 @@ func adminHead(title, here string) head {
 		{"Health", ""}, {"Organisations", "organisations"}, {"Teams", "teams"}, {"Vendors", "vendors"}, {"Webhooks", "webhooks"},
 		{"Operators", "operators"}, {"Audit", "audit"},
 	} {
+		// The first tab is the administration itself, whose part is empty: address would end it
+		// with two slashes.
 		path := address("admin")
 		if one.part != "" {
 			path = address("admin", one.part)
@@ -54,6 +56,8 @@ func health(v *visit) (any, error) {
 		return page, nil
 	}
 	for _, sign := range v.console.Health(v.ctx()) {
+		// Signs come in the order in which they are to be read; a group stands where its first
+		// sign does, and a map would lose that order.
 		at := slices.IndexFunc(page.Groups, func(g group) bool { return g.Name == sign.Group })
 		if at < 0 {
 			page.Groups = append(page.Groups, group{Name: sign.Group})
@@ -75,6 +79,8 @@ func listOrganisations(v *visit) (any, error) {
 	return organisationsShown{head: adminHead("Organisations", "organisations"), Organisations: found}, err
 }
 
+// createOrganisation says what is still missing, because an organisation alone can do nothing:
+// without a key nobody calls, and without a supplier there is nothing to send.
 func createOrganisation(v *visit) (any, error) {
 	name := v.typed("name")
 	err := v.operator().CreateOrganisation(v.ctx(), name)
@@ -99,6 +105,8 @@ type keyShown struct {
 
 func showOrganisation(v *visit) (any, error) { return v.organisation() }
 
+// organisation gives the page to those who read it and to createKey, which has to put the new key
+// on it.
 func (v *visit) organisation() (organisationShown, error) {
 	name, operator := v.value("organisation"), v.operator()
 	page := organisationShown{head: adminHead(name, "organisations").within("Organisations", address("admin", "organisations"))}
@@ -110,8 +118,10 @@ func (v *visit) organisation() (organisationShown, error) {
 	if err != nil {
 		return page, err
 	}
+	// The newest first: whoever has just made a key looks for that one.
 	for _, key := range slices.Backward(keys) {
 		shown := keyShown{key, "good"}
+		// Revoked goes before expired: somebody's decision tells more than time that passed.
 		switch {
 		case !key.RevokedAt.IsZero():
 			shown.State = "revoked"
@@ -141,12 +151,16 @@ func createKey(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The key is good whatever becomes of the page. The page is read anew so that the list has it
+	// too.
 	page, err := v.organisation()
 	page.Key, page.KeyName = secret.Reveal(), key.ID
 	return page, err
 }
 
 func revokeKey(v *visit) (any, error) {
+	// The key's own name is typed here and not the organisation's: one of several is meant, and
+	// the wrong one would cut off somebody else.
 	if err := v.confirmed(v.typed("key")); err != nil {
 		return nil, err
 	}
@@ -162,6 +176,7 @@ func grantSupplier(v *visit) (any, error) {
 	return done{to: v.above(), say: v.typed("supplier") + " is granted."}, err
 }
 
+// ungrantSupplier asks for no confirmation: granting again restores everything.
 func ungrantSupplier(v *visit) (any, error) {
 	err := v.operator().Revoke(v.ctx(), v.typed("supplier"), v.value("organisation"))
 	return done{to: v.above(), say: v.typed("supplier") + " is granted no more."}, err
@@ -187,6 +202,8 @@ func setQuotas(v *visit) (any, error) {
 		landfall.QuotaRequests: &change.RequestsPerSecond, landfall.QuotaBytes: &change.BytesPerDay, landfall.QuotaRevisions: &change.RevisionsPerAccount,
 		landfall.QuotaTokens: &change.TokensPerMinute, landfall.QuotaCreations: &change.ConcurrentCreations,
 	} {
+		// A field left empty is 0, and all five are always sent: the form shows every limit, so
+		// that what it shows is what is kept.
 		number := 0
 		if err := v.number(name, &number); err != nil {
 			return nil, err
@@ -214,12 +231,14 @@ func createTeam(v *visit) (any, error) {
 	return done{to: address("admin", "teams"), say: "Team " + v.typed("name") + " is made."}, err
 }
 
+// adminPages reads for support as well: only the acts below are for operators.
 func adminPages() []page {
 	organisations, one := reads("admin/organisations/", listOrganisations, "organisations"), reads("admin/organisations/{organisation}/", showOrganisation, "organisation")
 	teams := reads("admin/teams/", listTeams, "teams")
 	of := func(act string, verb func(*visit) (any, error)) page {
 		return acts("admin/organisations/{organisation}/"+act+"/", verb, one)
 	}
+	// The audit's file is a row by hand: it has no view, and may take longer than a page does.
 	return slices.Concat([]page{
 		reads("admin/", health, "health"), organisations, acts("admin/organisations/", createOrganisation, organisations), one,
 		of("keys", createKey), of("revoke", revokeKey), of("grant", grantSupplier), of("ungrant", ungrantSupplier),

@@ -37,6 +37,8 @@ func newShelf() *shelf {
 		if err != nil {
 			panic(err)
 		}
+		// Six bytes of the hash are enough: names only have to differ between releases of one
+		// file.
 		sum := sha256.Sum256(content)
 		kind := path.Ext(entry.Name())
 		named := strings.TrimSuffix(entry.Name(), kind) + "." + hex.EncodeToString(sum[:6]) + kind
@@ -55,7 +57,10 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	// The name changes with the content, so that nothing kept can be out of date. It replaces the
+	// no-store that every other answer of the console carries.
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Del("Vary")
+	// No time of change is given: embedded files have none, and the name serves as the version.
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }

@@ -41,6 +41,8 @@ func (v *visit) auditFilter() (operate.AuditFilter, error) {
 		if text == "" {
 			continue
 		}
+		// Addresses made by us carry whole instants; a form has only days, which are days of the
+		// reader's zone and not of UTC.
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			zone, failed := time.LoadLocation(v.zone())
@@ -68,6 +70,8 @@ func audit(v *visit) (any, error) {
 	page.Wide = true
 	filter.Before = int64(v.place("before"))
 	began, looked, newest, last := time.Now(), 0, int64(0), int64(0)
+	// Look is called for every entry that is read, matching or not: a filter that matches nothing
+	// would otherwise read the whole audit behind one page.
 	filter.Look = func(id int64, at time.Time) bool {
 		enough := looked >= firstAudited
 		if v.query("deep") != "" {
@@ -91,6 +95,8 @@ func audit(v *visit) (any, error) {
 		}
 		page.Entries = append(page.Entries, link.AuditEntry)
 	}
+	// News are only for a page whose top is the present: an older page, or one with an end,
+	// cannot grow at its top.
 	if filter.Before == 0 && filter.Until.IsZero() {
 		page.news = news{Again: v.URL.RequestURI(), Live: v.auditPath("live", url.Values{"after": {strconv.FormatInt(newest, 10)}})}
 	}
@@ -112,6 +118,8 @@ func auditNews(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The count is what passes the filter, but the bound is on what is looked at: a page that was
+	// left open for days must not read a day's work every second.
 	found, looked := news{}, 0
 	filter.After = int64(v.place("after"))
 	filter.Look = func(int64, time.Time) bool { looked++; return looked <= mostNews }
@@ -130,6 +138,8 @@ func auditFile(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// From here on lines may be out, and an error can no longer be answered as one: cutOff breaks
+	// the connection instead.
 	out := v.table("audit.csv")
 	if err := out.Write([]string{"at", "actor", "action", "subject", "detail", "source", "request_id"}); err != nil {
 		return nil, nil // the reader has left
@@ -157,6 +167,8 @@ func (v *visit) table(name string) *csv.Writer {
 // harmless keeps spreadsheets from taking data for formulas.
 func harmless(cells ...string) []string {
 	for i, cell := range cells {
+		// Control characters count as well: spreadsheets skip them and then see the formula
+		// behind.
 		if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
 			cells[i] = "'" + cell
 		}
@@ -167,5 +179,7 @@ func harmless(cells ...string) []string {
 // cutOff ends a file that cannot be finished so that nobody takes it for whole.
 func (v *visit) cutOff(err error) error {
 	v.console.Logger.WarnContext(v.ctx(), "a file of the console was cut off", "error", err)
+	// Without the end of the chunked body a browser reports a failed download; net/http takes
+	// this panic as the wish for exactly that and logs nothing.
 	panic(http.ErrAbortHandler)
 }

@@ -32,6 +32,7 @@ func bar(segments []Segment) template.HTML {
 	}
 	var out, told strings.Builder
 	x := int64(0)
+	// In units of barWidth: at that width a sliver is still some pixels on a wide screen.
 	const least = 6
 	for _, segment := range segments {
 		if segment.Count <= 0 {
@@ -42,6 +43,8 @@ func bar(segments []Segment) template.HTML {
 			told.WriteString(", ")
 		}
 		fmt.Fprintf(&told, "%s %s", grouped(strconv.FormatInt(segment.Count, 10)), segment.Word)
+		// Ends are computed from the sum so far and not from each count, so that rounding does
+		// not add up and the last part ends where the bar does.
 		end := max(x+least, shown*barWidth/all)
 		end = min(end, barWidth)
 		fmt.Fprintf(&out, `<rect x="%d" y="0" width="%d" height="12" class="fill %s"><title>%s %s</title></rect>`,
@@ -60,6 +63,8 @@ func bar(segments []Segment) template.HTML {
 		`<rect width="%d" height="12" class="ground"/>%s</svg>`, barWidth, template.HTMLEscapeString(told.String()), barWidth, out.String()))
 }
 
+// colour gives parts of a word without a class the colour of staged: a bar cannot be quiet, or
+// the part would look like the empty ground.
 func colour(word string) string {
 	if class := colours[word]; class != "" {
 		return class
@@ -81,6 +86,7 @@ type Row struct {
 
 // bars draws horizontal bars from a table, longest first, each with its figure.
 func bars(rows []Row) template.HTML {
+	// From one and not from zero, because it is divided by.
 	longest := int64(1)
 	for _, row := range rows {
 		longest = max(longest, row.Count)
@@ -95,6 +101,8 @@ func bars(rows []Row) template.HTML {
 		if row.Path != "" {
 			name = `<a href="` + template.HTMLEscapeString(row.Path) + `">` + name + `</a>`
 		}
+		// The figure stands in a cell of its own, so the drawing is hidden from screen readers,
+		// which would say it twice.
 		fmt.Fprintf(&out, `<tr><th scope="row">%s</th><td class="num">%s</td><td class="track"><svg class="bar" viewBox="0 0 %d 12" `+
 			`preserveAspectRatio="none" aria-hidden="true"><rect width="%d" height="12" class="fill %s"/></svg></td><td class="quiet">%s</td></tr>`,
 			name, grouped(strconv.FormatInt(row.Count, 10)), barWidth, max(2, row.Count*barWidth/longest), class, template.HTMLEscapeString(row.Note))
@@ -155,14 +163,18 @@ func (c clock) curve(points []Point, noun, class string, width int64) string {
 			highest, at = point.Count, point.At
 		}
 	}
+	// A run of a moment must not divide by zero.
 	span := max(last.Sub(first), time.Second)
 	told := c.told(span)
 	x := func(at time.Time) int64 {
+		// Divided before it is multiplied: nanoseconds of a run of many months times the width
+		// would overflow. The one more keeps the last point inside the frame.
 		return lineLeft + int64(at.Sub(first))/(int64(span)/(width-lineLeft-8)+1)
 	}
 	y := func(count int64) int64 { return lineHeight - lineBottom - count*(lineHeight-lineBottom-16)/highest }
 	var shade, path strings.Builder
 	for i, point := range points {
+		// The shade reaches back to the point before: a point says how it was since then.
 		if point.Pause && i > 0 {
 			fmt.Fprintf(&shade, `<rect x="%d" y="12" width="%d" height="%d" class="shade"/>`, x(points[i-1].At), max(1, x(point.At)-x(points[i-1].At)), lineHeight-lineBottom-12)
 		}

@@ -21,6 +21,7 @@ func (c clock) time(at time.Time) template.HTML {
 	here, now := at.In(c.zone), c.now().In(c.zone)
 	layout := "2 Jan 2006, 15:04"
 	switch {
+	// By the reader's calendar and not by 24 hours: last night is yesterday to him.
 	case here.Format(time.DateOnly) == now.Format(time.DateOnly):
 		layout = "15:04:05"
 	case here.Year() == now.Year():
@@ -62,6 +63,8 @@ func (c clock) until(at time.Time) template.HTML {
 	return element(at, distance(at.Sub(c.now()))+", at "+at.In(c.zone).Format("15:04"))
 }
 
+// element keeps the exact instant beside the words, for whoever compares it with a log, which is
+// in UTC.
 func element(at time.Time, text string) template.HTML {
 	at = at.UTC()
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, //nolint:gosec // times and nothing else
@@ -71,6 +74,8 @@ func element(at time.Time, text string) template.HTML {
 // distance says how far away a moment is.
 func distance(away time.Duration) string {
 	switch {
+	// The clocks of the database and of this host may differ a little; nobody is to read that
+	// something happened in 20 milliseconds' time.
 	case away > -time.Second && away < time.Second:
 		return "now"
 	case away < 0:
@@ -95,10 +100,13 @@ func lasts(length time.Duration) string {
 		return "no time"
 	case length < time.Second:
 		return say(max(1, length.Round(time.Millisecond)/time.Millisecond), "millisecond")
+	// Up to two of a unit in the smaller one: "90 seconds" says more than "2 minutes", and "1
+	// minute" would be much too coarse.
 	case length < 2*time.Minute:
 		return say(length.Round(time.Second)/time.Second, "second")
 	case length < 2*time.Hour:
 		return say(length.Round(time.Minute)/time.Minute, "minute")
+	// Beyond twelve hours nobody cares about minutes any more.
 	case length < 12*time.Hour && length%time.Hour >= time.Minute:
 		return say(length/time.Hour, "hour") + " " + say(length%time.Hour/time.Minute, "minute")
 	case length < 2*day:

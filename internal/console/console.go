@@ -107,11 +107,14 @@ const pageTime = 20 * time.Second
 
 // ServeHTTP answers one request.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Before anything can answer, so that refusals and unknown addresses are protected as well.
 	protect(w.Header())
 	if !c.reachable(r) {
 		c.refusePlain(w, r)
 		return
 	}
+	// Asked first, because the mux would answer an unknown address itself, in plain text and
+	// outside of our layout.
 	if _, pattern := c.mux.Handler(r); pattern == "" {
 		c.unknown(w, r)
 		return

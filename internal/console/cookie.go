@@ -43,6 +43,8 @@ func (c *Console) reachable(r *http.Request) bool {
 	return local && c.ClientAddress(r).IsLoopback()
 }
 
+// cookieName keeps the names of both ways apart: a session that came by plain HTTP can never
+// stand in for one by TLS.
 func (c *Console) cookieName(r *http.Request, name string) string {
 	if c.encrypted(r) {
 		return hostPrefix + name
@@ -76,6 +78,7 @@ func (v *visit) flashed() string {
 	if err != nil {
 		return ""
 	}
+	// Taken away before it is read: one that cannot be decoded would come back with every page.
 	v.keep(flashName, "", -time.Second)
 	sentence, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
@@ -97,6 +100,8 @@ func (v *visit) theme() string {
 func (v *visit) zone() string {
 	// The script writes it, and nothing hangs on it, so it has no prefix.
 	cookie, err := v.Cookie(zoneName)
+	// Local names the zone of this host and not of the reader. The bound keeps what a visitor
+	// sends from being looked for on disk at any length.
 	if err != nil || len(cookie.Value) > 64 || cookie.Value == "Local" {
 		return "UTC"
 	}

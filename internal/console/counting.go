@@ -59,6 +59,8 @@ func (c *counts[T]) stand(v *visit, key string, of int, how looking[T]) counting
 		patience = pageTime / 2 // what was typed stands on this page only
 	}
 	one, begun := c.begin(key, of, now, v)
+	// Exactly one caller was told that it has begun, so a count never runs twice however many
+	// open the page at once.
 	if begun {
 		ctx, cancel := v.behind()
 		go func() {
@@ -66,6 +68,7 @@ func (c *counts[T]) stand(v *visit, key string, of int, how looking[T]) counting
 			c.run(ctx, one, v.console.Clock, how)
 		}()
 	}
+	// Who leaves does not end the count: the next one to look finds it further on.
 	select {
 	case <-one.over:
 	case <-time.After(patience):
@@ -85,6 +88,8 @@ func (c *counts[T]) begin(key string, of int, now time.Time, v *visit) (one *cou
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.byKey[key]
+	// One that is under way is joined whatever its age: to begin another beside it would only
+	// make both slower.
 	if known != nil && (known.Ended.IsZero() || now.Sub(known.Ended) < known.life(v)) {
 		return known, false
 	}
@@ -94,6 +99,7 @@ func (c *counts[T]) begin(key string, of int, now time.Time, v *visit) (one *cou
 		}
 	}
 	one = &counting[T]{Of: of, Began: now, over: make(chan struct{})}
+	// Of a count that failed there are no figures to show meanwhile.
 	if c.former && known != nil && known.Trouble == "" {
 		one.before = known
 	}
@@ -132,6 +138,7 @@ func (c *counts[T]) run(ctx context.Context, one *counting[T], clock func() time
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The one before is let go at the end, or each would hold on to all its predecessors.
 	one.Found, one.Ended, one.before = found, clock(), nil
 	if err != nil {
 		one.Trouble = landfall.Told("counting accounts", err).Detail

@@ -22,6 +22,8 @@ func (v *visit) fail(err error) {
 		v.toTheDoor()
 		return
 	}
+	// The cause goes to the log below; the page has the detail alone, which is written for
+	// readers.
 	refusal := landfall.Told("showing a page", err)
 	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.Elsewhere {
 		v.console.Logger.ErrorContext(v.ctx(), "a page of the console failed", "page", v.page.path, "error", refusal)
@@ -35,6 +37,8 @@ func (v *visit) fail(err error) {
 	if title == "" {
 		title = "That did not work"
 	}
+	// The page of an error stands alone: a refusal left on the visit would be shown on it a
+	// second time.
 	v.refusal = nil
 	v.show(status(refusal), "error", fault{head: head{Title: title}, Detail: refusal.Detail, Ours: refusal.Kind == landfall.Internal})
 }
@@ -42,6 +46,8 @@ func (v *visit) fail(err error) {
 // toTheDoor sends a visitor to sign in, and back to where he wanted to go.
 func (v *visit) toTheDoor() {
 	to := Root + "sign-in/"
+	// Only what is read can be gone back to: an act that was sent without a session is not sent
+	// again by a link.
 	if v.Method == http.MethodGet && v.URL.Path != Root {
 		to += "?to=" + url.QueryEscape(v.URL.RequestURI())
 	}
@@ -57,6 +63,7 @@ func (v *visit) toTheDoor() {
 // visitor is a visit outside of the table.
 func (c *Console) visitor(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{Request: r, Writer: w, console: c, page: page{open: true}}
+	// A form was not read yet, and is not to be: this visit only says that nothing is here.
 	if r.Method != http.MethodPost {
 		_ = v.admit() // who it is only decides what the bar says
 	}
@@ -72,6 +79,8 @@ func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
 			ended.URL.RawPath += "/"
 		}
 		if _, pattern := c.mux.Handler(ended); pattern != "" {
+			// Permanent, and with the method kept: the address without the slash will never be
+			// another page.
 			http.Redirect(w, r, ended.URL.RequestURI(), http.StatusPermanentRedirect)
 			return
 		}
@@ -89,6 +98,8 @@ func (c *Console) crossOrigin(w http.ResponseWriter, r *http.Request) {
 
 // refusePlain explains why the console is not to be had without TLS.
 func (c *Console) refusePlain(w http.ResponseWriter, _ *http.Request) {
+	// Plain text, because a page would need cookies and files that this connection is not to
+	// have.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = w.Write([]byte("The console is served by https only, except to the machine it runs on (http://127.0.0.1 or http://localhost).\n" +

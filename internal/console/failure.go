@@ -35,6 +35,7 @@ func failures(v *visit) (any, error) {
 	}
 	shown := failed{head: supplierHead(code, code+": failures", "failures"), Code: code, news: grown}
 	shown.Wide = true
+	// By supplier and not by reader: all who open the page share one count.
 	shown.Summing = v.console.summaries.stand(v, code, int(grown.Count), func(ctx context.Context, progress func(looked, of int)) (landfall.FailureSummary, error) {
 		return v.operator().FailureSummary(ctx, code, func(looked int) { progress(looked, max(looked, int(grown.Count))) })
 	})

@@ -55,6 +55,8 @@ func subject(text string) template.HTML {
 // dict lets a view hand several values to a partial.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
+		// An error and not a panic: a view with a slip ends as a page that could not be shown,
+		// and the log names the view.
 		return nil, errors.New("dict wants names and values")
 	}
 	made := map[string]any{}
@@ -82,6 +84,8 @@ func count(number any) (string, error) {
 	case money.Total:
 		return grouped(number.Digits()), nil
 	}
+	// Refused rather than printed as it is: a float that slipped into a view would show digits
+	// that nobody counted.
 	return "", fmt.Errorf("%T is no number", number)
 }
 
@@ -95,6 +99,7 @@ func tick(number any) (template.HTML, error) {
 func grouped(digits string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		// The true minus sign is as wide as digits are, so that columns stay aligned.
 		sign, digits = "−", rest
 	}
 	whole, fraction, broken := strings.Cut(digits, ".")
@@ -141,6 +146,8 @@ func percent(part, whole int64) string {
 		return "0 %"
 	case part >= whole:
 		return "100 %"
+	// A tenth of a percent of a million accounts is a thousand of them: what is nearly all or
+	// nearly none is never rounded to it.
 	case part*1000 < whole:
 		return "< 0.1 %"
 	case part*1000 > whole*999:
@@ -154,6 +161,7 @@ func percent(part, whole int64) string {
 func thousandths(number int64) string {
 	switch {
 	case number >= 10_000:
+		// From ten on tenths are noise in a rate; below they are most of what it says.
 		return grouped(strconv.FormatInt((number+500)/1000, 10))
 	case number <= 0:
 		return "0"
@@ -175,6 +183,8 @@ func Mask(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
 		first, _ := utf8.DecodeRuneInString(word)
+		// The length shows and so helps to tell two persons apart; one dot is the least, so
+		// that a name of a single letter looks masked too.
 		words[i] = string(first) + strings.Repeat("•", max(1, utf8.RuneCountInString(word)-1))
 	}
 	return strings.Join(words, " ")
@@ -190,6 +200,7 @@ func MaskMail(text string) string {
 
 // MaskPhone shows the last two digits.
 func MaskPhone(text string) string {
+	// Of a number this short two digits would be half of it.
 	if utf8.RuneCountInString(text) <= 4 {
 		return strings.Repeat("•", utf8.RuneCountInString(text))
 	}

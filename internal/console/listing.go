@@ -73,6 +73,7 @@ func (l accountList) Faulty() bool {
 
 // counts says how many accounts each list has.
 func (s stand) counts() map[string]int64 {
+	// Refused stagings are not added: nothing was kept of them that a run could create.
 	waiting := s.Staged + s.InProgress + s.Failed
 	return map[string]int64{
 		"all": waiting + s.Imported, "pending": waiting, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
@@ -100,6 +101,7 @@ func (v *visit) listState() string {
 	if state := v.query("state"); slices.Contains(listFilters, state) {
 		return state
 	}
+	// An unknown word in the address is no error: bookmarks may be older than the lists.
 	return "all"
 }
 
@@ -118,10 +120,13 @@ func accountsOf(v *visit) (any, error) {
 	shown.Wide = true
 	var counts map[string]int64
 	var err error
+	// Counted before the rows are read: who comes in between is news, and not lost.
 	if shown.news, counts, err = v.newsOf(shown.Filter); err != nil {
 		return nil, err
 	}
 	for _, name := range listFilters {
+		// The combined list is reached from the failures only: beside its two halves it would
+		// count the same accounts twice.
 		if name != faulty {
 			shown.Filters = append(shown.Filters, filter{name, listPath(code, "accounts/", name, "", "", ""), counts[name]})
 		}
@@ -139,6 +144,8 @@ func accountsOf(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The bound on what was looked at ends the page too, perhaps with no row at all: its next
+		// link goes on from the last one looked at, so that none is skipped.
 		if len(shown.Rows) == listRows || looked == most {
 			shown.Next = listPath(code, "accounts/", shown.Filter, shown.By, shown.Attr, last)
 			break
@@ -176,6 +183,7 @@ func (v *visit) accountRows(state, after string) (iter.Seq2[listed, error], erro
 		}), err
 	}
 	query := landfall.ProcessQuery{Supplier: code, Filter: processFilters[state]}
+	// A place that cannot be read begins the list anew.
 	if at, external, is := strings.Cut(after, "~"); is {
 		if micros, err := strconv.ParseInt(at, 10, 64); err == nil {
 			query.After = &landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(micros), External: external}
@@ -209,6 +217,7 @@ func (l listed) place() string {
 	if l.Failure != nil {
 		return l.External
 	}
+	// Both parts are needed: accounts of one batch may be staged in the same microsecond.
 	return strconv.FormatInt(l.StagedAt.UnixMicro(), 10) + "~" + l.External
 }
 
@@ -217,6 +226,7 @@ func (l listed) matches(code, attr string) bool {
 	if code == "" || l.Failure == nil {
 		return true
 	}
+	// A failure without violations has its code in itself alone, as when a vendor was away.
 	if len(l.Failure.Violations) == 0 {
 		return l.Failure.Code == code
 	}
@@ -239,6 +249,8 @@ func (l listed) Codes() string {
 	if len(all) == 0 {
 		return l.Failure.Code
 	}
+	// A document may be wrong in every line; the row is there to be recognised, and the account's
+	// page has all of it.
 	const most = 5
 	if len(all) > most {
 		return strings.Join(all[:most], ", ") + ", and " + strconv.Itoa(len(all)-most) + " more"

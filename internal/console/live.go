@@ -46,6 +46,8 @@ const (
 )
 
 func newSnapshot(c *Console) *snapshot {
+	// Asked for the overview with its key always empty, so one entry would do; the few more cost
+	// nothing.
 	limits := memo.Limits{Life: snapLife, Patience: 10 * time.Second, Size: 4}
 	s := &snapshot{console: c, overview: memo.New[string, operate.Overview](limits)}
 	limits.Size = mostWatchers
@@ -69,6 +71,8 @@ type watchers struct {
 func (w *watchers) enter(session string) (leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// Refused and not queued: a page that cannot have a stream polls instead, and works all the
+	// same.
 	if w.all >= mostWatchers || w.open[session] >= mostOfOne {
 		return nil, false
 	}
@@ -117,9 +121,13 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 	sent := map[string]string{}
 	for round := 0; ; round++ {
 		now, err := v.parts(verb, view)
+		// Only the first round can still answer with an error. Later the page keeps what it has,
+		// and the next round may go well again.
 		if err != nil && round == 0 {
 			return err
 		}
+		// Something goes out now and then although nothing changed: proxies drop what is silent,
+		// and only writing finds out that the reader has left.
 		message := ""
 		if text := now.changed(sent); text != "" {
 			message = "data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n"
@@ -127,6 +135,8 @@ func (v *visit) stream(verb func(*visit) (any, error), view string) error {
 			message = ": still here\n\n"
 		}
 		if message != "" {
+			// The server's own deadline is for whole answers, and a stream outlives it; each
+			// message gets its own.
 			if err := line.SetWriteDeadline(time.Now().Add(pageTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 				return nil // the reader has left
 			}
@@ -162,6 +172,8 @@ func (v *visit) parts(verb func(*visit) (any, error), view string) (parts, error
 	return v.console.snap.texts.Get(v.ctx(), same, v.console.Clock(), func(ctx context.Context) (parts, error) {
 		limited, cancel := context.WithTimeout(ctx, pageTime)
 		defer cancel()
+		// A copy, because the one who fills it in for all may leave meanwhile: its context is the
+		// memo's and not his.
 		one := *v
 		one.Request = v.WithContext(limited)
 		found, err := verb(&one)

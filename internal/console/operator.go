@@ -21,6 +21,8 @@ func (v *visit) operators() (operatorsShown, error) {
 	if page.Operators, err = v.operator().Operators(v.ctx()); err != nil {
 		return page, err
 	}
+	// Sessions idle for longer than the reception allows are over even though their rows are
+	// still there.
 	page.Sessions, err = v.operator().Sessions(v.ctx(), v.console.Reception.Idle())
 	return page, err
 }
@@ -33,6 +35,8 @@ func (v *visit) invite(name, secret string) (any, error) {
 		scheme = "https://"
 	}
 	page.Link, page.LinkOf = scheme+v.Host+address("welcome", secret), name
+	// What the settings say goes before what the browser asked for: the link is sent to somebody
+	// else, who must reach it too.
 	if v.console.BaseURL != "" {
 		page.Link = v.console.BaseURL + address("welcome", secret)
 	}
@@ -48,6 +52,8 @@ func createOperator(v *visit) (any, error) {
 	return v.invite(name, secret.Reveal())
 }
 
+// resetOperator hands out a link again rather than a password: nobody but its owner ever knows
+// one.
 func resetOperator(v *visit) (any, error) {
 	name := v.value("name")
 	secret, err := v.operator().ResetOperator(v.ctx(), name)

@@ -34,6 +34,8 @@ func (s stand) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
 // Why says why a run that has not ended does nothing, where it does nothing.
 func (s stand) Why() string {
 	switch {
+	// The order is from the most certain reason to the least: what somebody decided explains why
+	// it stands still.
 	case !s.Live():
 		return ""
 	case s.Run.State == landfall.RunPaused:
@@ -48,6 +50,7 @@ func (s stand) Why() string {
 
 // Rate is how many accounts a running run does, in thousandths a second.
 func (s stand) Rate() int64 {
+	// Figures of a run that stands still are of a time that is over, so none are shown.
 	if !s.Live() || s.Run.State != landfall.RunRunning || s.Still > 0 {
 		return 0
 	}
@@ -85,6 +88,8 @@ func overview(v *visit) (any, error) {
 		switch {
 		case s.Live() && s.Run.State == landfall.RunRunning:
 			running++
+		// Both kinds of pause wait for somebody, and count once where a supplier and its run are
+		// paused together.
 		case s.Live() && s.Run.State == landfall.RunPaused, s.Status == landfall.Paused:
 			paused++
 		case s.Done():

@@ -31,6 +31,8 @@ func (p page) pattern() string {
 	if method == "" {
 		method = http.MethodGet
 	}
+	// Without it a path that ends with a slash would match everything below it, and an unknown
+	// page would be shown as the one above.
 	end := ""
 	if p.path == "" || p.path[len(p.path)-1] == '/' {
 		end = "{$}"

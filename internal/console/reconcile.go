@@ -64,6 +64,8 @@ func writeRow(code string, row landfall.ReconciliationRow) comparedRow {
 	written := comparedRow{
 		Measure: row.Measure.String(), Claimed: value(row.Claimed, currency), Staged: value(row.Staged, currency), Created: value(row.Created, currency),
 		Difference: value(row.Difference(), currency), Unexplained: value(row.Unexplained(), currency),
+		// A figure that nobody claimed is not right, even where nothing differs: there is nothing
+		// that it agrees with.
 		Right: row.Claimed.Said() && row.Difference().Zero(),
 	}
 	for _, reason := range landfall.Reasons {
@@ -113,6 +115,8 @@ func behind(v *visit) (any, error) {
 		if micros, err := strconv.ParseInt(at, 10, 64); err == nil {
 			cursor.FirstStagedAt = time.UnixMicro(micros)
 		}
+		// A place whose moment cannot be read begins at the earliest one: rows come twice rather
+		// than not at all.
 		after = &cursor
 	}
 	rows, err := v.operator().BehindFrom(v.ctx(), code, measure, reason, after)
@@ -146,6 +150,8 @@ func signOff(v *visit) (any, error) {
 		return nil, err
 	}
 	reasons := map[string]string{}
+	// Names of fields carry the measure, since what is unexplained differs from supplier to
+	// supplier. An empty reason is none, and the verb refuses what then lacks one.
 	for name := range v.form {
 		if measure, is := strings.CutPrefix(name, "reason:"); is && v.typed(name) != "" {
 			reasons[measure] = v.typed(name)
@@ -163,12 +169,15 @@ func signOff(v *visit) (any, error) {
 func signed(v *visit) (any, error) {
 	id, err := strconv.ParseInt(v.value("id"), 10, 64)
 	if err != nil {
+		// No report has number 0, so that a mangled one is answered as one that is not there.
 		id = 0
 	}
 	sealed, err := v.operator().ShowSignOff(v.ctx(), id)
 	if err != nil {
 		return nil, err
 	}
+	// Numbers run over all suppliers: without this an address of one supplier would hand out a
+	// report of another.
 	if sealed.Supplier != v.value("supplier") {
 		return nil, &landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound, Detail: "This supplier has no such report."}
 	}

@@ -24,10 +24,14 @@ func (c *Console) set(zone string) (*template.Template, error) {
 	if err != nil {
 		location = time.UTC
 	}
+	// Parsed under the lock: whoever comes at the same time with the same zone would only parse
+	// them again.
 	set, err := template.New("").Funcs(c.functions(location)).ParseFS(files, "views/*.html")
 	if err != nil {
 		return nil, err
 	}
+	// All go at once: which zone is used least is not worth keeping track of, and the next visit
+	// parses its own again.
 	if len(c.sets) >= mostZones {
 		clear(c.sets)
 	}
@@ -44,6 +48,8 @@ func (c *Console) render(out io.Writer, zone, view string, sheet *sheet, bare bo
 	if bare {
 		return set.ExecuteTemplate(out, view, sheet)
 	}
+	// The view is filled in first and into memory, so that an error in it leaves no half page
+	// behind.
 	var main bytes.Buffer
 	if err := set.ExecuteTemplate(&main, view, sheet); err != nil {
 		return err

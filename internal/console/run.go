@@ -85,6 +85,8 @@ const perSecondFrom = 600
 func pace(samples []landfall.RunSample) pacing {
 	paced := pacing{Unit: "a minute"}
 	highest := int64(0)
+	// At most some 120 points: more could not be told apart at the chart's width, and the table
+	// below it would be endless.
 	step := max(1, len(samples)/120)
 	for i := step; i < len(samples); i += step {
 		before, now := samples[i-step], samples[i]
@@ -92,6 +94,7 @@ func pace(samples []landfall.RunSample) pacing {
 		if span <= 0 {
 			continue
 		}
+		// Per minute first whatever the unit: whole numbers of slow runs would all be 0 a second.
 		point := Point{At: now.At, Count: int64(now.Done-before.Done) * int64(time.Minute) / int64(span), Pause: before.State == landfall.RunPaused}
 		highest = max(highest, point.Count)
 		paced.Points = append(paced.Points, point)
@@ -115,6 +118,7 @@ func startRun(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The runner looks by itself too, only later: who has just pressed the button is watching.
 	v.console.Wake()
 	return done{to: address("runs", run.ID), say: "The run is started."}, nil
 }
@@ -124,6 +128,8 @@ func (v *visit) plan() (landfall.RunPlan, error) {
 	plan := landfall.RunPlan{
 		Supplier: v.value("supplier"), Team: v.typed("team"), Select: landfall.RunSelection(v.typed("select")), DryRun: v.typed("dry_run") != "",
 	}
+	// Texts that are no numbers are refused here; what the numbers may be is for the verb to say,
+	// as it does for the command line.
 	for name, into := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.AtOnce} {
 		if err := v.number(name, into); err != nil {
 			return plan, err
@@ -192,6 +198,8 @@ func resumeRun(o *operate.Operator, v *visit, id string) (landfall.Run, error) {
 // cancelRun wants the supplier's code typed: a cancelled run is over for good.
 func cancelRun(o *operate.Operator, v *visit, id string) (landfall.Run, error) {
 	facts, err := o.ShowRun(v.ctx(), id, 0)
+	// Asked before it is cancelled, because the code to type is the supplier's and the address
+	// only names the run.
 	if err == nil {
 		err = v.confirmed(facts.Plan.Supplier)
 	}

@@ -14,6 +14,8 @@ func (c clock) said(text any) template.HTML {
 		return ""
 	}
 	at, err := calendar.ParseInstant(written)
+	// What cannot be read as an instant is shown as it is, escaped: that is still better than
+	// nothing.
 	if err != nil {
 		return template.HTML(template.HTMLEscapeString(written)) //nolint:gosec // escaped
 	}

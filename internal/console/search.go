@@ -22,6 +22,8 @@ type searched struct {
 func search(v *visit) (any, error) {
 	shown := searched{head: head{Title: "Search"}, Words: v.query("q"), Most: operate.MostFound}
 	found, err := v.operator().Find(v.ctx(), shown.Words)
+	// Too short a word is no fault while somebody is still typing it: it is a hint below the
+	// field.
 	if refusal, known := errors.AsType[*landfall.Error](err); known && refusal.Kind == landfall.Invalid {
 		shown.Hint = refusal.Detail
 		return shown, nil
@@ -37,6 +39,8 @@ func searchPage(v *visit) (any, error) {
 	shown, is := found.(searched)
 	if err == nil && is && len(shown.Accounts) == 1 && !shown.More {
 		only := shown.Accounts[0]
+		// Only the exact number leads on: a single hit by a part of it may not be the one that
+		// was meant.
 		if only.External == shown.Words || string(only.AccountNumber) == shown.Words {
 			http.Redirect(v.Writer, v.Request, address("accounts", only.Supplier, only.External), http.StatusSeeOther)
 			return nil, nil //nolint:nilnil // it is answered

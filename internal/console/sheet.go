@@ -35,6 +35,7 @@ func (v *visit) sheet(found any) *sheet {
 	if titled, is := found.(interface{ heading() head }); is {
 		s.head = titled.heading()
 	}
+	// A part of a page must not use up the sentence that the whole page is to show.
 	if !v.page.bare {
 		s.Flash = v.flashed()
 	}
@@ -47,6 +48,7 @@ func (s *sheet) MayAct() bool { return may(s.Me.Role, landfall.ActingOperator) }
 // Typed gives what was typed into a field before it was refused, or else what
 // the field begins with.
 func (s *sheet) Typed(name string, begin any) string {
+	// Both are needed: a form that went through is shown as it is kept, not as it was typed.
 	if s.visit.form != nil && s.visit.refusal != nil {
 		return s.visit.form.Get(name)
 	}
@@ -89,6 +91,8 @@ func status(refusal *landfall.Error) int {
 	if status, known := statuses[refusal.Kind]; known {
 		return status
 	}
+	// Internal errors are not in the table on purpose, and a kind that was forgotten there is our
+	// fault as well.
 	return http.StatusInternalServerError
 }
 

@@ -22,6 +22,7 @@ func knock(v *visit) (any, error) {
 	if v.form != nil {
 		to = v.typed("to")
 	}
+	// Not while a form is being answered: who is in and types a wrong password is told so.
 	if v.me.Name != "" && v.form == nil {
 		return done{to: inside(to)}, nil
 	}
@@ -39,6 +40,8 @@ func (v *visit) refusalError() error {
 // inside gives a path of the console, whatever was asked for: nobody is sent
 // elsewhere by a link to the door.
 func inside(to string) string {
+	// A browser takes a backslash for a slash and two slashes for another host, and resolves
+	// dots: each would lead out. Back to signing out or in would go round in a circle.
 	if !strings.HasPrefix(to, Root) || strings.HasPrefix(to, Root+"sign-") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(to, "//") || strings.Contains(to, "..") {
 		return Root
 	}
@@ -46,6 +49,7 @@ func inside(to string) string {
 }
 
 // signIn opens a session and gives the browser its secret.
+// The password is taken as it is: blanks around it are part of it, and typed would drop them.
 func signIn(v *visit) (any, error) {
 	return v.enter(auth.SignIn{Name: v.typed("name"), Password: v.form.Get("password"), Code: v.typed("code")}, inside(v.typed("to")))
 }
@@ -63,6 +67,8 @@ func (v *visit) enter(request auth.SignIn, to string) (any, error) {
 
 // signOut ends the session and forgets its secret.
 func signOut(v *visit) (any, error) {
+	// The session ends in the database first: a cookie taken away from a browser could still have
+	// been copied.
 	if err := v.console.Reception.SignOut(v.ctx(), v.session); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,8 @@ func invited(v *visit) (any, error) {
 
 // accept keeps the password that somebody invited has chosen, and lets him in.
 func accept(v *visit) (any, error) {
+	// The two are compared before the link is used: it is good for one time only, and a slip must
+	// not spend it.
 	password, err := v.newPassword()
 	if err != nil {
 		return nil, err
@@ -169,6 +177,7 @@ func doors() []page {
 		return own
 	}
 	out := of("sign-out/", signOut)
+	// Who signs out where it fails has no page to go back to; the error is a page of its own.
 	out.again = nil
 	return []page{
 		{path: "sign-in/", verb: knock, view: "sign-in", open: true},

@@ -15,6 +15,7 @@ import (
 // lead from one to the other. Here is the last part of the page's own path.
 func supplierHead(code, title, here string) head {
 	made := head{Title: title, Trail: []crumb{{"Suppliers", Root}, {code, address("suppliers", code)}}}
+	// The supplier's own first page is not above itself.
 	if here == "" {
 		made.Trail = made.Trail[:1]
 	}
@@ -45,6 +46,7 @@ func showSupplier(v *visit) (any, error) {
 	}
 	page := supplied{head: supplierHead(code, code, ""), stand: stand{found}}
 	if found.Run != nil {
+		// Without failures: this page only wants the samples for its chart.
 		facts, err := v.operator().ShowRun(v.ctx(), found.Run.ID, 0)
 		if err != nil {
 			return nil, err
@@ -112,6 +114,8 @@ func showSettings(v *visit) (any, error) {
 // setSupplier changes settings.
 func setSupplier(v *visit) (any, error) {
 	change := operate.SupplierChange{}
+	// Every field is set, the empty ones too: the form shows all of them, and what somebody has
+	// cleared is to be cleared.
 	for name, into := range map[string]**string{
 		"name": &change.Name, "document_root": &change.DocumentRoot, "currency": &change.Currency, "region": &change.Region, "time_zone": &change.TimeZone,
 	} {
@@ -147,11 +151,14 @@ func setSupplier(v *visit) (any, error) {
 func setStatus(v *visit) (any, error) {
 	code, status := v.value("supplier"), landfall.SupplierStatus(v.typed("status"))
 	if status == landfall.Complete {
+		// Only the last step is confirmed: a pause is taken back with a button.
 		if err := v.confirmed(code); err != nil {
 			return nil, err
 		}
 	}
 	_, err := v.operator().SetSupplier(v.ctx(), code, operate.SupplierChange{Status: &status})
+	// Woken even where the verb refused, which costs one look of the runner; runs stop and go on
+	// with their supplier.
 	v.console.Wake()
 	return done{to: address("suppliers", code, "settings"), say: fmt.Sprintf("%s is %s now.", code, status)}, err
 }
@@ -221,6 +228,8 @@ func (v *visit) span(name string) (time.Duration, error) {
 		return 0, nil
 	}
 	if days, is := strings.CutSuffix(text, "d"); is {
+		// Bounded so that the product stays far from what a duration can hold. Anything else
+		// falls through to the parser below, whose refusal is the better one.
 		if count, err := strconv.Atoi(days); err == nil && count >= 0 && count < 100_000 {
 			return time.Duration(count) * 24 * time.Hour, nil
 		}

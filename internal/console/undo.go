@@ -37,6 +37,7 @@ var keptWords = map[landfall.KeptReason]string{
 }
 
 func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
+	// In the order of the list and not of the map, so that rows do not jump while a page is live.
 	for _, reason := range landfall.KeptReasons {
 		if count := kept[reason]; count > 0 {
 			rows = append(rows, Row{Name: keptWords[reason], Count: int64(count)})
@@ -93,6 +94,7 @@ func (u *undos) of(run string) *undoing {
 	if found == nil {
 		return nil
 	}
+	// Copied with its map: the undo goes on writing into the original while a view reads.
 	copied := *found
 	copied.Kept = maps.Clone(found.Kept)
 	return &copied
@@ -105,6 +107,7 @@ func (u *undos) begin(run string, one *undoing) bool {
 	if known := u.byRun[run]; known != nil && known.Ended.IsZero() {
 		return false
 	}
+	// Only ended ones go, however many there are: one under way must not be begun a second time.
 	for id, old := range u.byRun {
 		if len(u.byRun) >= mostUndos && !old.Ended.IsZero() {
 			delete(u.byRun, id)
@@ -160,11 +163,14 @@ func undoRun(v *visit) (any, error) {
 			},
 		})
 		undos.note(one, func(u *undoing) {
+			// The result is what holds; what was counted meanwhile was for those who watch.
 			u.Ended, u.Undone, u.Failed = v.console.Clock(), result.Undone, result.Failed
 			if err != nil {
 				u.Trouble = landfall.Told("undoing a run", err).Detail
 			}
 		})
+		// Sent before begun is closed, so that whoever wakes by that finds it: an undo refused at
+		// once is answered as a refusal and not as begun.
 		refused <- err
 		once.Do(func() { close(begun) })
 	}()

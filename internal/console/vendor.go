@@ -88,6 +88,8 @@ func (v *visit) vendor() (vendorShown, error) {
 		head: adminHead(code, "vendors").within("Vendors", address("admin", "vendors")), VendorFacts: facts, Health: v.vendorHealth(code),
 		vendorForm: vendorForm{adapters, code, facts.Vendor}, Types: landfall.InstructionTypes,
 	}
+	// The head and the form are filled in even then; the caller shows neither, since an error
+	// goes before a page.
 	if err != nil {
 		return page, err
 	}
@@ -130,6 +132,8 @@ func createVendor(v *visit) (any, error) {
 	if _, err := v.operator().ShowVendor(v.ctx(), code); err == nil {
 		return nil, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("There is a payment vendor %s already. Change it on its own page.", code))
 	} else if known, is := errors.AsType[*landfall.Error](err); !is || known.Kind != landfall.NotFound {
+		// Only that there is none lets it go on: a database that did not answer says nothing
+		// about the vendor.
 		return nil, err
 	}
 	return v.setVendor(vendor, "The vendor is set. Ask it about an instruction to see that it answers.")
@@ -144,6 +148,8 @@ func changeVendor(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The form has no field for them, and setting replaces all: without this line a change here
+	// would close them.
 	vendor.Networks = facts.Networks
 	return v.setVendor(vendor, "The configuration is kept.")
 }
@@ -159,6 +165,8 @@ func checkVendor(v *visit) (any, error) {
 	switch refusal, known := errors.AsType[*landfall.Error](err); {
 	case known && (refusal.Code == landfall.CodeInstructionNotFound || refusal.Code == landfall.CodeInstructionTypeMismatch || refusal.Code == landfall.CodeInstructionInactive):
 		said = "It answered: " + refusal.Detail // which is what a check is for
+	// Refusals with a code of their own name the vendor's trouble. As internal errors they would
+	// be shown as ours, without a word about the vendor.
 	case known && refusal.Kind == landfall.Internal && refusal.Code != landfall.CodeInternalError:
 		away := *refusal
 		away.Kind = landfall.Unavailable // the vendor's fault, and the page says so
@@ -169,6 +177,7 @@ func checkVendor(v *visit) (any, error) {
 		said = strings.Join(slices.DeleteFunc([]string{"It answered: the instruction can be used", details.Status, details.Scheme, ending(details.LastDigits), details.Expiry},
 			func(part string) bool { return part == "" }), ", ") + "."
 	}
+	// The page is read after the vendor was asked, so that its health is the one that came of it.
 	page, err := v.vendor()
 	page.Answer = said
 	return page, err

@@ -58,6 +58,8 @@ func (v *visit) admit() error {
 		switch {
 		case err == nil:
 			v.me, v.session = operator, session
+		// A session that is over is the same as none. Anything else is trouble of ours, and to
+		// send somebody to the door for it would make him type his password in vain.
 		case known == nil || known.Kind != landfall.Unauthenticated:
 			return err
 		}
@@ -73,10 +75,12 @@ func (v *visit) admit() error {
 	if v.Method != http.MethodPost {
 		return nil
 	}
+	// Who may not act has been refused by now: nothing of his form is read.
 	v.Body = http.MaxBytesReader(v.Writer, v.Body, longestForm)
 	if err := v.ParseForm(); err != nil {
 		return landfall.Refuse(landfall.CodeValidationFailed, "The form could not be read. Go back, and send it again.")
 	}
+	// PostForm and not Form: a parameter in the address must never count as typed.
 	v.form = v.PostForm
 	return nil
 }
@@ -87,6 +91,7 @@ func (v *visit) answer() {
 	found, err := v.page.verb(v)
 	if err != nil {
 		refusal, known := errors.AsType[*landfall.Error](err)
+		// Trouble of our own gets a page of its own: to type something else would not mend it.
 		if v.page.again == nil || !known || refusal.Kind == landfall.Internal {
 			v.fail(err)
 			return
@@ -103,6 +108,7 @@ func (v *visit) answer() {
 	case nil: // the verb has answered itself
 	case done:
 		v.flash(found.say)
+		// See Other, so that reloading the page which follows does not send the act again.
 		http.Redirect(v.Writer, v.Request, found.to, http.StatusSeeOther)
 	default:
 		v.show(http.StatusOK, v.page.view, found)
@@ -112,6 +118,8 @@ func (v *visit) answer() {
 // show renders a view, in the layout unless htmx asked for it alone.
 func (v *visit) show(status int, view string, found any) {
 	sheet := v.sheet(found)
+	// Rendered into memory, because the status goes out with the first byte and a view may still
+	// fail.
 	var body bytes.Buffer
 	if err := v.console.render(&body, v.zone(), view, sheet, v.page.bare); err != nil {
 		v.console.Logger.ErrorContext(v.ctx(), "a page of the console could not be rendered", "view", view, "error", err)

@@ -40,6 +40,7 @@ func (v *visit) webhook(name string) (webhookShown, error) {
 	facts, err := v.operator().ShowWebhook(v.ctx(), name)
 	shown := webhookShown{head: adminHead(name, "webhooks").within("Webhooks", address("admin", "webhooks")), WebhookFacts: facts}
 	newest := int64(0)
+	// The rounds are newest first.
 	if len(facts.Rounds) > 0 {
 		newest = facts.Rounds[0].At.UnixMicro()
 	}
@@ -62,6 +63,7 @@ func webhookNews(v *visit) (any, error) {
 
 // addWebhook shows the secret on the page that answers: there is no other time.
 func addWebhook(v *visit) (any, error) {
+	// Commas and blanks separate alike: people paste lists either way.
 	split := func(name string) []string { return strings.Fields(strings.ReplaceAll(v.typed(name), ",", " ")) }
 	made, secret, err := v.operator().AddWebhook(v.ctx(), operate.WebhookRequest{
 		Name: v.typed("name"), Organisation: v.typed("organisation"), URL: v.typed("url"),
@@ -91,6 +93,8 @@ func testWebhook(v *visit) (any, error) {
 	}
 	say := fmt.Sprintf("The receiver answered %d.", outcome.Status)
 	if outcome.Reason != "" {
+		// The reason goes before the status, because where nobody answered there is no status to
+		// tell.
 		say = "The test did not arrive: " + outcome.Reason
 	}
 	return done{to: address("admin", "webhooks", name), say: say}, nil
@@ -113,6 +117,8 @@ func removeWebhook(v *visit) (any, error) {
 func webhookPages() []page {
 	all, one := reads("admin/webhooks/", listWebhooks, "webhooks"), reads("admin/webhooks/{webhook}/", showWebhook, "webhook")
 	added := acts("admin/webhooks/", addWebhook, all)
+	// Refused it is shown on the list that has the form; gone well it shows the new webhook with
+	// its secret.
 	added.view = one.view
 	of := func(act string, verb func(*visit) (any, error)) page {
 		return acts("admin/webhooks/{webhook}/"+act+"/", verb, one)
