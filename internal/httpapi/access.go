@@ -13,6 +13,8 @@ func (a *API) finish(ctx context.Context, x *exchange) {
 	if fault := recover(); fault != nil {
 		a.fence(ctx, x, fault)
 	}
+	// After the panic is put out, so that a request which failed that way is counted and logged
+	// like any other.
 	a.Metrics.inFlight.Dec()
 	took := time.Since(x.started)
 	a.Metrics.observe(x, took)
@@ -34,6 +36,7 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if !a.Logger.Enabled(ctx, level) {
 		return
 	}
+	// An array of all there can be, and no slice that grows: this is done for every request.
 	fields := [16]slog.Attr{
 		slog.String("request_id", x.id),
 		slog.String("method", x.method()),

@@ -156,6 +156,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ResponseWriter: w, request: r, started: time.Now(),
 		id: requestID(r.Header["X-Request-Id"]),
 	}
+	// In flight from the very first line; finish takes it back, whatever happens in between.
 	a.Metrics.inFlight.Inc()
 	ctx := r.Context()
 	if a.Trace != nil {
@@ -163,6 +164,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, end = a.Trace(ctx, r, x.id)
 		defer func() { end(x.method(), x.template(), x.status, x.code) }()
 	}
+	// Deferred behind the span's end, so that it runs before it: the span then has the status
+	// that a panic was answered with.
 	defer a.finish(ctx, x)
 
 	header := w.Header()
@@ -187,9 +190,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // them: who has no token learns nothing but whether the path exists.
 func (a *API) serve(ctx context.Context, x *exchange) error {
 	x.path, x.query = target(x.request)
+	// Counted first: a request with thousands of fields is refused before any work is done for
+	// it.
 	if fields(x.request.Header) > mostFields {
 		return errFields
 	}
+	// Before the tree, because the console has a table of its own and no tokens.
 	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
 		return a.console(ctx, x)
 	}
@@ -198,6 +204,8 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 		return errNoRoute
 	}
 	x.params = found.params
+	// The path is known before the method is refused: who uses a wrong one is told which are
+	// right.
 	if x.route = choose(found.routes, x.request.Method); x.route == nil {
 		x.Header().Set("Allow", allowed(found.routes))
 		return errMethod
@@ -214,6 +222,7 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if err := a.ration(ctx, x); err != nil {
 		return err
 	}
+	// After the quota: a request with a body of the wrong kind counts as one all the same.
 	if x.route.reads() && !x.bodiless() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
@@ -238,6 +247,8 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 		return err
 	}
 	x.who = who
+	// Who asks is written down with what he does, so the request and its origin go along with
+	// him.
 	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
 	return x.route.verb.Admits(who)
 }
@@ -290,6 +301,7 @@ type exchange struct {
 
 // WriteHeader remembers the status.
 func (x *exchange) WriteHeader(status int) {
+	// The first status counts: net/http ignores a second one, and the log must say what was sent.
 	if x.status == 0 {
 		x.status = status
 	}

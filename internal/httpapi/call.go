@@ -43,6 +43,8 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return a.send(ctx, x, a.Answers.Refuse(verb, err))
 	}
+	// The turn is given back by whoever ends the work, and not by a defer here: the answer may be
+	// taken slowly.
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.reads() {
 		// Bulk and runs look at this to see whether they have company. Whoever

@@ -100,6 +100,8 @@ var (
 		{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},
 		{"variables", object{{"key", "<API_KEY>"}}},
 	}
+	// Placeholders and no values that look real: what looks like a key is taken for one by
+	// scanners, and by people.
 	exampleToken = object{
 		{"data", object{{"obtainServiceToken", object{
 			{"token", "<ACCESS_TOKEN>"},

@@ -59,9 +59,12 @@ func (r *readiness) ask(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// A failure is remembered as well: a database that is away is not asked by every probe.
 	if time.Now().Before(r.until) {
 		return r.err
 	}
+	// Not with the probe that came first: when it gives up, those that wait behind it would learn
+	// nothing.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
 	defer cancel()
 	r.err = r.check(ctx)

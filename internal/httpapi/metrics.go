@@ -72,6 +72,8 @@ func NewMetrics(version string, readings ...Reading) *Metrics {
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
+	// The collectors of Go and of the process are not listed for the handbook: they are not ours
+	// to describe.
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
 		m.reading(reading)
@@ -127,6 +129,8 @@ const mostVendors = 100
 
 // Asked takes down how a payment vendor answered.
 func (m *Metrics) Asked(vendor, outcome string, took time.Duration) {
+	// Counted by name up to the bound, and then together under no name: labels that grow without
+	// end would take the memory of whoever collects them.
 	m.mu.Lock()
 	if !m.asked[vendor] {
 		if len(m.asked) < mostVendors {
@@ -173,6 +177,8 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 		m.stagings.WithLabelValues(outcome).Inc()
 	case verb == answer.Process:
 		m.attempts.WithLabelValues(outcome).Inc()
+		// A dry run that passed is neither created nor refused, although its answer is a refusal
+		// in form.
 		switch outcome {
 		case answer.Created:
 			m.created.Inc()

@@ -20,6 +20,8 @@ import (
 // OpenAPI gives the description of the API as it is checked in and served: the
 // route table and the payload tables, told in OpenAPI 3.1.
 func OpenAPI() []byte {
+	// A description that cannot be written is a mistake in the tables, which a test meets first:
+	// there is nobody to give an error to.
 	raw, err := marshal(document())
 	if err != nil {
 		panic("httpapi: the reference cannot be written: " + err.Error())
@@ -34,6 +36,7 @@ func OpenAPI() []byte {
 
 // openAPI serves the document.
 func (a *API) openAPI(_ context.Context, x *exchange) error {
+	// It may be kept, but asked for again each time: after an update the address stays the same.
 	x.Header().Set("Cache-Control", "no-cache")
 	return x.json(http.StatusOK, a.description())
 }
@@ -87,6 +90,7 @@ const introduction = "Moves customer accounts from another supplier's system ont
 
 // paths groups the table's rows by their path.
 func paths() object {
+	// In the order of the table, which is how it is meant to be read; a map would shuffle it.
 	var order []string
 	methods := map[string]object{}
 	for _, r := range routes() {
@@ -169,6 +173,7 @@ func anExample(value any) object { return object{{"example", object{{"value", va
 func describeResponses(r *route) object {
 	var out object
 	told := map[int]bool{}
+	// What a route says itself goes first, and the general answer of the same status is left out.
 	for _, answer := range append(r.doc.responses, generalResponses(r)...) {
 		if told[answer.status] {
 			continue
@@ -252,6 +257,7 @@ func bodySchemas() object {
 	var out object
 	var add func(name string)
 	add = func(name string) {
+		// Taken out of the map as it is added, so that schemas which refer to each other end.
 		schema, known := all[name]
 		if !known {
 			return
@@ -266,6 +272,8 @@ func bodySchemas() object {
 			add(string(inner[1]))
 		}
 	}
+	// Beginning with the routes and not with the tables: a table that no route uses is not
+	// described.
 	for _, r := range routes() {
 		if r.doc == nil {
 			continue

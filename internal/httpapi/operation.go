@@ -152,6 +152,8 @@ var (
 
 // with adds a parameter of its own.
 func (o *operation) with(one parameter) *operation {
+	// The lists share their parameters: to append in place would give one list's parameter to the
+	// next.
 	o.query = append(slices.Clone(o.query), one)
 	return o
 }

@@ -26,6 +26,7 @@ func (n *node) grow(path string, r *route) {
 		switch {
 		case segment == "":
 		case segment[0] == '{':
+			// A parameter has no name in the tree: values are given by their place in the path.
 			if n.param == nil {
 				n.param = &node{}
 			}
@@ -70,6 +71,7 @@ func (n *node) find(path string) match {
 		switch next := n.literal[segment]; {
 		case segment == "" || segment == "." || segment == "..":
 			return match{}
+		// A literal goes before a parameter, so that no value can hide a path of ours.
 		case next != nil:
 			n = next
 		case n.param != nil:
@@ -77,6 +79,8 @@ func (n *node) find(path string) match {
 			if !ok {
 				return match{}
 			}
+			// This needs no bound of its own: no way through the tree has more parameters than a
+			// route may have.
 			found.params[count] = value
 			count++
 			n = n.param
@@ -111,6 +115,7 @@ func decode(segment string) (string, bool) {
 func target(r *http.Request) (path, query string) {
 	path = r.RequestURI
 	if !strings.HasPrefix(path, "/") {
+		// The absolute form, as proxies send it: the host before the path is not looked at.
 		_, path, _ = strings.Cut(path, "://")
 		if slash := strings.IndexByte(path, '/'); slash >= 0 {
 			path = path[slash:]

@@ -24,6 +24,7 @@ func requestID(sent []string) string {
 // idLetters are those that nobody mixes up with figures when reading aloud.
 var idLetters = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
+// saneID lets through what can stand in a log, a header and an address without being escaped.
 func saneID(id string) bool {
 	if id == "" || len(id) > 64 {
 		return false

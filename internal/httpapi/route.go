@@ -46,6 +46,7 @@ const (
 
 // routes is the table. It is the only place that knows a path.
 func routes() []*route {
+	// The reference shows them in this order: single calls, the same in bulk, and then the rest.
 	return []*route{
 		post(answer.Validate, validateDoc),
 		post(answer.Stage, stageDoc),
@@ -117,6 +118,8 @@ func put(verb *answer.Verb, values string, doc *operation) *route {
 
 // get is the route of a verb that is told everything by the path.
 func get(verb *answer.Verb, values string, doc *operation) *route {
+	// Access follows from what the verb does, so that no row made here can be more open than its
+	// verb.
 	r := &route{method: http.MethodGet, path: imports + "/" + verb.Tail + "/" + values, access: read, verb: verb, doc: doc}
 	if verb.Writes {
 		r.access = write

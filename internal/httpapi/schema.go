@@ -5,6 +5,7 @@ import "slices"
 // tokenSchemas describes what the token service and this description are made
 // of. Everything else is described by its own table.
 func tokenSchemas() object {
+	// GraphQL allows far more than is told here; what is told is enough to obtain a token.
 	text := object{{"type", "string"}}
 	return object{
 		{"TokenRequest", object{

@@ -50,6 +50,7 @@ var (
 
 // take waits for a slot and gives back the function that frees it.
 func (s *slots) take(ctx context.Context, organisation string) (func(), error) {
+	// One patience for all tries: who is woken in vain does not begin to wait anew.
 	waiting := time.NewTimer(s.patience)
 	defer waiting.Stop()
 	for {
@@ -72,6 +73,8 @@ func (s *slots) try(organisation string) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	// One's own limit is told before that of all: it is the one that the caller can do something
+	// about.
 	case s.by[organisation] >= s.each:
 		return s.changed, s.errEach
 	case s.taken >= s.all:
@@ -90,6 +93,8 @@ func (s *slots) free(organisation string) {
 	if s.by[organisation]--; s.by[organisation] == 0 {
 		delete(s.by, organisation)
 	}
+	// Closed and not sent to: those who wait are of many organisations, and only each of them
+	// knows whether it may go on.
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

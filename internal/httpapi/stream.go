@@ -66,9 +66,12 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
+	// Asked before a place is taken: a stream that begins now would hold up the end.
 	if a.Draining() {
 		return errEnding
 	}
+	// The place is taken before the body is touched, so that who waits for one costs a connection
+	// and no memory.
 	free, err := a.streams.take(ctx, x.who.Organisation)
 	if err != nil {
 		return err
@@ -115,6 +118,8 @@ func (a *API) sum(x *exchange, result bulk.Result) {
 		x.code = result.Stopped.Code
 		a.Metrics.stopped.WithLabelValues(x.code).Inc()
 	}
+	// Without a status it was the client who left; with one the answers were cut off in the
+	// middle.
 	if result.Cut {
 		x.status, x.aborted = cmp.Or(x.status, statusLeft), true
 	}

@@ -39,6 +39,7 @@ func bulkExample(single *operation) string {
 				`{"summary":{"lines":1,"statuses":{"` + status + `":1},"complete":true}}` + "\n"
 		}
 	}
+	// A call that can only be refused has no example to show, and no place in bulk.
 	panic("httpapi: " + single.id + " never succeeds")
 }
 

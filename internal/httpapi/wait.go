@@ -40,6 +40,7 @@ func (a *API) callWait(ctx context.Context, x *exchange) error {
 		return err
 	}
 	defer free()
+	// The longest wait, and then the time of any other request to read what was waited for.
 	longest := contract.LongestWait + a.RequestTimeout
 	limited, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -77,6 +78,8 @@ func (a *API) guard(ctx context.Context, x *exchange, leave context.CancelCauseF
 				return
 			case <-again.C:
 			}
+			// Identified and not admitted: the exchange belongs to the caller, and is not to be
+			// written to from here.
 			if _, err := a.Gate.Identify(ctx, x.request.Header["Authorization"]); err != nil {
 				leave(err)
 				return
