@@ -57,6 +57,8 @@ func compact(text string) string {
 }
 
 // The template is cut once at the number: the generator must cost little.
+// Only the number differs from one account to the next, so that an arm does the same work for
+// each.
 var accountHead, accountTail, _ = strings.Cut(accountTemplate, "NUMBER")
 
 // accountOffset gives all numbers the same length.

@@ -32,6 +32,8 @@ func measureAttackDelay(name string, database func(context.Context, *machinery) 
 
 // siege attacks a server once for all who want to know of it.
 func (m *machinery) siege(ctx context.Context, p plan, name string, database func(context.Context, *machinery) (string, error)) (siege, error) {
+	// Two lines of the report are about one siege: to attack twice would take minutes, and the
+	// two figures would be of different runs.
 	if found, already := m.sieges[name]; already {
 		return found, nil
 	}
@@ -44,6 +46,8 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 		return siege{}, err
 	}
 	defer s.stop()
+	// The attacker is set up before the neighbour begins, so that its twenty thousand accounts
+	// are not part of the attack.
 	evil, err := m.attacker(ctx, s, address)
 	if err != nil {
 		return siege{}, err
@@ -53,17 +57,24 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 	if _, err := neighbour.run(ctx, p.length/2); err != nil { // so that there is something to read
 		return siege{}, err
 	}
+	// The worst case is looked for, so both begin at what any attack beats.
 	found := siege{rate: result{ratio: 1e9}, p99: result{atMost: true}}
 	for _, attack := range evil.attacks() {
+		// Set for each attack anew: a quota left over from the one before would make the next one
+		// harmless.
 		if _, err := m.tell(ctx, "organisation", "set", "Evil", "--requests-per-second", strconv.Itoa(attack.quota), "--database", address); err != nil {
 			return siege{}, err
 		}
+		// One round is enough here, since every attack is a round of its own and the worst of
+		// them counts.
 		ratio, ours, alone, err := alternate(1, func() (sample, error) {
 			attacked, stop := context.WithCancel(ctx)
 			var group sync.WaitGroup
 			for number := range attackers {
 				group.Go(func() { attack.run(attacked, number) })
 			}
+			// Deferred in this order, so that they are told to stop first and waited for then:
+			// none reaches into the round that has nobody attack.
 			defer group.Wait()
 			defer stop()
 			time.Sleep(time.Second) // until it is in full swing
@@ -96,10 +107,13 @@ func (s *service) neighbour() load {
 			s.token+"\r\n\r\n"...)
 	}
 	return load{
+		// Lenient, because to be refused is what the attack may achieve: it counts as the slowest
+		// answer there is, and does not end the run.
 		address: s.address, connections: attackers, want: "20", lenient: true,
 		next: func(n int64, dst []byte) []byte {
 			switch n % 4 {
 			case 1:
+				// Far enough behind the newest that no other connection can still be staging it.
 				staged := accountOffset + max(1, numbers.last.Load()-1000) // which is there by now
 				return read(dst, "/v1/data-import/account-transfer-status/"+supplier+"/EXT-"+strconv.FormatInt(staged, 10)+"/")
 			case 3:

@@ -41,10 +41,14 @@ type attack struct {
 // attacks are within all limits, and made to cost as much as they can.
 func (e *attacker) attacks() []attack {
 	const account = `{"import_supplier":"EVIL","external_account_number":"EVIL-1",`
+	// Bodies are written once and sent over and over: an attacker who composes them anew would be
+	// measured himself.
 	again := func(path, body string) func(context.Context, int) {
 		return func(ctx context.Context, _ int) { e.repeat(ctx, path, func() string { return body }) }
 	}
 	const transactions = "/v1/data-import/transactions/create/"
+	// Each takes another way to be expensive; what they have in common is that no limit forbids
+	// them.
 	return []attack{
 		{name: "notes with many paths", run: again("/v1/data-import/notes/create/", account+`"notes":[`+
 			repeat(1000, `{"document_paths":[`+strings.ReplaceAll(repeat(100, `{"document_path":"§/%d"}`), "§", "%[1]d")+`]}`)+`]}`)},
@@ -87,6 +91,8 @@ func repeat(count int, item string) string {
 // attacker makes an organisation of its own with one account and a long list.
 func (m *machinery) attacker(ctx context.Context, s *service, database string) (*attacker, error) {
 	e := &attacker{address: s.address}
+	// Half an answer about somebody else's instruction: what a vendor sends must be read with as
+	// much care as what a caller does.
 	e.vendor = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"id":"somebody else's","status":`)
 	}))
@@ -102,6 +108,7 @@ func (m *machinery) attacker(ctx context.Context, s *service, database string) (
 			return nil, err
 		}
 	}
+	// The key comes last, when the organisation is granted its supplier.
 	key, err := m.tell(ctx, "key", "create", "Evil", "--database", database)
 	if err != nil {
 		return nil, err
@@ -117,6 +124,7 @@ func (m *machinery) attacker(ctx context.Context, s *service, database string) (
 		`{"import_supplier_code":"EVIL","external_account_number":"EVIL-1","operations_team_name":"Bench Team"}`); status != http.StatusCreated {
 		return nil, fmt.Errorf("creating was answered %d", status)
 	}
+	// Staged through the API, with the token that attacks: its list is as real as anybody's.
 	list := load{address: s.address, connections: connections, most: listed, want: "20",
 		next: post(stagePath, e.token, func(n int64, dst []byte) []byte { return append(dst, evilAccount(n+1)...) })}
 	_, err = list.run(ctx, 2*time.Minute)
@@ -149,6 +157,8 @@ func (e *attacker) send(ctx context.Context, path, body string) int {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Token "+e.token)
+	// Over the shared client, which keeps connections: to connect anew each time would be an
+	// attack on the kernel and not on us.
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0
@@ -176,6 +186,7 @@ func (e *attacker) readSlowly(ctx context.Context, _ int) {
 		if err != nil {
 			return
 		}
+		// A small window on this side makes the buffers between us fill up at once.
 		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 		_, err = io.Copy(conn, bytes.NewReader(request))
 		scratch := make([]byte, 512)

@@ -41,6 +41,7 @@ func startBare(ctx context.Context, file string) (*service, error) {
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
+	// The bare server answers a GET with nothing, so that it can be waited for as ours is.
 	return s, waitFor(ctx, "http://"+address+"/")
 }
 
@@ -65,6 +66,8 @@ func serveBare(address, file string) error {
 		if r.Method == http.MethodGet {
 			return
 		}
+		// It reads whole bodies as everybody does; limits and their cost are part of what we do
+		// on top.
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			body, err = work(body)
@@ -109,6 +112,8 @@ func openBareWriter(path string) (*bareWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One connection is one writer: SQLite has no use for more, and would make them wait for each
+	// other.
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT`); err != nil {
 		return nil, err
@@ -162,6 +167,7 @@ func (w *bareWriter) close() {
 }
 
 // stage keeps an account whose number it cuts out of the bytes.
+// Cut and not decoded, so that this arm is the limit of writing and not of parsing.
 func (w *bareWriter) stage(body []byte) ([]byte, error) {
 	_, rest, found := bytes.Cut(body, []byte(`"external_account_number": "`))
 	number, _, ended := bytes.Cut(rest, []byte(`"`))
@@ -191,6 +197,8 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 	started := time.Now()
 	for range connections {
 		callers.Go(func() {
+			// Made once for each caller: a channel for every row would slow down what is to be
+			// the limit.
 			done := make(chan error, 1)
 			for ctx.Err() == nil {
 				number := w.numbers.last.Add(1)
@@ -201,6 +209,8 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 		})
 	}
 	callers.Wait()
+	// By the time that passed and not by the time that was planned: the last commits come after
+	// it.
 	return sample{rate: float64(written.Load()) / time.Since(started).Seconds()}, nil
 }
 
@@ -209,6 +219,7 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 func (w *bareWriter) write() {
 	for first := range w.rows {
 		waiting := []bareRow{first}
+		// Bounded by the number of callers, which is as many as can wait.
 		for len(w.rows) > 0 && len(waiting) < connections {
 			waiting = append(waiting, <-w.rows)
 		}

@@ -32,6 +32,7 @@ func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	// Accounts a second for both arms, since both read the same book.
 	timed := func(work func() error) (sample, error) {
 		began := time.Now()
 		err := work()
@@ -39,6 +40,8 @@ func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 	}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
+			// The command is timed from its start, as somebody who types it would: the other arm
+			// is a process of its own as well.
 			return timed(func() error {
 				_, err := m.tell(ctx, "validate", folder)
 				return err
@@ -56,6 +59,7 @@ func parseBook(folder string) error {
 	if err != nil {
 		return err
 	}
+	// Blocks are cut by our own reader in both arms; what is compared begins behind it.
 	blocks := make(chan files.Block)
 	failures := make(chan error, runtime.GOMAXPROCS(0))
 	var parsers sync.WaitGroup
@@ -77,6 +81,7 @@ func parseBook(folder string) error {
 			if err != nil {
 				return err
 			}
+			// Whoever failed reads no more, so the sender must not wait for him.
 			select {
 			case blocks <- block:
 			case err := <-failures:
@@ -104,6 +109,8 @@ func measureImport(
 	rewrite func(context.Context, *machinery, string) (time.Duration, error),
 ) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+		// The database is new, since the rows that are written once more afterwards must be those
+		// of this book alone.
 		name, err := database(ctx, m)
 		if err != nil {
 			return result{}, err
@@ -116,10 +123,13 @@ func measureImport(
 		if err != nil {
 			return result{}, err
 		}
+		// Not alternated: an import leaves the database another one, and the second arm needs
+		// what the first has left.
 		raw, err := rewrite(ctx, m, name)
 		if err != nil {
 			return result{}, fmt.Errorf("raw limit: %w", err)
 		}
+		// Both by the number of accounts, so that the ratio is one of times.
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
 		return result{
 			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
@@ -141,6 +151,7 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 	defer s.stop()
 	command := exec.CommandContext(ctx, m.program, "import", folder, "--team", "Bench Team")
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+s.key)
+	// The server runs already; reading the files and writing the report are part of the move.
 	began := time.Now()
 	output, err := command.CombinedOutput()
 	took = time.Since(began)
@@ -157,6 +168,8 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 // copyTables writes the rows of a PostgreSQL database once more, with COPY from
 // two connections into tables like its own, and says how long the writing took.
 func copyTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+	// The largest tables first, so that two connections end at about the same time. Empty ones
+	// are left out.
 	tables, err := m.lines(ctx, database, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'public' AND c.relkind = 'r' AND c.reltuples <> 0 ORDER BY pg_total_relation_size(c.oid) DESC`)
 	if err != nil {
@@ -164,12 +177,16 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 	}
 	statements := []string{"CREATE SCHEMA raw"}
 	for _, table := range tables {
+		// With all indexes and constraints: COPY into bare heaps would be a limit that no
+		// database of use reaches.
 		statements = append(statements, fmt.Sprintf(`CREATE TABLE raw.%q (LIKE public.%q INCLUDING ALL)`, table, table),
 			fmt.Sprintf(`\copy public.%q TO '%s' (FORMAT binary)`, table, filepath.Join(m.folder, table+".copy")))
 	}
 	if err := m.psqlLines(ctx, database, statements); err != nil {
 		return 0, err
 	}
+	// Files were written before the clock starts: reading the rows out is not part of writing
+	// them.
 	work := make(chan string, len(tables))
 	for _, table := range tables {
 		work <- table
@@ -193,6 +210,7 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 // psqlLines runs statements of which each is a line of its own.
 func (m *machinery) psqlLines(ctx context.Context, database string, statements []string) error {
 	for i, statement := range statements {
+		// A line that begins with a backslash is psql's own and ends with the line.
 		if statement[0] != '\\' {
 			statements[i] += ";"
 		}

@@ -15,6 +15,8 @@ const rowsTogether = 5_000
 // rewriteTables writes the rows of an SQLite database once more, into tables and
 // indexes like its own, and says how long the writing took.
 func rewriteTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+	// Read only: the server that wrote it is gone, and the arm must not change what it measures
+	// against.
 	from, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?mode=ro")
 	if err != nil {
 		return 0, err
@@ -25,6 +27,7 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 		return 0, err
 	}
 	defer func() { _ = to.Close() }()
+	// Tables and indexes are made before anything is timed, as they are for us.
 	tables, err := likeSQLite(ctx, from, to)
 	if err != nil {
 		return 0, err
@@ -43,6 +46,7 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 // likeSQLite makes tables and indexes like those of another database, and names
 // the tables.
 func likeSQLite(ctx context.Context, from, to *sql.DB) (tables []string, err error) {
+	// Tables before indexes, which the order by type gives.
 	rows, err := from.QueryContext(ctx, `SELECT type, name, sql FROM sqlite_master
 		WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC`)
 	if err != nil {
@@ -77,6 +81,7 @@ func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took tim
 	}
 	insert := fmt.Sprintf(`INSERT INTO %q VALUES (?%s)`, table, strings.Repeat(", ?", len(columns)-1))
 	for more := true; more; {
+		// Rows are gathered first and written then, so that the clock sees the writing alone.
 		var batch [][]any
 		for more = rows.Next(); more; more = len(batch) < rowsTogether && rows.Next() {
 			row, places := make([]any, len(columns)), make([]any, len(columns))
@@ -102,6 +107,7 @@ func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took tim
 // wants to be quick.
 func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) error {
 	if len(batch) == 0 {
+		// The last batch may be empty, and a commit of nothing would still count.
 		return nil
 	}
 	tx, err := to.BeginTx(ctx, nil)
@@ -123,6 +129,7 @@ func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) er
 
 // lines gives the rows of a query of one column.
 func (m *machinery) lines(ctx context.Context, database, query string) ([]string, error) {
+	// ANALYZE first: how many rows a table has is asked of the statistics.
 	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", "ANALYZE", "-c", query, database).Output()
 	if err != nil {
 		return nil, fmt.Errorf("psql: %w", err)

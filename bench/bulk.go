@@ -22,12 +22,16 @@ const bulkStagePath = "/v1/data-import/bulk/account-import-process/create-or-upd
 // while it sends and looks at the summary alone, so that the server under test
 // gets nearly all of the processors.
 func (s *service) stream(ctx context.Context, numbers *counter, length time.Duration, most int64) (*streamed, error) {
+	// A plain connection and no client of net/http: it would take a processor away from the
+	// server under test.
 	conn, err := net.Dial("tcp", s.address)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
 	found := &streamed{began: time.Now()}
+	// Sending and reading go on at the same time, as the call is meant to be used; to read at the
+	// end would measure the spool.
 	var sending sync.WaitGroup
 	sending.Go(func() { found.sent = sendAccounts(ctx, conn, s.token, numbers, found.began.Add(length), most) })
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 256<<10), nil)
@@ -68,8 +72,11 @@ func (s *streamed) read(body io.Reader) error {
 	for {
 		n, err := body.Read(piece)
 		s.lines += int64(bytes.Count(piece[:n], []byte{'\n'}))
+		// A mark for each read, which costs next to nothing and lets any part of the stream be
+		// timed afterwards.
 		s.marks = append(s.marks, mark{s.lines, time.Now()})
 		s.tail = append(s.tail, piece[:n]...)
+		// Only the end is kept: a million answers would be more memory than the server takes.
 		if len(s.tail) > 4<<10 {
 			s.tail = append([]byte(nil), s.tail[len(s.tail)-1<<10:]...)
 		}
@@ -94,6 +101,7 @@ func (s *streamed) read(body io.Reader) error {
 		return fmt.Errorf("no summary but %q", last)
 	}
 	s.lines = told.Summary.Lines
+	// A stream that was refused in part is no measurement, however fast it was.
 	if !told.Summary.Complete || told.Summary.Statuses["201"] != s.lines {
 		return fmt.Errorf("not everything was staged: %s", last)
 	}
@@ -107,6 +115,8 @@ func (s *streamed) rate() float64 { return float64(s.lines) / s.ended.Sub(s.bega
 func (s *streamed) between(from, to float64) float64 {
 	var first, last mark
 	for _, m := range s.marks {
+		// The first mark at or behind the beginning and the last before the end: pieces do not
+		// fall on exact shares.
 		if first.at.IsZero() && float64(m.lines) >= from*float64(s.lines) {
 			first = m
 		}
@@ -124,6 +134,8 @@ func sendAccounts(ctx context.Context, to io.Writer, token string, numbers *coun
 	var lines, chunk []byte
 	for ctx.Err() == nil && time.Now().Before(until) && (most == 0 || sent < most) {
 		lines = lines[:0]
+		// Two hundred accounts to a chunk are some hundred kilobytes: fewer system calls than one
+		// for each line, and still a steady stream.
 		for range 200 {
 			lines = append(account(numbers.last.Add(1), lines), '\n')
 		}

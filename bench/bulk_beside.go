@@ -11,8 +11,11 @@ import (
 // takes while bulk requests keep the service busy, of the same organisation.
 func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
+	// One connection, because it is the wait of a single caller that counts and not how many
+	// there are.
 	single := s.load(stagePath, numbers.account)
 	single.connections = 1
+	// Alone first, on the same server: the ratio then is not about a cold one.
 	idle, err := single.run(ctx, p.length)
 	if err != nil {
 		return result{}, err
@@ -39,6 +42,8 @@ func (s *service) besides(ctx context.Context, numbers *counter, do func() error
 	var mutex sync.Mutex
 	for range 2 {
 		group.Go(func() {
+			// Longer than any measurement: it is stopped, and the server then has the end of the
+			// body as a caller would send it.
 			found, failed := s.stream(streaming, numbers, time.Hour, 0)
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -50,6 +55,7 @@ func (s *service) besides(ctx context.Context, numbers *counter, do func() error
 		})
 	}
 	failed := do()
+	// Stopped before it is looked at what went wrong, or the streams would go on behind an error.
 	stop()
 	group.Wait()
 	if failed != nil {
@@ -71,6 +77,8 @@ func measureLastTenth(ctx context.Context, p plan, m *machinery) (result, error)
 	if err != nil {
 		return result{}, err
 	}
+	// From two hundredths on, when connections and caches are warm; the end is taken to the very
+	// last line.
 	first, last := found.between(0.02, 0.1), found.between(0.9, 1)
 	return result{
 		ratio: last / first, ours: fmt.Sprintf("%.0f lines/s in the last tenth of %d", last, found.lines),
@@ -104,6 +112,7 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 		return nil, err
 	}
 	defer s.stop()
+	// So long that only the number of lines ends it.
 	found, err := s.stream(ctx, &counter{}, 24*time.Hour, int64(p.rows))
 	if err != nil {
 		return nil, err

@@ -82,6 +82,8 @@ func copyFor(ctx context.Context, database string, numbers *counter, until time.
 	if err != nil {
 		return 0, err
 	}
+	// A connection for each stream lives as long as the arm, so that connecting is not timed
+	// again and again.
 	defer func() { _ = conn.Close(ctx) }()
 	for total := int64(0); ; {
 		if time.Now().After(until) {
@@ -105,6 +107,7 @@ func copyTogether(ctx context.Context, conn *pgx.Conn, behind int64) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
+	// A hash is written but not computed: hashing is our work and not the database's.
 	hash := make([]byte, 32)
 	each := func(row func(number int64) []any) pgx.CopyFromSource {
 		return pgx.CopyFromSlice(copiedTogether, func(i int) ([]any, error) { return row(behind + int64(i) + 1), nil })
@@ -148,6 +151,8 @@ func (w *bareWriter) thousand(ctx context.Context) error {
 	statement := tx.StmtContext(ctx, w.statements[0])
 	for range 1000 {
 		body := account(w.numbers.last.Add(1), nil)
+		// The external number is cut out of the bytes, which is cheaper than to write it a second
+		// time.
 		if _, err := statement.ExecContext(ctx, string(body[len(accountHead)-4:len(accountHead)+13]), string(body)); err != nil {
 			return err
 		}

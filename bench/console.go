@@ -28,6 +28,8 @@ func consoleAddresses() (all []string, err error) {
 	for _, path := range console.Paths() {
 		address := consoleNames.Replace(path)
 		if strings.Contains(address, "{") {
+			// A page that was added and is not known here ends the run: otherwise the slowest
+			// page could be one that nobody measures.
 			return nil, fmt.Errorf("the console has a page %s, and nothing to show on it is known here", path)
 		}
 		switch {
@@ -38,6 +40,8 @@ func consoleAddresses() (all []string, err error) {
 		}
 		all = append(all, address)
 	}
+	// What people filter and search by takes other ways through the database than the first look
+	// at a page.
 	const accounts = console.Root + "suppliers/" + supplier + "/accounts/?state="
 	for _, more := range []string{
 		accounts + "imported", accounts + "pending", accounts + "failed", accounts + "refused", accounts + "faulty&code=invalid_date&attr=customers.*.email",
@@ -61,6 +65,8 @@ const (
 // milliseconds, on SQLite with very many accounts, beside the bare query of a
 // list of them.
 func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
+	// Filled before it is served: the server's own upkeep would otherwise run behind the
+	// measurement.
 	key, err := m.setUp(ctx, m.sqlite("console"))
 	if err != nil {
 		return result{}, err
@@ -86,6 +92,7 @@ func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	// The slowest page and not the mean: nobody waits for a mean.
 	worst, which := time.Duration(0), ""
 	for _, page := range pages {
 		took, err := median(func() error { return browse(ctx, browser, "http://"+s.address+page) })
@@ -115,6 +122,7 @@ func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
 
 // signInAs gives a browser of somebody who has signed in to the console.
 func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*http.Client, error) {
+	// As support, who reads everything; acts are not measured here.
 	link, err := m.tell(ctx, "operator", "create", name, "--role", "support", "--database", m.sqlite("console"))
 	if err != nil {
 		return nil, err
@@ -125,6 +133,7 @@ func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*htt
 	}
 	browser := &http.Client{Jar: jar}
 	const password = "a password for measuring"
+	// The link leads on to the first page, which is how one sees that signing in went well.
 	answer, err := browser.PostForm("http://"+s.address+strings.TrimSpace(link), url.Values{"password": {password}, "again": {password}})
 	if err != nil {
 		return nil, err
@@ -172,6 +181,7 @@ func median(try func() error) (time.Duration, error) {
 		}
 		took = append(took, time.Since(began))
 	}
+	// The middle of several tries: the first has cold caches, and a checkpoint may fall into any.
 	slices.Sort(took)
 	return took[len(took)/2], nil
 }

@@ -80,6 +80,8 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 	}
 	for _, one := range statements {
 		if _, err := db.ExecContext(ctx, one.text, one.count); err != nil {
+			// The table is named in the error: one wrong statement among so many could not be
+			// found otherwise.
 			first, _, _ := strings.Cut(one.text, "(")
 			return fmt.Errorf("%s: %w", strings.TrimSpace(first), err)
 		}

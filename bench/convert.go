@@ -32,11 +32,13 @@ func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	// A folder of its own for each attempt, so that no round finds the book of the one before.
 	attempt := 0
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
 			attempt++
 			book := filepath.Join(m.folder, fmt.Sprintf("converted-%d", attempt))
+			// Taken away after the round, or the disk would fill up and slow down the next.
 			defer func() { _ = os.RemoveAll(book) }()
 			return timed(func() error {
 				_, err := m.tell(ctx, "convert", tables, book)
@@ -63,6 +65,8 @@ func parseBare(folder string) error {
 	if err != nil {
 		return err
 	}
+	// The tables differ in size, so parsers take the next one when they are done and none is
+	// assigned beforehand.
 	work := make(chan string, len(paths))
 	for _, path := range paths {
 		work <- path

@@ -22,6 +22,7 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 	if err != nil {
 		return result{}, err
 	}
+	// Bodies are made before anything is sent, and their length is what was really sent.
 	sent := 0
 	bodies := make([][]byte, storedAccounts)
 	for i := range bodies {
@@ -33,6 +34,8 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 	if _, err := staging.run(ctx, time.Minute); err != nil {
 		return result{}, err
 	}
+	// The log is worked off on both sides of the staging: else the difference would be of the log
+	// and not of the tables.
 	after, writtenAfter, err := m.disk(ctx, s, s.database)
 	if err != nil {
 		return result{}, err
@@ -62,6 +65,7 @@ func (m *machinery) disk(ctx context.Context, s *service, database string) (size
 		}
 		return float64(info.Size()), written, nil
 	}
+	// VACUUM takes away what was replaced, which is not what an account takes.
 	if err := m.psql(ctx, database, "VACUUM", "CHECKPOINT"); err != nil {
 		return 0, 0, err
 	}
@@ -89,6 +93,7 @@ func (s *service) written() (float64, error) {
 // variedAccount is an account of the usual shape whose names, places, numbers
 // and days are its own.
 func variedAccount(n int64) []byte {
+	// Seeded by the number, so that every run stores the same accounts.
 	random := rand.New(rand.NewPCG(uint64(n), 20))
 	word := func(length int) string {
 		text := make([]byte, length)

@@ -13,6 +13,8 @@ func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (resul
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
+			// Staged anew for each round: an account that was rehearsed before would be another
+			// kind of work.
 			first := numbers.last.Load()
 			if err := s.stage(ctx, numbers, creations/2); err != nil {
 				return sample{}, err

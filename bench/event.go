@@ -31,6 +31,7 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 			if err := os.Setenv(name, value); err != nil {
 				return result{}, err
 			}
+			// Taken back at the end, since servers of later measurements inherit the environment.
 			defer func() { _ = os.Unsetenv(name) }()
 		}
 		s, err := m.start(ctx, database)
@@ -43,6 +44,8 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 		}
 		var arrived atomic.Int64
 		all := make(chan struct{})
+		// It reads the body and answers at once: what is measured is our sending and not its
+		// work.
 		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			if arrived.Add(1) == deliveries {
@@ -50,12 +53,16 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 			}
 		}))
 		defer receiver.Close()
+		// From the moment it is added, so that finding out that there is something to deliver
+		// counts as well.
 		began := time.Now()
 		if _, err := m.tell(ctx, "webhook", "add", "bench", "Bench", receiver.URL, "--from-start", "--database", database); err != nil {
 			return result{}, err
 		}
 		select {
 		case <-all:
+		// Far beyond the goal: who is that slow has failed, and the number that arrived says by
+		// how much.
 		case <-time.After(2 * time.Minute):
 			return result{}, fmt.Errorf("only %d of %d events arrived", arrived.Load(), deliveries)
 		case <-ctx.Done():
@@ -75,6 +82,8 @@ func tellMany(ctx context.Context, database string) error {
 	for from := 0; from < deliveries && err == nil; from += 1000 {
 		err = store.Update(ctx, func(tx landfall.Tx) error {
 			for i := from; i < from+1000; i++ {
+				// Spread over five hundred accounts, since the events of one account are
+				// delivered in order.
 				event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: supplier, External: fmt.Sprintf("W-%d", i%500)}}
 				if err := tx.AppendEvent(ctx, event); err != nil {
 					return err
@@ -92,6 +101,8 @@ func tellMany(ctx context.Context, database string) error {
 // measureEventCost compares creating accounts with creating them in a database
 // that throws every event away before it is written.
 func measureEventCost(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+	// Both arms run in the same database with the same trigger, switched on or off: everything
+	// else about them is equal.
 	if err := m.psql(ctx, s.database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
 		`CREATE TRIGGER unheard BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION unheard()`,
 		`ALTER TABLE event DISABLE TRIGGER unheard`); err != nil {

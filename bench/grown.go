@@ -53,6 +53,7 @@ func (m *machinery) grow(ctx context.Context, database string, accounts int) err
 	statements = append(statements,
 		`INSERT INTO event (type, supplier, external, account_number, at, details)
 			SELECT 'account_import.completed', '`+supplier+`', external, account_number, 1, '{}' FROM process`,
+		// Statistics and a checkpoint, so that the first round does not pay for the filling.
 		`VACUUM ANALYZE`, `CHECKPOINT`)
 	return m.psql(ctx, database, statements...)
 }

@@ -63,6 +63,7 @@ func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error
 		return result{}, err
 	}
 	// From here on the peak counts from what is in use now.
+	// 5 resets the peak of resident memory, which is what VmHWM then counts from.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0); err != nil {
 		return result{}, err
 	}

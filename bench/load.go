@@ -41,6 +41,8 @@ func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	started := time.Now()
 	for range l.connections {
 		group.Go(func() {
+			// Each connection keeps its own times and hands them over at the end: a shared list
+			// would make them wait for each other.
 			own, err := l.drive(ctx, &number)
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -71,6 +73,7 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 			return taken, nil
 		}
 		request = l.next(n, request[:0])
+		// The clock starts when the request is composed: that is the generator's work.
 		began := time.Now()
 		if _, err := conn.Write(request); err != nil {
 			return taken, err
@@ -81,6 +84,7 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 		}
 		if !strings.HasPrefix(answer.status, l.want) {
 			if l.lenient {
+				// A refusal is counted and not thrown away, so that the percentiles show it.
 				taken = append(taken, forever)
 				continue
 			}
@@ -129,6 +133,8 @@ func readAnswer(reader *bufio.Reader) (answer, error) {
 			return answer{}, err
 		}
 	}
+	// Without a length the end could only be known by parsing chunks, and no measured call
+	// answers that way.
 	if length < 0 {
 		return answer{}, fmt.Errorf("answer %s has no Content-Length", read.status)
 	}
@@ -144,6 +150,7 @@ func post(path, token string, body func(n int64, dst []byte) []byte) func(int64,
 	if token != "" {
 		head += "Authorization: Token " + token + "\r\n"
 	}
+	// Bodies differ in length and their length goes before them, so they are written aside first.
 	bodies := sync.Pool{New: func() any { return new([]byte) }}
 	return func(n int64, dst []byte) []byte {
 		scratch := bodies.Get().(*[]byte)

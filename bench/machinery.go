@@ -84,6 +84,8 @@ func (m *machinery) setUp(ctx context.Context, database string) (key string, err
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return "", err
 	}
+	// By the program's own commands, so that what is measured is what an operator would have set
+	// up.
 	for _, words := range [][]string{
 		{"organisation", "create", "Bench"}, {"supplier", "create", supplier},
 		{"supplier", "grant", supplier, "Bench"}, {"team", "create", "Bench Team"},
@@ -111,6 +113,8 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 		s.command.Args = append(s.command.Args, "--ops-listen", ops)
 		defer func() { go m.profiler.watch(ctx, ops) }()
 	}
+	// Every server writes over the log of the one before: it is for whoever looks after a
+	// failure.
 	log, err := os.Create(filepath.Join(m.folder, "serve.log"))
 	if err != nil {
 		return nil, err
@@ -119,6 +123,8 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
+	// Ready and not only listening: the first requests must not meet a server that is still
+	// starting.
 	if err := waitFor(ctx, "http://"+s.address+"/readyz"); err != nil {
 		s.stop()
 		return nil, err

@@ -21,6 +21,7 @@ const connections = 64
 // main is also the bare programs: they are this very binary under another argument,
 // built with the same compiler in the same way.
 func main() {
+	// Before any flag is read: the bare programs have none.
 	if len(os.Args) == 4 && os.Args[1] == bareServerArgument {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
 		os.Exit(1)
@@ -190,9 +191,13 @@ func run(ctx context.Context, p plan) error {
 	var lines []line
 	missed := 0
 	for _, m := range measurements {
+		// Names are compared whole, so that one measurement can be run without those whose names
+		// begin alike.
 		if p.only != "" && !slices.Contains(strings.Split(p.only, ","), m.name) {
 			continue
 		}
+		// A measurement that fails ends the run: a page with a line missing would look like a
+		// whole one.
 		result, err := m.run(ctx, p, machinery)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
@@ -209,6 +214,7 @@ func run(ctx context.Context, p plan) error {
 			return err
 		}
 	}
+	// While profiles are taken goals are not judged: taking them makes figures worse.
 	if p.profile != "" {
 		return machinery.profiler.join(ctx, p.profile)
 	}

@@ -89,10 +89,13 @@ func (m *machinery) flood(ctx context.Context, p plan, name string, database fun
 	if f.best, err = usual(); err != nil {
 		return nil, err
 	}
+	// Three times as long as usual, because callers who are told to come back need time to do so.
 	f.rise(ctx, s, numbers, 3*p.length)
 	if f.afterward, err = usual(); err != nil {
 		return nil, err
 	}
+	// The peak is read after the second usual load, which a flood that left memory behind would
+	// raise.
 	if f.peak, err = s.memory("VmHWM"); err != nil {
 		return nil, err
 	}
@@ -119,6 +122,8 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 				err := converse(ctx, s.address, next, func(answer answer, took time.Duration) {
 					mutex.Lock()
 					defer mutex.Unlock()
+					// Who is refused and told when to come back is treated well; a good answer
+					// that comes too late is neither counted as good nor as a failure.
 					switch refused := answer.status == "503" || answer.status == "429"; {
 					case answer.status[0] == '2' && took <= soon:
 						good++
@@ -132,6 +137,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 					mutex.Lock()
 					f.failures++
 					mutex.Unlock()
+					// Not at once, or one that cannot connect would do nothing but try.
 					pause(ctx, time.Second)
 				}
 			}
@@ -151,6 +157,7 @@ func converse(ctx context.Context, address string, next func(int64, []byte) []by
 	defer func() { _ = conn.Close() }()
 	// When time is up nobody waits for an answer any more.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	// A small buffer: five thousand callers are on the same machine as the server.
 	reader := bufio.NewReaderSize(conn, 2<<10)
 	var request []byte
 	for ctx.Err() == nil {

@@ -47,6 +47,7 @@ func writePage(page string, lines []line, when time.Time) error {
 	if err != nil {
 		return err
 	}
+	// Everything outside of the two marks is written by hand and stays as it is.
 	before, rest, begins := strings.Cut(string(text), tableBegins)
 	_, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {

@@ -56,6 +56,7 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 		}
 		defer s.stop()
 		// Accounts nobody else touches; nothing checks that they exist.
+		// The same rows by another way of naming parameters: pgbench has variables with names.
 		named := strings.NewReplacer("$1", ":account", "$2", ":n")
 		insert, told := named.Replace(kind.insert), named.Replace(postedEvent)
 		script := "\\set account random(1000000000, 1000002000)\n\\set n random(1, 9000000000000000)\n"
@@ -68,6 +69,7 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {
 				found, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
+				// A request carries a batch, and rows are what is compared.
 				found.rate *= float64(batch)
 				return found, err
 			},
@@ -129,6 +131,7 @@ func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte
 	return func(_ int64, dst []byte) []byte {
 		first := numbers.last.Add(int64(batch))
 		dst = append(dst, `{"import_supplier":"`+supplier+`","external_account_number":"EXT-`...)
+		// Batches go round the accounts, so that none has a ledger much longer than the others.
 		dst = strconv.AppendInt(dst, accountOffset+1+first/int64(batch)%postedAccounts, 10)
 		dst = append(dst, `","`+k.list+`":[`...)
 		for i := range int64(batch) {

@@ -30,6 +30,7 @@ func (m *machinery) freshPostgres(ctx context.Context, name string) (string, err
 func (m *machinery) psql(ctx context.Context, database string, statements ...string) error {
 	command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", database)
 	command.Stdin = strings.NewReader(strings.Join(statements, ";\n") + ";\n")
+	// Output goes nowhere: copying rows into our memory would be measured with them.
 	output, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -68,6 +69,8 @@ func (m *machinery) pgbenchOf(ctx context.Context, database, script string, leng
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		return sample{}, err
 	}
+	// Prepared statements, as drivers use them, and no vacuum before; whole seconds are all that
+	// pgbench takes.
 	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
 		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
 	output, err := command.CombinedOutput()

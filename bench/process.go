@@ -32,6 +32,7 @@ func measureProcessPostgres(ctx context.Context, p plan, m *machinery, s *servic
 // rawProcesses puts the rows that pgbench imports beside ours, under a supplier
 // of their own.
 func (m *machinery) rawProcesses(ctx context.Context, database string) error {
+	// The rows to be imported are there before the clock starts, as staged accounts are for us.
 	return m.psql(ctx, database, `CREATE SEQUENCE raw_next`,
 		`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents, concurrency_limit, severities, created_at)
 			SELECT 'RAW', 'RAW', status, document_root, currency, region, time_zone, FALSE, FALSE, 0, severities, 0 FROM supplier WHERE code = '`+supplier+`'`,
@@ -114,6 +115,8 @@ func (s *service) create(ctx context.Context, numbers *counter, count int64) (sa
 func prepareBare(ctx context.Context, db *sql.DB) ([]*sql.Stmt, error) {
 	texts := []string{`INSERT INTO process (id, supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
 		VALUES ($1, 1, 'EXT-' || $1, 'imported', 1, x'00', 1, 1, 'A-' || $1, 1)`}
+	// The rows are those of the same table that pgbench writes, so that no two comparisons differ
+	// in what an account is.
 	for _, row := range rawRows {
 		texts = append(texts, fmt.Sprintf("INSERT INTO %s (%s, %s) VALUES ($1, %s)", row.table, row.key(), row.columns, row.values))
 	}

@@ -26,6 +26,7 @@ const secondsOfPiece = "3"
 // watch takes pieces until the server at an address is gone.
 func (p *profiler) watch(ctx context.Context, address string) {
 	for {
+		// The last piece fails when its server goes, which is how this ends.
 		if p.piece(ctx, "http://"+address+"/debug/pprof/profile?seconds="+secondsOfPiece) != nil {
 			return
 		}
@@ -69,6 +70,7 @@ func (p *profiler) join(ctx context.Context, into string) error {
 	if err != nil {
 		return err
 	}
+	// Joined by the tool that the compiler's documentation names for it.
 	command := exec.CommandContext(ctx, "go", append([]string{"tool", "pprof", "-proto"}, pieces...)...)
 	command.Stdout = out
 	if err := command.Run(); err != nil {

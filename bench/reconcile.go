@@ -33,6 +33,7 @@ func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service
 		return result{}, err
 	}
 	first := time.Since(began)
+	// Later answers have the sums folded; the first one is measured by itself.
 	later, err := median(func() error { return s.reconciled(ctx, p.rows/10*7) })
 	millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return result{
@@ -66,6 +67,7 @@ func (m *machinery) standings(ctx context.Context, database string, accounts int
 	}
 	path, isFile := strings.CutPrefix(database, "sqlite:")
 	if !isFile {
+		// Both databases get the same statements, but for the two things they write differently.
 		for i := range statements {
 			statements[i] = strings.NewReplacer("{hash}", `'\x00'`, "{json}", "JSON").Replace(statements[i])
 		}

@@ -51,6 +51,8 @@ func rawStatement(which string) string {
 	var script strings.Builder
 	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
 	WHERE %s RETURNING id)`, which)
+	// Each row in a WITH of its own: PostgreSQL writes them all in one statement and one round
+	// trip.
 	for i, row := range rawRows {
 		fmt.Fprintf(&script, ",\nmade%d AS (INSERT INTO %s (%s, %s) SELECT id, %s FROM p)", i, row.table, row.key(), row.columns, row.values)
 	}

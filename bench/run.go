@@ -34,10 +34,12 @@ func (s *service) move(ctx context.Context, numbers *counter, count int64, far f
 	began := time.Now()
 	state, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
 	for err == nil && state.State != "FINISHED" {
+		// Often enough for the end to be seen at once, and too rarely for asking to be work.
 		time.Sleep(20 * time.Millisecond)
 		state, err = s.ask(ctx, http.MethodGet, runsPath+state.ID+"/", "")
 		far(state.Succeeded)
 	}
+	// A run that left accounts out would look faster than it was.
 	if err == nil && state.Succeeded != count {
 		err = fmt.Errorf("the run created %d of %d accounts", state.Succeeded, count)
 	}

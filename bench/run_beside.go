@@ -36,6 +36,8 @@ func measureBesideRun(ctx context.Context, p plan, _ *machinery, s *service) (re
 	if err != nil {
 		return result{}, err
 	}
+	// A run that had ended in between would have left the single calls alone, and the ratio would
+	// be a lie.
 	after, err := s.ask(ctx, http.MethodGet, runsPath+run.ID+"/", "")
 	if err == nil && after.State != "RUNNING" {
 		err = errors.New("the run was over before the single calls were")

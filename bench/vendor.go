@@ -17,6 +17,8 @@ const vendorCallers = 200
 // measureSlowVendor compares staging while a payment vendor takes ten seconds
 // for every answer with staging while nobody asks the vendor anything.
 func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error) {
+	// Lets the handlers go at the end: the server cannot be closed while ten seconds are still
+	// being waited for.
 	over := make(chan struct{})
 	vendor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -44,6 +46,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 		return result{}, err
 	}
 	numbers := &counter{}
+	// Behind the accounts that are there already, so that every staging is a new one.
 	numbers.last.Store(postedAccounts)
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
