@@ -30,6 +30,8 @@ func accountMark(verb, short, done string, mark func(*operate.Operator, context.
 		Use: verb + " SUPPLIER EXTERNAL", Short: short, Args: usage(cobra.ExactArgs(2)),
 		ValidArgsFunction: words(suppliers, nothing),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Both words are taken as they were typed: an external number may look like anything, and
+		// only the database knows whether it is one.
 		key := landfall.Key{Supplier: arguments[0], External: arguments[1]}
 		if err := mark(operator, command.Context(), key, reason); err != nil {
 			return err
@@ -94,6 +96,8 @@ func accountShow() *cobra.Command {
 
 // findAccount takes the supplier's name for an account, or ours.
 func findAccount(ctx context.Context, operator *operate.Operator, arguments []string) (operate.AccountFacts, error) {
+	// One word can only be our own number, because a supplier's number means nothing without its
+	// supplier.
 	if len(arguments) == 1 {
 		return operator.ShowAccountByNumber(ctx, arguments[0])
 	}

@@ -33,6 +33,8 @@ func printAccount(out io.Writer, shown portrait.Portrait, whole bool) {
 // printHead says first what most people came for: the state, whose favour the
 // balance is in, and why the last attempt failed.
 func printHead(out io.Writer, shown portrait.Portrait) {
+	// Pairs and no fixed lines: what an account does not have is left out and does not stand
+	// there empty.
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
 	if shown.AccountNumber != "" {
 		pairs = append(pairs, "account", string(shown.AccountNumber), "created", string(shown.AccountCreatedAt))
@@ -51,6 +53,7 @@ func printHead(out io.Writer, shown portrait.Portrait) {
 			attempt = " (dry run)"
 		}
 		pairs = append(pairs, "last failure", string(failure.At)+attempt+" "+failure.Code+": "+failure.Detail)
+		// Codes and places without values, which may be personal.
 		for _, violation := range failure.Errors {
 			pairs = append(pairs, "", violation.Attr+": "+violation.Code)
 		}
@@ -102,6 +105,8 @@ func printSupply(out io.Writer, supplied []portrait.SupplyPoint) {
 func readings(meter portrait.Meter) string {
 	parts := []string{}
 	for _, register := range meter.Registers {
+		// Fields takes out the gaps that missing parts leave, since a reading need not have a
+		// type.
 		for _, reading := range register.Readings {
 			parts = append(parts, strings.Join(strings.Fields(register.ID+" "+string(reading.Date)+" "+reading.Value+" "+reading.Type), " "))
 		}
@@ -113,6 +118,7 @@ func readings(meter portrait.Meter) string {
 // the old supplier's bills.
 func printBooks(out io.Writer, account *portrait.Account, whole bool) {
 	rows := [][]string{}
+	// An open period has no end yet; an empty cell would look like one that was lost.
 	for _, period := range account.Periods {
 		until := string(period.To)
 		if period.Open {
@@ -190,6 +196,7 @@ func printNotes(out io.Writer, notes []portrait.Note) {
 		personal = personal || note.Body != nil
 	}
 	if !personal {
+		// Without texts one table says it all.
 		section(out, heading, rows)
 		return
 	}

@@ -49,6 +49,8 @@ func newAuditLine(link landfall.AuditLink) auditLine {
 		ID: link.ID, Place: link.Place, At: calendar.FormatInstant(link.At), Micros: link.At.UnixMicro(), Actor: link.Actor,
 		Action: link.Action, Subject: link.Subject, Detail: link.Detail, Source: link.Source, RequestID: link.RequestID, Acts: link.Acts,
 	}
+	// Entries that are not chained yet have no place, and a hash of zeros would look like one
+	// that was computed.
 	if link.Place > 0 {
 		line.Hash = link.Hash.String()
 	}
@@ -65,6 +67,7 @@ func auditList() *cobra.Command {
 		Example: "  landfall audit list --subject NORTH/1001\n  landfall audit list --actor key:k3y --since 24h",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		var err error
+		// Both moments are read before the database is asked, so that a slip costs nothing.
 		if filter.Since, err = readMoment("since", since); err != nil {
 			return err
 		}
@@ -82,6 +85,7 @@ func auditList() *cobra.Command {
 			rows = append(rows, []string{
 				strconv.FormatInt(line.ID, 10), line.At, line.Actor, line.Source, line.Action, line.Subject, line.Detail, line.RequestID,
 			})
+			// A limit of 0 is never met, and so means all.
 			if len(lines) == limit {
 				break
 			}
@@ -106,6 +110,7 @@ func readMoment(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
+	// Lengths of time go first: no instant can be read as one.
 	if length, err := app.ParseDuration(text); err == nil {
 		return time.Now().Add(-length), nil
 	}
@@ -124,6 +129,8 @@ func auditExport() *cobra.Command {
 			"the chain: JSON, one entry on each line. docs/audit.md says how the hashes are\n" +
 			"computed, so that anybody can check them.",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		// Written as it is read and not through show: an audit may be larger than memory, and
+		// half an export that was interrupted is still good up to its last line.
 		encoder := json.NewEncoder(command.OutOrStdout())
 		encoder.SetEscapeHTML(false)
 		for link, err := range operator.ExportAudit(command.Context()) {
@@ -150,6 +157,8 @@ func auditVerify() *cobra.Command {
 			"was written anew or an earlier state of the database was restored.",
 		Example: "  landfall audit verify\n  landfall audit verify --checkpoints /var/log/landfall/audit.ndjson --public-key audit.pub",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
+		// The evidence is read before the chain, which may take long: a file that is not there is
+		// told at once.
 		evidence, err := readEvidence(checkpoints, public)
 		if err != nil {
 			return err
@@ -158,9 +167,13 @@ func auditVerify() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Said even when everything holds: whoever wrote the chain anew could have written
+		// checkpoints to match.
 		if len(evidence.Checkpoints) > 0 && evidence.Public == nil {
 			warn(command, "the signatures of the checkpoints were not looked at: --public-key is missing")
 		}
+		// What has no meaning in a case is left out below rather than told as zero, so that
+		// machines can ask whether it is there.
 		told := map[string]any{
 			"entries": verdict.Chain.Place, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
 			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
@@ -171,6 +184,8 @@ func auditVerify() *cobra.Command {
 		if verdict.Wrong != "" {
 			told["wrong"], told["place"], told["entry"] = verdict.Wrong, verdict.Place, verdict.Entry
 		}
+		// The figures are printed first and the error comes after them, so that standard output
+		// has the whole verdict and the exit code still is 1.
 		if err := show(command, told, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
 			return err
 		}
@@ -191,10 +206,14 @@ func auditVerify() *cobra.Command {
 // it begins.
 func printVerdict(out io.Writer, verdict notary.Verdict) {
 	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
+	// Checkpoints are only named where there are some: "0 agree" would sound as if something had
+	// been checked.
 	if verdict.Checkpoints > 0 {
 		fmt.Fprintf(out, ", %d checkpoints agree, the last of %s with %d entries behind it",
 			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Place-verdict.Last.Place)
 	}
+	// New entries are chained a little later, so that some without a place are no reason to
+	// worry.
 	if verdict.Unsealed > 0 {
 		fmt.Fprintf(out, ", %d newer ones not chained yet", verdict.Unsealed)
 	}
@@ -218,6 +237,8 @@ func readEvidence(files []string, public string) (evidence notary.Evidence, err 
 		}
 		evidence.Checkpoints = append(evidence.Checkpoints, found...)
 	}
+	// Files were named and hold nothing: to go on would check less than was asked for, and say
+	// that it holds.
 	if len(files) > 0 && len(evidence.Checkpoints) == 0 {
 		return evidence, fmt.Errorf("there is no checkpoint in %s: was it cut off, or is it the wrong file?", strings.Join(files, ", "))
 	}
@@ -250,9 +271,12 @@ func auditKey() *cobra.Command {
 				return err
 			}
 			_, err = file.Write(private)
+			// Synced before the public half is handed out, since somebody may rely on it from
+			// that moment on.
 			if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 				return err
 			}
+			// Only the public half goes to standard output, from where it can be sent to anybody.
 			_, err = command.OutOrStdout().Write(public)
 			return err
 		},

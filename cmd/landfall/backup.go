@@ -31,6 +31,8 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// With the patience of commands that look at everything, because the copy is checked
+		// account by account.
 		options, err := storeOptions(settings, countingTime)
 		if err != nil {
 			return err
@@ -51,6 +53,7 @@ func backupCommand() *cobra.Command {
 		if unchecked {
 			warn(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
 		}
+		// The size is taken from the file that is there now, under its own name.
 		info, err := os.Stat(arguments[0])
 		if err != nil {
 			return err
@@ -68,6 +71,8 @@ func backupCommand() *cobra.Command {
 
 // sound checks a copy account by account.
 func sound(ctx context.Context, store landfall.Store) (int, error) {
+	// The first thing that does not hold ends the check: a copy that is not good is not kept, and
+	// verify lists the rest.
 	return operate.New(store, operate.Options{Actor: actor()}).Verify(ctx, func(finding landfall.Finding) error {
 		return fmt.Errorf("the copy was not kept: in it, of %s %s %s. Look what else there is with 'landfall verify'",
 			finding.Key.Supplier, finding.Key.External, finding.What)
@@ -102,6 +107,8 @@ func restoreCommand() *cobra.Command {
 	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or have ended since; - for standard input")
 	_ = command.MarkFlagFilename("revoked") // it is there, or we would not be here
 	command.RunE = func(command *cobra.Command, arguments []string) error {
+		// The settings go first, then the decision about keys, then the list: everything that can
+		// be wrong is found before a file is touched.
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
@@ -146,6 +153,8 @@ func putBack(ctx context.Context, settings app.Settings, arguments []string, adm
 	if err != nil {
 		return err
 	}
+	// With a file it is SQLite's way; a PostgreSQL database refuses it, and is told what to do
+	// instead.
 	if len(arguments) == 1 {
 		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
 			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")
@@ -156,11 +165,13 @@ func putBack(ctx context.Context, settings app.Settings, arguments []string, adm
 	if err != nil {
 		return unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
+	// Closed whatever became of it, and both errors are told.
 	return errors.Join(admit(ctx, store), store.Close())
 }
 
 // sayRestored lists the keys that are good, because somebody has to look.
 func sayRestored(command *cobra.Command, database string, done operate.Restored) error {
+	// Made even when there are none, so that machines get an empty list and no null.
 	good, rows := []keyEntry{}, [][]string{}
 	for _, key := range done.Good {
 		good = append(good, newKeyEntry(key))

@@ -25,6 +25,8 @@ type vocabulary func(command *cobra.Command, begun string) ([]string, cobra.Shel
 // vocabulary and so on. No argument of ours is the name of a file.
 func words(each ...vocabulary) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, begun string) ([]string, cobra.ShellCompDirective) {
+		// Behind the last argument there is nothing to offer, and names of files would only
+		// mislead.
 		if len(arguments) >= len(each) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -75,6 +77,7 @@ func open(all ...string) vocabulary {
 
 // severities completes RULE=severity in two steps, first the rule.
 func severities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
+	// In two steps, because every rule with every severity would be a list that nobody reads.
 	if rule, _, named := strings.Cut(begun, "="); named {
 		var all []string
 		for _, severity := range []string{"error", "warning", "off", "default"} {
@@ -107,8 +110,10 @@ var (
 // it cannot be asked there is none: a Tab is no place for an error.
 func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), describe func(T) (word, about string)) vocabulary {
 	return func(command *cobra.Command, _ string) ([]string, cobra.ShellCompDirective) {
+		// A shell waits for the answer with the line frozen, so the database gets little time.
 		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
 		defer cancel()
+		// Not through loadSettings: there is nobody to tell a wrong setting to.
 		settings, err := app.Load(command.Flags())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -125,6 +130,7 @@ func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), d
 		var all []string
 		for _, thing := range things {
 			word, about := describe(thing)
+			// Names come from the database and go to a terminal, where they must not play tricks.
 			all = append(all, cobra.CompletionWithDesc(clean(word), clean(about)))
 		}
 		return all, cobra.ShellCompDirectiveDefault

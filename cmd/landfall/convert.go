@@ -37,6 +37,8 @@ func convertCommand() *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if schema, _ := command.Flags().GetBool("schema"); schema {
+				// The schema is printed as it is, for editors: it is the same with --json and
+				// without.
 				_, err := command.OutOrStdout().Write(convert.Schema())
 				return err
 			}
@@ -58,12 +60,15 @@ func convertCommand() *cobra.Command {
 					defer debug.SetGCPercent(debug.SetGCPercent(400)) // below that limit there is no hurry
 				}
 			}
+			// Progress is told on standard error; what came of it is alone on standard output.
 			watched := newProgress(command.ErrOrStderr(), "read")
 			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }
 			result, err := convert.Convert(command.Context(), order)
 			watched.clear()
 			// A wrong map is what was typed; wrong rows are what the old system has.
 			if wrong, is := errors.AsType[*convert.MapError](err); is {
+				// A map that is wrong ends with the code for wrong usage: nothing was converted,
+				// and to correct the map mends it.
 				return usageError{showWrongMap(command, wrong)}
 			}
 			if err != nil {
@@ -97,6 +102,8 @@ func suggestMap(command *cobra.Command, arguments []string) error {
 		return usageError{errors.New("--suggest takes a folder of tables and nothing else")}
 	}
 	folder := arguments[0]
+	// Refused as wrong usage, also where a map is there already: a map that somebody has
+	// corrected must not be written over.
 	suggestion, err := convert.WriteSuggestion(folder, specimen.MapName)
 	if err != nil {
 		return usageError{err}
@@ -118,6 +125,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 		if order.Source != "" {
 			return order, errors.New("--source and the folder behind --map say the same: leave one out")
 		}
+		// With --map the argument can only be the folder of the tables; a file here is a slip.
 		if info, err := os.Stat(arguments[0]); err != nil || !info.IsDir() {
 			return order, fmt.Errorf("%s: want the folder of the tables; the map names which of them are read", arguments[0])
 		}
@@ -129,6 +137,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 		return order, fmt.Errorf("%s: there is no such map or folder", order.Map)
 	case info.IsDir():
 		order.Map = filepath.Join(order.Map, specimen.MapName)
+		// Looked for now, so that whoever has no map yet is told how to begin with one.
 		if _, err := os.Stat(order.Map); err != nil {
 			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, arguments[0])
 		}
@@ -137,6 +146,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 		order.Source = filepath.Dir(order.Map)
 	}
 	memory, _ := command.Flags().GetString("memory")
+	// A text and not a number flag, so that the complaint speaks of MiB.
 	mebibytes, err := strconv.ParseInt(memory, 10, 32)
 	if err != nil || mebibytes < 1 {
 		return order, fmt.Errorf("--memory %s is no number of MiB", memory)
@@ -162,6 +172,7 @@ func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
 
 // showConverted accounts for the rows: a line for each table, then what to mend.
 func showConverted(command *cobra.Command, folder string, result *convert.Result) error {
+	// Machines get the result as it is kept; the tables below are cut for people.
 	data := map[string]any{"book": folder, "result": result}
 	return show(command, data, func(out io.Writer) {
 		rows := [][]string{}
@@ -175,6 +186,8 @@ func showConverted(command *cobra.Command, folder string, result *convert.Result
 		showUnused(out, result)
 		fmt.Fprintf(out, "\nIn %s:\n\n", clean(folder))
 		rows = rows[:0]
+		// In the order of names, because a map has none and two conversions are to print the
+		// same.
 		for _, stem := range slices.Sorted(maps.Keys(result.Lines)) {
 			rows = append(rows, []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])})
 		}
@@ -201,6 +214,7 @@ func showTroubles(out io.Writer, folder string, result *convert.Result) {
 	if result.Whole() {
 		return
 	}
+	// Kinds and not rows: ten thousand rows with one mistake are one thing to mend.
 	rows := [][]string{}
 	for _, trouble := range result.Troubles[:min(mostShown, len(result.Troubles))] {
 		p := trouble.First

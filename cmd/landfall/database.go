@@ -29,6 +29,8 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		if err != nil {
 			return err
 		}
+		// Made for every command, though few send anything: a wrong setting of it is then wrong
+		// usage wherever it is met.
 		sender, err := app.NewSender(settings)
 		if err != nil {
 			return usageError{err}
@@ -55,6 +57,7 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
+		// Commands that ask single questions get no more time than the store gives by itself.
 		patience := time.Duration(0)
 		if command.Annotations[countsAll] != "" {
 			patience = countingTime
@@ -124,6 +127,7 @@ func openStore(ctx context.Context, settings app.Settings, patience time.Duratio
 		return nil, err
 	}
 	store, err := sqlstore.Open(ctx, settings.Database, options)
+	// A key that was not given is a setting to be mended; the database itself is there.
 	if errors.Is(err, sqlstore.ErrLocked) {
 		return nil, usageError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}

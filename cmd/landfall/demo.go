@@ -37,6 +37,8 @@ func demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// Set after loading, so that neither a flag nor a variable of the user's can make
+			// this write into his database.
 			settings.Database = app.Defaults().Database // one of its own, whatever is set
 			// The show is on this terminal; a log line in the middle of it helps nobody.
 			settings.LogFormat, settings.LogLevel = "text", slog.LevelWarn
@@ -57,6 +59,7 @@ func demonstrate(ctx context.Context, command *cobra.Command, settings app.Setti
 	defer log.Close()
 	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
+	// A demo that does not start ends with the exit codes that serve has.
 	if err != nil {
 		return notStarted(err)
 	}
@@ -68,6 +71,7 @@ func demonstrate(ctx context.Context, command *cobra.Command, settings app.Setti
 	if err != nil {
 		stop() // there is nothing to look at
 	}
+	// The server is waited for and its world closed in any case, so that nothing is left behind.
 	err = errors.Join(err, <-served, demo.Close())
 	stop()
 	// An end on request is no failure, whatever was under way.
@@ -84,6 +88,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 	folder := filepath.Join(furniture.Folder, "book")
 	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
 	fmt.Fprintf(out, "Landfall runs at %s with a throw-away database. Ctrl-C ends it and forgets everything.\n%s\n\n", furniture.Base, demo.Console())
+	// Printed without telling how far it is: at the usual size it is over in a moment.
 	printed, err := order.Print(ctx, folder, "", func(int) {})
 	if err != nil {
 		return err
@@ -102,6 +107,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 		return err
 	}
 	watcher := newWatcher(command)
+	// Watched, because to be watched is what a demo is for.
 	moving, err := mover.New(server, mover.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
@@ -121,6 +127,8 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 // demoBook is a book with mistakes that old systems make, few of each kind.
 func demoBook(accounts int, supplier, vendor string) specimen.Order {
 	order := specimen.Order{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: specimen.DefaultAsOf, Vendor: vendor}
+	// Few of each kind, so that the report has something of everything and most accounts still
+	// move.
 	for _, kind := range specimen.FaultKinds() {
 		order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: 0.003})
 	}
@@ -145,6 +153,8 @@ func nextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder st
 		return err
 	}
 	run := app.Quote(program)
+	// Each line works by itself once the first one was pasted, and they are in the order of a
+	// story.
 	steps := [][2]string{
 		{"Prepare a second terminal (bash or zsh)", fmt.Sprintf("export LANDFALL_SERVER=%s LANDFALL_API_KEY=%s LANDFALL_DATABASE=%s",
 			furniture.Base, furniture.Key, app.Quote(furniture.Database))},

@@ -27,6 +27,8 @@ func configCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// All mistakes at once: whoever mends a file does not want to be told of the next one
+		// each time.
 		if mistakes := app.Check(settings); len(mistakes) > 0 {
 			return usageError{errors.Join(mistakes...)}
 		}
@@ -70,6 +72,8 @@ func doctorCommand() *cobra.Command {
 				problems++
 			}
 		})
+		// Shown before the verdict becomes an error, so that machines have the whole list on
+		// standard output.
 		err = show(command, entries, func(out io.Writer) {
 			for _, e := range entries {
 				fmt.Fprintf(out, "%-8s %s: %s\n", e.Verdict, clean(e.What), clean(e.Finding))

@@ -32,6 +32,7 @@ func accountErase() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
 		// Typed and not answered: a question could not be scripted, and a yes is typed too
 		// easily.
+		// Before the verb is asked, so that what was not confirmed changes nothing.
 		if confirm != key.External {
 			return usageError{fmt.Errorf("this cannot be taken back: repeat the number with --confirm %s", key.External)}
 		}
@@ -40,6 +41,8 @@ func accountErase() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Last, and only when asked for, because nobody can write meanwhile. What was erased
+		// stays erased if it fails, and the error says so.
 		if wipe {
 			settings, err := loadSettings(command)
 			if err != nil {

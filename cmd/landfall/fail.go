@@ -34,6 +34,8 @@ func (e unreachable) Unwrap() error { return e.error }
 // exitCode lets scripts tell what was typed wrongly, what was refused and
 // what was away apart, without reading sentences.
 func exitCode(err error) int {
+	// What was typed goes before what was refused: a usage error may carry a refusal inside, and
+	// its code is kept for machines.
 	known, isOurs := errors.AsType[*landfall.Error](err)
 	switch {
 	case errors.As(err, &usageError{}):
@@ -51,6 +53,7 @@ func exitCode(err error) int {
 // wantsJSON looks at the arguments themselves: the flag may stand behind the
 // one that could not be read.
 func wantsJSON(arguments []string) bool {
+	// Behind two dashes there are no flags any more, only words.
 	if end := slices.Index(arguments, "--"); end >= 0 {
 		arguments = arguments[:end]
 	}
@@ -69,6 +72,7 @@ func complain(stderr io.Writer, err error, machine bool) {
 		Code   string `json:"code"`
 		Attr   string `json:"attr"`
 	}
+	// What a person reads, and the codes beside it, so that no program has to read sentences.
 	failure := struct {
 		Code     string      `json:"code"`
 		Detail   string      `json:"detail"`
@@ -113,6 +117,8 @@ func stableCode(err error) string {
 func explain(err error) string {
 	text := strings.ReplaceAll(err.Error(), landfall.ErrUnavailable.Error()+": ", "")
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
+		// What was refused has a detail made for people; the chain of errors around it says where
+		// in the program that was.
 		text = known.Detail
 	}
 	return clean(strings.ReplaceAll(text, "\n", "; "))

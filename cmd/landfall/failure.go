@@ -23,6 +23,8 @@ func accountFailed() *cobra.Command {
 		Use: "failed SUPPLIER", Short: "List the accounts that do not get on, and why", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Buffered, since every account is a line or more, and flushed at the end, where a full
+		// disk becomes an error.
 		out := bufio.NewWriter(command.OutOrStdout())
 		write := printFailed
 		asked := asJSON(command)
@@ -36,6 +38,8 @@ func accountFailed() *cobra.Command {
 			return write(out, failed, count == 1)
 		})
 		switch {
+		// An error leaves unfinished what was begun: half an array cannot be read as a whole
+		// list.
 		case err != nil:
 			return err
 		case asked && count == 0:
@@ -65,6 +69,7 @@ func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
 	for _, violation := range failure.Violations {
 		_, err = fmt.Fprintf(out, "    %s: %s\n", clean(violation.Attr), clean(violation.Code))
 	}
+	// Where nothing is wrong with the data the detail is all there is to say.
 	if len(failure.Violations) == 0 {
 		_, err = fmt.Fprintf(out, "    %s\n", clean(failure.Detail))
 	}

@@ -21,6 +21,8 @@ func accountFind() *cobra.Command {
 			"beginning. Accounts that are only staged are found by their external number.",
 		Example: "  landfall account find lovelace\n  landfall account find 07700 900123",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// The words are one question, as somebody says them on the telephone; quotes are not
+		// needed.
 		found, err := operator.Find(command.Context(), strings.Join(arguments, " "))
 		if err != nil {
 			return err
@@ -42,6 +44,7 @@ func printFound(out io.Writer, found portrait.Found) {
 	} else {
 		table(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"}, rows)
 	}
+	// Said below the table, where the eye ends up, and not above.
 	if found.More {
 		fmt.Fprintf(out, "There are more than %d: say more.\n", operate.MostFound)
 	}

@@ -49,6 +49,8 @@ func generateCommand() *cobra.Command {
 			// Tables are for convert, which makes the book of them.
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
 				printed, err := order.PrintTables(command.Context(), folder, tell)
+				// Cleared before anything else is printed, or the end of the bar would stand in
+				// front of it.
 				progress.clear()
 				if err != nil {
 					return interrupted(err)
@@ -93,6 +95,7 @@ func faultHelp() string {
 // readOrder takes what was typed and says what makes no sense of it.
 func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (ending string, err error) {
 	flags := command.Flags()
+	// Errors of reading a declared flag cannot happen and are dropped.
 	day, _ := flags.GetString("as-of")
 	if order.AsOf, err = calendar.ParseDay(day); err != nil {
 		return "", fmt.Errorf("--as-of %s is no day; write it as %s", day, specimen.DefaultAsOf)
@@ -112,6 +115,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 	case format == "csv" && ending != "":
 		return "", errors.New("tables are not packed; leave --pack out")
 	}
+	// Single kinds are read before the share of all; both may be given.
 	for _, fault := range faults {
 		kind, written, ok := strings.Cut(fault, "=")
 		if !ok {
@@ -134,6 +138,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 			kinds = specimen.TableFaultKinds()
 		}
 		for _, kind := range kinds {
+			// The share is of accounts with some mistake, so it is divided among the kinds.
 			order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
 		}
 	}
@@ -166,6 +171,8 @@ func showPrinted(command *cobra.Command, folder, ending string, printed specimen
 	data := map[string]any{"folder": folder, "lines": lines, "faults": printed.Faults}
 	return show(command, data, func(out io.Writer) {
 		rows := [][]string{}
+		// In the order of the book and without what is empty, so that the table is as short as
+		// the folder.
 		for _, kind := range book.Kinds() {
 			if count := printed.Lines[kind]; count > 0 {
 				rows = append(rows, []string{kind.Stem + ".ndjson" + ending, strconv.Itoa(count)})

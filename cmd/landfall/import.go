@@ -35,6 +35,7 @@ func importCommand() *cobra.Command {
 			"  landfall import book --team 'Migration Team' --dry-run --sample 100\n" +
 			"  landfall import book/import-20260701-093000.000/failed --team 'Migration Team'",
 	}, func(command *cobra.Command, server *client.Client, paths []string) error {
+		// A word that is not known is refused rather than ignored: it would send everything.
 		if only != "" && only != "failed" {
 			return usageError{fmt.Errorf("--only %s is not known; it can be failed", only)}
 		}
@@ -58,6 +59,8 @@ func importCommand() *cobra.Command {
 		if _, err := proofread.ReadTotals(command.Context(), found); err != nil {
 			return usageError{err}
 		}
+		// The journal belongs to the first path that was named, also where files of several
+		// folders are one book.
 		order.Book, order.OnlyFailed, order.Folder = found, only == "failed", folderOf(paths[0])
 		return importBook(command, server, order)
 	})
@@ -101,14 +104,18 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 	}
 	defer func() { _ = moving.Close() }() // the lock ends with the process at the latest
 	result, err := moving.Move(command.Context())
+	// The bars end before anything is said, whatever came of it.
 	watcher.done()
 	// The journal has everything, so the advice is short.
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; give the same command again to go on")
 	}
+	// With a good key the journal goes on where it was, so the key is all that has to be changed.
 	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusUnauthorized {
 		return fmt.Errorf("the server does not take the API key: %w; look at LANDFALL_API_KEY, --api-key-file or --api-key and give the command again", err)
 	} else if is && refused.Status < http.StatusInternalServerError && refused.Status != http.StatusTooManyRequests {
+		// What was refused for good is not mended by trying again as it is; everything else may
+		// be.
 		return fmt.Errorf("%w; when that is mended give the same command again, or another one with --restart", err)
 	}
 	if err != nil {
@@ -117,6 +124,8 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 	if err := showImport(command, result); err != nil {
 		return err
 	}
+	// The report was printed and the import is over: only the exit code still says that something
+	// failed.
 	if result.Failed() {
 		return errSomeFailed
 	}

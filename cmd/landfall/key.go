@@ -57,6 +57,8 @@ func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) e
 		Key string `json:"key"`
 	}{newKeyEntry(key), secret.Reveal()}
 	// The sentence goes to standard error, where no pipe takes it along.
+	// People get a sentence; with JSON the same is in the object, and standard error stays free
+	// for errors.
 	if !asJSON(command) {
 		fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
 	}
@@ -96,6 +98,7 @@ func keyList() *cobra.Command {
 			return err
 		}
 		entries, rows := []keyEntry{}, [][]string{}
+		// Both are filled in one go, so that machines and people never see different keys.
 		for _, key := range keys {
 			entries = append(entries, newKeyEntry(key))
 			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
@@ -128,6 +131,7 @@ func keyRotate() *cobra.Command {
 		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: words(keys),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Read before a key is made, as above.
 		overlapping, err := length("overlap", overlap)
 		if err != nil {
 			return err
@@ -149,6 +153,7 @@ func length(flag, text string) (time.Duration, error) {
 	}
 	// Days are what people count keys in; Go's own durations end at hours.
 	read, err := app.ParseDuration(text)
+	// A length below zero would end a key before it begins.
 	if err != nil || read < 0 {
 		return 0, usageError{fmt.Errorf("--%s: want a duration such as 12h or 90d", flag)}
 	}

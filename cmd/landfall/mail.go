@@ -52,6 +52,7 @@ func mailList() *cobra.Command {
 		if len(arguments) == 1 {
 			query.Supplier = arguments[0]
 		}
+		// A limit of 0 would list nothing and look as if there were nothing.
 		if query.State = landfall.MailState(state); query.Limit < 1 {
 			return usageError{errors.New("--limit: want 1 or more")}
 		}
@@ -66,6 +67,8 @@ func mailList() *cobra.Command {
 		}
 		return show(command, shown, func(out io.Writer) {
 			table(out, mailHeading, rows)
+			// As many as were asked for may be all there are; only the database knows, and to ask
+			// it would cost a second query.
 			if len(rows) == query.Limit {
 				fmt.Fprintf(out, "\nThere may be more: go on with --after %d\n", shown[len(shown)-1].ID)
 			}
@@ -109,10 +112,13 @@ func mailRetry() *cobra.Command {
 		Use: "retry [MAIL…]", Short: "Send mails that were refused, bounced or withdrawn again", ValidArgsFunction: words(nothing),
 		Example: "  landfall mail retry 17\n  landfall mail retry --supplier NORTH --state refused",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Exactly one of the two: to name mails and a supplier could mean either, and both would
+		// be many more than were meant.
 		if (supplier == "") == (len(arguments) == 0) {
 			return usageError{errors.New("name mails, or all of one supplier with --supplier")}
 		}
 		count := len(arguments)
+		// One after the other, and the first that cannot be is told; those before it are done.
 		for _, name := range arguments {
 			if _, err := operator.RetryMail(command.Context(), name); err != nil {
 				return err

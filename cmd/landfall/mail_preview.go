@@ -35,6 +35,7 @@ func mailPreview() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// All templates are read here, also those that this letter does not need.
 		writer, err := settings.Mail.Writer()
 		if err != nil {
 			return usageError{err}
@@ -50,6 +51,8 @@ func mailPreview() *cobra.Command {
 		}
 		data := map[string]string{"subject": written.Subject, "language": written.Language, "text": written.Text, "html": written.HTML, "message_id": written.ID}
 		return show(command, data, func(out io.Writer) {
+			// The whole message and the HTML are printed as they are, since they are meant for a
+			// file; only the text is for a terminal and cleaned.
 			switch {
 			case whole:
 				_, _ = out.Write(written.Message) // show flushes, and tells
@@ -88,6 +91,7 @@ func previewed(ctx context.Context, operator *operate.Operator, supplier, accoun
 	if err != nil {
 		return landfall.OutgoingMail{}, err
 	}
+	// An account that is only staged has no number to tell anybody of.
 	if facts.Account == nil {
 		return landfall.OutgoingMail{}, landfall.Refuse(landfall.CodeAccountNotFound,
 			fmt.Sprintf("Account %s of %s was not imported yet, so there is nothing to tell its customers.", account, supplier))
@@ -96,6 +100,7 @@ func previewed(ctx context.Context, operator *operate.Operator, supplier, accoun
 	// Without names the letter greets as it greets those whose names we do not have.
 	outgoing.Customers = nil
 	if personal {
+		// The first customer alone, as a mail goes to one person.
 		outgoing.Customers = facts.Account.Data.Customers[:min(1, len(facts.Account.Data.Customers))]
 	}
 	if len(facts.Mails) > 0 {
@@ -128,6 +133,7 @@ func mailTest() *cobra.Command {
 			return err
 		}
 		outgoing.To = arguments[1]
+		// Sent from here and not by a server: it shows what the mail server says, at once.
 		reply, err := settings.Mail.Send(command.Context(), outgoing)
 		if err != nil {
 			return unreachable{fmt.Errorf("mail server %s: %w", settings.Mail.Server, err)}

@@ -30,10 +30,13 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	// Everything that can go wrong comes back here, so that there is one place that complains and
+	// one that chooses the code.
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
 	}
+	// By the arguments and not by the flag, which may not have been read.
 	complain(stderr, err, wantsJSON(arguments))
 	return exitCode(err)
 }
@@ -71,6 +74,8 @@ func newRoot(arguments []string) *cobra.Command {
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
+	// The library makes the help command only when it is needed, so it is asked for now: its
+	// arguments are to be checked like those of the others.
 	root.InitDefaultHelpCmd()
 	for _, command := range root.Commands() {
 		if command.Name() == "help" {

@@ -28,6 +28,7 @@ func manCommand() *cobra.Command {
 				return err
 			}
 			// Counted on the disk: the writer does not say how many it wrote.
+			// Only pages of ours: the folder may hold others.
 			pages, err := filepath.Glob(filepath.Join(folder, "landfall*.1"))
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ func openapiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "openapi", Short: "Print the API description (OpenAPI 3.1, JSON)", Args: usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
+			// Byte for byte what is checked in and served, so that it can be compared.
 			_, err := command.OutOrStdout().Write(httpapi.OpenAPI())
 			return err
 		},

@@ -57,11 +57,15 @@ func operatorReset() *cobra.Command {
 
 // invite prints a link. Without a base-url only the path of it is known.
 func invite(command *cobra.Command, name string, link auth.Secret) error {
+	// Read a second time only for the address: they were good when the database was opened, so a
+	// link that is made already is not lost by them.
 	settings, err := loadSettings(command)
 	if err != nil {
 		return err
 	}
 	address := settings.BaseURL + console.Root + "welcome/" + link.Reveal() + "/"
+	// What to do with the link goes to standard error, so that standard output is the link and
+	// nothing else.
 	if !asJSON(command) {
 		fmt.Fprintf(command.ErrOrStderr(), "Operator %q chooses a password with this link, once and within 3 days:\n", name)
 		if settings.BaseURL == "" {
@@ -91,6 +95,7 @@ func operatorList() *cobra.Command {
 		}
 		entries, rows := []entry{}, [][]string{}
 		for _, one := range found {
+			// Whether there is a second factor is told, and never what it is.
 			entries = append(entries, entry{one.Name, string(one.Role), one.Disabled, one.Invited(), one.Second != "", instant(one.CreatedAt), nullable(one.SignedInAt)})
 			rows = append(rows, []string{one.Name, string(one.Role), yesNo(one.Disabled), yesNo(one.Invited()), yesNo(one.Second != ""),
 				instant(one.CreatedAt), instant(one.SignedInAt)})

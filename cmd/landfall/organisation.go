@@ -52,6 +52,7 @@ func organisationSet() *cobra.Command {
 		var change operate.QuotaChange
 		given := false
 		for _, quota := range quotaFlags {
+			// Changed and not above zero: 0 is a wish as well, and means no limit.
 			if command.Flags().Changed(quota.name) {
 				number, _ := command.Flags().GetInt64(quota.name)
 				*quota.change(&change), given = &number, true
@@ -94,6 +95,7 @@ func organisationShow() *cobra.Command {
 		pairs := []string{"name", found.Name, "disabled", yesNo(found.Disabled), "created", shown.CreatedAt,
 			"suppliers", strings.Join(found.Suppliers, ", ")}
 		for _, quota := range quotaFlags {
+			// Names of flags become names of members, so that what is shown can be typed.
 			number := quota.value(found.Quotas)
 			shown.Quotas[strings.ReplaceAll(quota.name, "-", "_")] = number
 			text := "no limit"

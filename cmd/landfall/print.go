@@ -24,6 +24,7 @@ const jsonFlag = "json"
 // show prints data as JSON when asked to, and else as people read it. Output
 // that could not be written is an error: a full disk must not look like success.
 func show(command *cobra.Command, data any, people func(io.Writer)) error {
+	// Gathered and flushed at the end, where an error of any write before shows.
 	out := bufio.NewWriter(command.OutOrStdout())
 	if asJSON(command) {
 		var encoded bytes.Buffer
@@ -56,6 +57,7 @@ func warn(command *cobra.Command, sentence string) {
 
 // asJSON reports whether a machine is reading.
 func asJSON(command *cobra.Command) bool {
+	// The flag belongs to every command, so that reading it cannot fail.
 	asked, _ := command.Flags().GetBool(jsonFlag)
 	return asked
 }

@@ -46,6 +46,7 @@ func (p *progress) count(done int) { p.at(done, 0) }
 
 // isTerminal reports whether a person may be looking at it now.
 func isTerminal(out io.Writer) bool {
+	// Whatever is no file, such as the buffer of a test, is no terminal either.
 	file, ok := out.(*os.File)
 	if !ok {
 		return false
@@ -60,6 +61,8 @@ func (p *progress) at(done, of int) {
 	if p.terminal {
 		every = redrawEvery
 	}
+	// Asked for every line that is done, so nothing more than a look at the clock stands in front
+	// of it.
 	if time.Since(p.shown) < every {
 		return
 	}
@@ -72,6 +75,7 @@ func (p *progress) at(done, of int) {
 		fmt.Fprintln(p.out, line)
 		return
 	}
+	// Padded to what was there before, or the end of a longer line would stay.
 	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
 	p.width = len(line)
 }

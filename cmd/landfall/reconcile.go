@@ -36,6 +36,7 @@ func reconcileCommand() *cobra.Command {
 			"  landfall reconcile NORTH --measure balances.GBP --reason failed\n" +
 			"  landfall reconcile sign-off NORTH --reason accounts=\"two closed before the migration\"",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// With either of the two a figure is meant; printBehind refuses one without the other.
 		if measure != "" || reason != "" {
 			return printBehind(command, operator, arguments[0], measure, reason)
 		}
@@ -43,6 +44,7 @@ func reconcileCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The body of the API, so that scripts read the same whichever way they asked.
 		return show(command, json.RawMessage(contract.ReconciliationBody.Append(nil, found)), func(out io.Writer) {
 			printReconciliation(out, found)
 		})
@@ -69,6 +71,7 @@ func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 	}
 	numbers(out, heading, rows, 2)
 	fmt.Fprintln(out)
+	// No totals goes first: without them everything would be explained, and nothing proved.
 	switch {
 	case found.Totals == nil:
 		fmt.Fprintln(out, "Nothing is claimed: the source has set no control totals.")
@@ -115,6 +118,8 @@ func printBehind(command *cobra.Command, operator *operate.Operator, supplier, m
 		return err
 	}
 	out := command.OutOrStdout()
+	// An error in the middle ends with another exit code than 0: whoever counts lines must not
+	// take them for all.
 	for one, err := range rows {
 		if err != nil {
 			return err
@@ -181,6 +186,7 @@ func reconcileSign() *cobra.Command {
 			}
 			given[measure] = reason
 		}
+		// Counted anew by the verb, because what was printed before may not hold any more.
 		signed, err := operator.SignOff(command.Context(), arguments[0], given)
 		if err != nil {
 			return err
@@ -200,6 +206,7 @@ func reconcileReports() *cobra.Command {
 		Use: "reports [SUPPLIER]", Short: "List what was signed off, the newest first",
 		Args: usage(cobra.MaximumNArgs(1)), ValidArgsFunction: words(suppliers),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// No supplier means all of them, and there is at most one word.
 		signed, err := operator.SignOffs(command.Context(), strings.Join(arguments, ""))
 		if err != nil {
 			return err

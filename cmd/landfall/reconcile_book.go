@@ -25,6 +25,7 @@ import (
 // well, which it then holds against a server. What is given tells which is
 // meant: names of suppliers are not the names of files.
 func orBook(command *cobra.Command) *cobra.Command {
+	// Kept before onServer puts its own in its place; both are chosen from at the end.
 	onSupplier := command.RunE
 	order := collate.Order{}
 	file := ""
@@ -33,6 +34,8 @@ func orBook(command *cobra.Command) *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
+		// A file with a mistyped name would make its accounts look as if the book did not have
+		// them.
 		for _, other := range found.Others {
 			warn(command, other+" is no file of a book and was left out")
 		}
@@ -50,6 +53,8 @@ func orBook(command *cobra.Command) *cobra.Command {
 		if isBook(command, arguments) {
 			return onBook(command, arguments)
 		}
+		// Flags of the other kind are refused and not ignored: who typed them means a book, and
+		// its folder is not there.
 		for _, name := range []string{"server", "api-key", "api-key-file", "part", "currency", "differences", "set-totals"} {
 			if flags.Changed(name) {
 				return usageError{fmt.Errorf("--%s is for books, and there is no file or folder %s", name, clean(arguments[0]))}
@@ -66,6 +71,8 @@ func orBook(command *cobra.Command) *cobra.Command {
 // isBook tells files from suppliers: a path is one, and so is the name of
 // something that is there, unless the flags are about the database.
 func isBook(command *cobra.Command, arguments []string) bool {
+	// Flags about the database decide first, so that a folder which is called like a supplier
+	// cannot come in between.
 	for _, name := range []string{"database", "measure", "reason"} {
 		if command.Flags().Changed(name) {
 			return false
@@ -87,15 +94,19 @@ const mostNamed = 1000
 // not be let near the database.
 func reconcileBook(command *cobra.Command, server *client.Client, order collate.Order, file string) error {
 	// Somebody who only asks need not wait for a server to come back.
+	// Asked once before the book is read, which may take minutes.
 	if err := server.Alive(command.Context()); err != nil {
 		return serverTrouble(err)
 	}
+	// The file is made before the comparison: that it exists already is better known now than
+	// after an hour.
 	out, finish, err := differencesFile(file)
 	if err != nil {
 		return usageError{err}
 	}
 	var named []collate.Finding
 	order.Found = func(one collate.Finding) error {
+		// Bounded for memory's sake alone; the file gets all of them.
 		if len(named) < mostNamed {
 			named = append(named, one)
 		}
@@ -108,10 +119,13 @@ func reconcileBook(command *cobra.Command, server *client.Client, order collate.
 	}
 	result, err := collate.Collate(command.Context(), server, order)
 	progress.clear()
+	// Findings come in the order in which they were met, which need not be one that people look
+	// things up by.
 	slices.SortStableFunc(named, func(a, b collate.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
 	if err = errors.Join(err, finish()); err != nil {
 		return serverTrouble(interrupted(err))
 	}
+	// The comparison is printed in full, and then the exit code says that it differs.
 	if err := show(command, collated(result, named), func(out io.Writer) { printCollated(out, result, named, file) }); err != nil {
 		return err
 	}
@@ -129,12 +143,14 @@ func differencesFile(path string) (add func(collate.Finding) error, finish func(
 	if path == "" {
 		return func(collate.Finding) error { return nil }, func() error { return nil }, nil
 	}
+	// Never over a file that is there, and only for its owner: it names accounts.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	rows := csv.NewWriter(file)
 	add = func(one collate.Finding) error {
+		// An account that is not there at all has no figures, and still gets its line.
 		if len(one.Differences) == 0 {
 			one.Differences = []collate.Difference{{}}
 		}
@@ -181,6 +197,8 @@ func collated(result collate.Result, named []collate.Finding) any {
 		}
 		accounts = append(accounts, entry)
 	}
+	// Every state has its count, also those with none: machines need not ask whether a member is
+	// there.
 	counts := map[string]int{}
 	for _, state := range collate.States() {
 		counts[string(state)] = result.Accounts[state]
@@ -235,6 +253,8 @@ var meanings = map[collate.State]string{
 func printCollated(out io.Writer, result collate.Result, named []collate.Finding, file string) {
 	rows := [][]string{}
 	for _, state := range collate.States() {
+		// The line of those that are the same is always there, so that an empty book does not
+		// print an empty table.
 		if count := result.Accounts[state]; count > 0 || state == collate.Same {
 			rows = append(rows, []string{string(state), report.Number(count), meanings[state]})
 		}
@@ -300,6 +320,8 @@ func printFindings(out io.Writer, named []collate.Finding, result collate.Result
 	}
 	fmt.Fprintln(out)
 	table(out, []string{"ACCOUNT", "STATE", "WHY"}, rows)
+	// Without a file the way to get one is told; with one it has all of them, also those shown
+	// here.
 	switch more := all - len(rows); {
 	case more > 0 && file == "":
 		fmt.Fprintln(out, "and "+strconv.Itoa(more)+" more; --differences FILE writes all of them")

@@ -40,6 +40,7 @@ func rekeyCommand() *cobra.Command {
 		// and silence for an hour makes people press Ctrl-C.
 		table := ""
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
+			// A table is told when the next one begins, and the last by the sentence at the end.
 			if step.Table != table && table != "" && !asJSON(command) {
 				fmt.Fprintf(command.ErrOrStderr(), "%s is done: %d rows so far, %d of them encrypted anew\n", table, step.Looked, step.Sealed)
 			}
@@ -71,6 +72,7 @@ func rekeyCommand() *cobra.Command {
 	// A new key is needed before there is a database, or a setting that names a key.
 	work := command.RunE
 	command.RunE = func(command *cobra.Command, arguments []string) error {
+		// Printed and not kept: where keys are is for the operator to decide.
 		if newKey {
 			_, err := fmt.Fprintln(command.OutOrStdout(), vault.NewKeyText())
 			return err

@@ -18,6 +18,8 @@ var keyID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // --json prints, of which those count that were revoked or are over.
 func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
 	var text []byte
+	// Standard input is bounded, since a pipe may never end; a file that was named is taken as it
+	// is.
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(stdin, mostRevoked))
 	} else {
@@ -26,6 +28,7 @@ func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// What key list prints is an array; no id begins with a bracket.
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
 		return revokedOf(text)
 	}
@@ -51,6 +54,7 @@ func revokedOf(text []byte) (ids []string, err error) {
 		return nil, errors.New("the list is neither ids, one a line, nor what 'landfall key list --json' prints")
 	}
 	for _, key := range keys {
+		// A key that was revoked is over whatever its end says, which is then not even read.
 		over := key.RevokedAt != nil
 		if key.ExpiresAt != nil && !over {
 			ends, err := time.Parse(time.RFC3339, *key.ExpiresAt)

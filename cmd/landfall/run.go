@@ -42,12 +42,14 @@ func runStart() *cobra.Command {
 	}, asking(func(command *cobra.Command, server *client.Client, arguments []string) error {
 		plan.Supplier, plan.Team = arguments[0], arguments[1]
 		var err error
+		// Times are read here, so that a slip is wrong usage and not a refusal of the server.
 		if plan.NotBefore, err = instantFlag("not-before", notBefore); err != nil {
 			return err
 		}
 		if plan.NotAfter, err = instantFlag("not-after", notAfter); err != nil {
 			return err
 		}
+		// From here on the run is the server's: an error behind this line does not end it.
 		run, err := server.StartRun(command.Context(), plan)
 		if err != nil {
 			return err
@@ -158,11 +160,14 @@ func asking(work func(*cobra.Command, *client.Client, []string) error) func(*cob
 	return func(command *cobra.Command, server *client.Client, arguments []string) error {
 		err := work(command, server, arguments)
 		refusal, told := errors.AsType[*client.Error](err)
+		// Where no server answered there is no refusal to translate.
 		if !told {
 			return serverTrouble(err)
 		}
 		// Scripts find the code of the API, whichever way they asked.
 		out := landfall.Refuse(refusal.Code, refusal.Detail)
+		// A server that has trouble of its own is away, as one that does not answer: scripts try
+		// again for either.
 		if refusal.Status >= http.StatusInternalServerError {
 			out.Kind = landfall.Unavailable
 		}

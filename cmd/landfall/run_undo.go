@@ -50,6 +50,7 @@ func runUndo() *cobra.Command {
 		out, machine := command.OutOrStdout(), asJSON(command)
 		bar := newProgress(command.ErrOrStderr(), "taking back")
 		watch := operate.RunUndoWatch{Remnant: func(remnant operate.RunRemnant) error {
+			// The bar is on standard error, but on a terminal both are the same screen.
 			bar.clear()
 			return printRemnant(out, remnant, machine)
 		}}
@@ -58,12 +59,17 @@ func runUndo() *cobra.Command {
 		}
 		undo, err := operator.UndoRun(command.Context(), arguments[0], reason, watch)
 		bar.clear()
+		// Nothing was begun, so there are no figures to print.
 		if undo.Run == "" {
 			return err // it never began
 		}
+		// Figures are printed also after an interruption: they say how far it came, and complete
+		// is false.
 		if told := printUndo(out, undo, err == nil, machine); told != nil || err != nil {
 			return errors.Join(err, told)
 		}
+		// Accounts that are left are the reason to look, so the exit code is 1 even though
+		// nothing went wrong.
 		if left := undo.Left(); left > 0 {
 			return fmt.Errorf("%d of the run's %d accounts are left", left, undo.Created)
 		}
@@ -100,6 +106,7 @@ func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) erro
 		return printLine(out, map[string]any{"summary": summary})
 	}
 	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts taken back, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)}
+	// In the order of the list and not of the map, so that the same undo prints the same line.
 	for _, because := range landfall.KeptReasons {
 		if count := undo.Kept[because]; count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", because, count))

@@ -32,10 +32,12 @@ const (
 // watching does not stop the run.
 func watch(command *cobra.Command, server *client.Client, run client.Run) error {
 	ctx, out := command.Context(), command.OutOrStdout()
+	// A line that is drawn over needs a terminal; in a file it would be one endless line.
 	live := isTerminal(out) && !asJSON(command)
 	var printed time.Time
 	state, seen := "", time.Now()
 	for {
+		// State and reason together: a run that is paused for another reason is news as well.
 		switch changed := run.State+run.Reason != state; {
 		case live:
 			fmt.Fprintf(out, "\r\x1b[K%s", progressLine(run))
@@ -53,10 +55,14 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 			if live {
 				fmt.Fprintln(out)
 			}
+			// On standard error, where advice belongs. To stop watching is no failure, so the
+			// exit code is 0.
 			fmt.Fprintf(command.ErrOrStderr(), "landfall: run %s goes on; see it with: landfall run show %s --watch\n", run.ID, run.ID)
 			return nil
 		}
 		next, err := server.Run(ctx, run.ID)
+		// A server that was away for a moment is asked again; one that answers and refuses is
+		// believed at once.
 		switch _, refused := errors.AsType[*client.Error](err); {
 		case err == nil:
 			run, seen = next, time.Now()
@@ -83,6 +89,7 @@ const barWidth = 24
 func progressLine(run client.Run) string {
 	done := run.Selected - run.Remaining
 	filled := barWidth
+	// A run without accounts is full when it has ended and empty before.
 	if run.Selected > 0 {
 		filled = barWidth * done / run.Selected
 	} else if !run.Ended() {

@@ -25,18 +25,23 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// A server must outlive its terminal and the reader of its log in order; short commands may
+			// simply end with them.
 			ctx, stop := app.Orderly(command.Context())
 			defer stop()
 			if demo {
 				return serveDemo(ctx, command, settings)
 			}
 			log := app.NewLog(command.ErrOrStderr(), settings)
+			// Deferred, so that it outlives the application, which may log until it is closed.
 			defer log.Close()
 			app.FitMemory(settings, log.Logger)
 			application, err := app.New(ctx, settings, version, log)
 			if err != nil {
 				return notStarted(err)
 			}
+			// Listening comes after the database is ready, so that nobody connects to a server
+			// that cannot answer. An address that cannot be had is a wrong setting.
 			if _, err := application.Listen(ctx); err != nil {
 				return errors.Join(usageError{fmt.Errorf("cannot listen: %w", err)}, application.Close())
 			}
@@ -70,6 +75,8 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	if err != nil {
 		program = "landfall"
 	}
+	// The welcome is for whoever watches; the tour alone is on standard output, to be kept in a
+	// file.
 	fmt.Fprintln(command.ErrOrStderr(), demo.Welcome())
 	if err := demo.Tour(command.OutOrStdout(), program); err != nil {
 		return errors.Join(err, demo.Close())

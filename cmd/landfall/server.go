@@ -55,6 +55,7 @@ func serverOf(command *cobra.Command) (*client.Client, error) {
 		return nil, usageError{errors.New("an API key is needed: set LANDFALL_API_KEY, or give --api-key-file or --api-key")}
 	}
 	server, err := client.New(address, client.WithKey(key), client.WithAgent("landfall/"+version))
+	// An address that cannot be one is wrong usage, and is told before anything is sent.
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -63,6 +64,7 @@ func serverOf(command *cobra.Command) (*client.Client, error) {
 
 // serverTrouble marks a server that is not there, for the exit code.
 func serverTrouble(err error) error {
+	// A server that refuses is there.
 	if _, refused := errors.AsType[*client.Error](err); refused {
 		return err
 	}

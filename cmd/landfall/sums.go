@@ -18,11 +18,14 @@ import (
 // in the book stands where a reconciliation has what exists.
 func sumsOf(proof proofread.Proof) (sums []report.Sum) {
 	rows := proof.Rows()
+	// The same report lines as a reconciliation has, so that both tables are read alike.
 	for i := range rows {
 		rows[i].Created = rows[i].Staged
 	}
 	refused := slices.Index(landfall.Reasons, landfall.BecauseFailed)
 	for _, line := range operate.ReportLines(landfall.Reconciliation{Rows: rows}, nil) {
+		// Compared as text: a difference of nothing is written with zeros alone, however many
+		// decimals it has.
 		sums = append(sums, report.Sum{
 			Measure: line.Measure, Unit: line.Unit, Claimed: line.Claimed, Book: line.Created, Refused: line.Explained[refused], Missing: line.Difference,
 			Differs: strings.Trim(line.Difference, "0.") != "",

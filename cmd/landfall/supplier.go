@@ -43,6 +43,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	command := onDatabase(&cobra.Command{
 		Use: verb + " CODE", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(known),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// What was typed is read before the database is changed, so that a slip changes nothing.
 		wanted, err := readChange(command, rules)
 		if err != nil {
 			return err
@@ -123,6 +124,7 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		limit, _ := flags.GetInt("concurrency-limit")
 		change.ConcurrencyLimit = &limit
 	}
+	// All five are read alike, so that 14d means the same whichever of them it was typed for.
 	for flag, into := range map[string]**time.Duration{
 		"undo-window": &change.UndoWindow, "keep-staged": &change.KeepStaged,
 		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails, "keep-events": &change.KeepEvents,
@@ -156,6 +158,7 @@ func supplierGrant(verb, short, done string, change func(*operate.Operator, cont
 		Use: verb + " CODE ORGANISATION", Short: short, Args: usage(cobra.ExactArgs(2)),
 		ValidArgsFunction: words(suppliers, organisations),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// Whether both names exist is for the verb to say, which knows them.
 		if err := change(operator, command.Context(), arguments[0], arguments[1]); err != nil {
 			return err
 		}
@@ -224,6 +227,7 @@ func supplierShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Those who may use it are added here alone: lists are about settings.
 		entry := newSupplierEntry(found.Supplier)
 		entry.Grantees = found.Grantees
 		return show(command, entry, func(out io.Writer) { printSupplier(out, entry) })

@@ -19,6 +19,8 @@ func teamCreate() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "create NAME", Short: "Make a team", Args: usage(cobra.ExactArgs(1)),
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		// A name that is taken is refused by the verb, since another process may have taken it
+		// just now.
 		if err := operator.CreateTeam(command.Context(), arguments[0]); err != nil {
 			return err
 		}

@@ -20,6 +20,8 @@ func accountUndo() *cobra.Command {
 			"supplier's accounts may create it again at once: pause the supplier first.",
 		Example: "  landfall account undo NORTH 1001 --reason 'wrong tariff in the export'",
 	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
+		// Without a confirmation, unlike erasing: the staged data stays, and the account can be
+		// created again.
 		outcome, err := operator.Undo(command.Context(), key, reason)
 		if err != nil {
 			return err

@@ -47,6 +47,7 @@ func onlyCommands(command *cobra.Command, arguments []string) error {
 // unknownCommand guesses among the commands that are shown in the help.
 func unknownCommand(command *cobra.Command, word string) error {
 	var known []string
+	// Hidden commands are not guessed: who does not know them did not mean them.
 	for _, one := range command.Commands() {
 		if one.IsAvailableCommand() {
 			known = append(known, one.Name())
@@ -58,6 +59,7 @@ func unknownCommand(command *cobra.Command, word string) error {
 // onlyTopics refuses to explain what is no command, instead of explaining
 // everything.
 func onlyTopics(help *cobra.Command, arguments []string) error {
+	// Find gives the deepest command that it knows, and what is left over behind it.
 	found, rest, _ := help.Root().Find(arguments) // what it found is what matters
 	if len(rest) == 0 || !found.HasAvailableSubCommands() {
 		return nil
@@ -68,6 +70,8 @@ func onlyTopics(help *cobra.Command, arguments []string) error {
 // flagError blames the command when that is what was mistyped: its flags are
 // then unknown too, but through no fault of theirs.
 func flagError(command *cobra.Command, arguments []string, err error) error {
+	// A group has hardly any flags of its own, so an unknown one most likely belongs to a command
+	// that was mistyped.
 	if command.HasAvailableSubCommands() {
 		_, rest, _ := command.Root().Find(arguments) // the error is the one we are explaining
 		for _, word := range rest {
@@ -98,6 +102,7 @@ func plainly(err error) error {
 	if !is {
 		return err
 	}
+	// Out of range is what is left: the number could be read and does not fit.
 	wanted := "a whole number that is not as large"
 	switch {
 	case number.Func == "ParseBool":
@@ -105,6 +110,7 @@ func plainly(err error) error {
 	case errors.Is(err, strconv.ErrSyntax):
 		wanted = "a whole number"
 	}
+	// Behind this the library repeats itself in a parser's words; the first half is enough.
 	complaint, _, _ := strings.Cut(err.Error(), " flag: ")
 	return fmt.Errorf("%s: want %s", complaint, wanted)
 }

@@ -37,10 +37,13 @@ func validateCommand() *cobra.Command {
 			"line would be refused or the totals differ.",
 		Example: "  landfall validate book\n  landfall validate book --report checked\n  landfall validate accounts-003.ndjson.zst --region IE --currency EUR",
 		RunE: func(command *cobra.Command, paths []string) error {
+			// The flags are those of a supplier, read by the same function, so that both mean the
+			// same.
 			change, err := readChange(command, rules)
 			if err != nil {
 				return err
 			}
+			// Imagine has no database behind it: it only checks what such a supplier would be.
 			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).Imagine(change)
 			if err != nil {
 				return err
@@ -49,6 +52,8 @@ func validateCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			// Said and not refused: a folder may hold what its owner wrote down, but a mistyped
+			// name must not go unnoticed.
 			for _, other := range found.Others {
 				warn(command, other+" is no file of a book and was left out")
 			}
@@ -73,6 +78,8 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	kept := keepNothing
 	folder, _ := command.Flags().GetString("report")
 	var writer *report.Writer
+	// The folder is begun before the book is read, because a folder that cannot be used is better
+	// known now.
 	if folder != "" {
 		var err error
 		if writer, err = report.Begin(folder); err != nil {
@@ -89,6 +96,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		return interrupted(err)
 	}
 	summary := proofSummary(found, proof, started)
+	// The report is finished before anything is printed: what is said to lie there lies there.
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err
@@ -97,6 +105,8 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	if err := showProof(command, proof, summary); err != nil {
 		return err
 	}
+	// Both are failures to a script: a book that is right in every line and not whole must not be
+	// sent.
 	if !proof.Sound() || !proof.Complete() {
 		return errSomeFailed
 	}
@@ -108,6 +118,7 @@ func keepNothing(proofread.Mistake) error { return nil }
 
 // keepMistake writes a line of the report.
 func keepMistake(writer *report.Writer, mistake proofread.Mistake) error {
+	// Lines with warnings alone are right, and stay out of the files to be mended.
 	if mistake.Wrong() {
 		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
 			return err

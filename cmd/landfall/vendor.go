@@ -99,10 +99,12 @@ func vendorList() *cobra.Command {
 		}
 		entries, rows := []vendorEntry{}, [][]string{}
 		for _, vendor := range vendors {
+			// People read "all" and "none" where machines read null and an empty list.
 			entry, suppliers := newVendorEntry(vendor), "all"
 			if !vendor.Grants.Everybody {
 				suppliers = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
 			}
+			// Sorted, since a map has no order and two lists are to be compared.
 			settings := []string{}
 			for _, name := range slices.Sorted(maps.Keys(vendor.Settings)) {
 				settings = append(settings, name+"="+vendor.Settings[name])

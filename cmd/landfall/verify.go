@@ -46,6 +46,8 @@ func verifyCommand() *cobra.Command {
 			return err
 		}
 		// The exit code says it to scripts that throw the lines away.
+		// Printed findings and then an error: what does not hold is on standard output, and how
+		// much of it on standard error.
 		if count > 0 {
 			return fmt.Errorf("%d of the things checked in %d accounts do not hold", count, processes)
 		}

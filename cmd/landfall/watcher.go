@@ -41,10 +41,13 @@ func (w *watcher) Begin(phase mover.Phase, whole int) {
 	if phase == w.phase && whole == w.whole {
 		return
 	}
+	// The clock of a phase begins with it and not with its length, which may become known later.
 	if phase != w.phase {
 		w.began, w.told = time.Now(), time.Now()
 		w.say("begin", map[string]any{"phase": phase}, "%s …", phase)
 	}
+	// The length of a phase may become known while it goes on; a new bar would begin at zero
+	// again.
 	if w.terminal && phase == w.phase && w.bar != nil {
 		w.bar.ChangeMax(whole)
 	} else if w.terminal {
@@ -71,6 +74,7 @@ func (w *watcher) Progress(phase mover.Phase, done, failed int) {
 		_ = w.bar.Set(done) // a terminal that went away is no reason to stop
 		return
 	}
+	// Lines are for logs; one for each account would bury everything else.
 	if time.Since(w.told) < between {
 		return
 	}
@@ -82,6 +86,7 @@ func (w *watcher) Progress(phase mover.Phase, done, failed int) {
 
 // Failure tells of a kind of failure the first time, and then at every tenfold.
 func (w *watcher) Failure(code, attr string, count int) {
+	// Taking tens off leaves 1 for 1, 10, 100 and so on, and for nothing else.
 	tenfold := count
 	for tenfold%10 == 0 {
 		tenfold /= 10
@@ -127,6 +132,7 @@ func (w *watcher) say(kind string, data map[string]any, sentence string, args ..
 		}
 		return
 	}
+	// A bar shows that it began and ended; lines about it would only scroll it away.
 	if w.terminal && (kind == "begin" || kind == "end") {
 		return // the bar says it
 	}

@@ -30,6 +30,8 @@ func webhookAdd() *cobra.Command {
 			"  landfall webhook add done Acme https://hooks.acme.example/done --event account_import.completed --supplier NORTH",
 	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
 		request.Name, request.Organisation, request.URL = arguments[0], arguments[1], arguments[2]
+		// The secret is shown nowhere else, so nothing that may fail stands between this and
+		// printing it.
 		webhook, secret, err := operator.AddWebhook(command.Context(), request)
 		if err != nil {
 			return err
@@ -99,6 +101,8 @@ func webhookTest() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// An answer that is no success is a failure of the command: a script that sets a webhook
+		// up stops there.
 		if !outcome.Arrived() {
 			return fmt.Errorf("the test event did not arrive: %s", outcome.Reason)
 		}
@@ -119,6 +123,7 @@ func webhookReplay() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, name string) error {
 		if since != "" {
 			at, err := time.Parse(time.RFC3339, since)
+			// Everything since a time has single events in it already.
 			if err != nil || len(events) > 0 {
 				return usageError{errors.New("--since: want a time such as 2026-03-01T00:00:00Z, and no --event beside it")}
 			}
@@ -152,6 +157,8 @@ func webhookRotate() *cobra.Command {
 	command := onWebhook(&cobra.Command{
 		Use: "rotate NAME", Short: "Make a new secret and print it, this once",
 	}, func(command *cobra.Command, operator *operate.Operator, name string) error {
+		// Read before the secret is made: a slip must not leave deliveries signed with one that
+		// nobody has seen.
 		both, err := length("overlap", overlap)
 		if err != nil {
 			return err

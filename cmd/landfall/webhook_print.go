@@ -44,6 +44,7 @@ func newWebhookEntry(webhook landfall.Webhook) webhookEntry {
 	for _, kind := range webhook.Types {
 		entry.Events = append(entry.Events, string(kind))
 	}
+	// A former secret is told only while it is still good; afterwards it matters to nobody.
 	if len(webhook.Secrets) > 1 && webhook.Secrets[1].Until.After(time.Now()) {
 		entry.SecretUntil = nullable(webhook.Secrets[1].Until)
 	}
@@ -72,6 +73,7 @@ type deliveryEntry struct {
 func deliveryEntries(deliveries []landfall.Delivery) []deliveryEntry {
 	entries := []deliveryEntry{}
 	for _, d := range deliveries {
+		// Events about a supplier as a whole have no account, and then no slash at the end.
 		subject := strings.TrimSuffix(d.Event.Key.Supplier+"/"+d.Event.Key.External, "/")
 		entries = append(entries, deliveryEntry{contract.EventID(d.Event), string(d.Event.Type), subject, string(d.State), d.Attempts,
 			nullable(d.FirstAt), nullable(d.DueAt), d.Status, d.Reason})
@@ -102,6 +104,7 @@ func webhookShow() *cobra.Command {
 				fmt.Fprintf(out, "  only       %s\n", clean(only))
 			}
 			fmt.Fprintf(out, "  delivered  %d\n", facts.Delivered)
+			// Since when it fails is told only while it does.
 			if !facts.FailingAt.IsZero() {
 				fmt.Fprintf(out, "  failing    since %s, next attempt %s\n", instant(facts.FailingAt), instant(facts.DueAt))
 			}
