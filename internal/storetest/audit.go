@@ -32,6 +32,8 @@ func sealAll(t *testing.T, store landfall.Store) {
 	var mark landfall.Watermark
 	var err error
 	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
+		// Soundings are repeated until everything that was the newest at the first is
+		// complete; one alone says nothing while others write.
 		if mark, _, err = store.Seal(t.Context(), mark); err != nil {
 			t.Fatalf("Seal: %v", err)
 		}
@@ -71,6 +73,10 @@ func jot(ctx context.Context, store landfall.Store, detail string, linger func()
 // nothing is done without it, nothing in it changes unnoticed, and no two writers
 // get in each other's way because of it.
 var audits = []check{
+	// After an incident this is the only place where one can see what a key was used
+	// for. The staging that changed nothing leaves no entry: it did nothing that
+	// anybody could answer for, and books that are sent again would bury everything
+	// else.
 	{"what organisations do is in the audit, with who, from where and in which request", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
@@ -88,6 +94,7 @@ var audits = []check{
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
 		}
+		// A dry run is on record like everything else that somebody set going.
 		dry := wish(key)
 		dry.DryRun = true
 		mine = claim(t, store, dry, landfall.ClaimGranted)
@@ -122,6 +129,9 @@ var audits = []check{
 			}
 		}
 	}},
+	// Operators have more power than any key, so what they do is kept under a
+	// person's name. The events of it name nobody: receivers outside learn of the
+	// account and not of the staff.
 	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		stage(t, store, document(key, "x"), landfall.StagedFirst, 1)
@@ -163,6 +173,8 @@ var audits = []check{
 			return err
 		})
 	}},
+	// Every act has to be there, and yet a book of a thousand accounts must not write
+	// a thousand entries: the chain would grow faster than the data it is about.
 	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		by := author(t, store)
@@ -186,6 +198,8 @@ var audits = []check{
 			t.Errorf("%d acts in %d entries", acts, len(links))
 		}
 	}},
+	// An entry about something that did not happen is as bad as a missing one:
+	// whoever answers for the service could not believe the others.
 	{"nothing of what failed is in the audit", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a"}); err != nil {
@@ -198,6 +212,9 @@ var audits = []check{
 			t.Errorf("%+v", links)
 		}
 	}},
+	// Several replicas seal, and writers commit in another order than they began. A
+	// chain that had one place twice or left an entry out could not be told from one
+	// that was forged.
 	{"entries are chained in order, whoever writes and seals meanwhile", func(t *testing.T, store landfall.Store) {
 		const writers, each = 16, 8
 		ended := make(chan struct{})
@@ -236,6 +253,9 @@ var audits = []check{
 			t.Errorf("%d entries of %d", len(links), writers*each)
 		}
 	}},
+	// The late one has the lower number and is not visible yet. Who sealed by what
+	// can be seen would close the chain over its head, and then it could never be
+	// chained.
 	{"an entry that commits late finds its place", func(t *testing.T, store landfall.Store) {
 		begun, release, overtaken := make(chan struct{}, 5), make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
@@ -274,6 +294,9 @@ var audits = []check{
 			t.Errorf("%+v", links)
 		}
 	}},
+	// An entry that is not chained can still be changed unnoticed, so somebody must
+	// see when sealing has stopped. The count ends at what was asked for: a backlog
+	// is worst just when nobody has time to count it.
 	{"what is not chained yet is told", func(t *testing.T, store landfall.Store) {
 		for range 3 {
 			if err := jot(t.Context(), store, "", func() {}); err != nil {

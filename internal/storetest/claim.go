@@ -46,6 +46,8 @@ func claim(t *testing.T, store landfall.Store, request landfall.ClaimRequest, ve
 // expire waits until the database's clock has ended a claim.
 func expire(t *testing.T, store landfall.Store, key landfall.Key) {
 	t.Helper()
+	// The process is asked and no time is slept: only the database's clock decides
+	// when a lease has ended, and this program's may be ahead of it.
 	for end := time.Now().Add(20 * time.Second); process(t, store, key).State != landfall.Staged; {
 		if time.Now().After(end) {
 			t.Fatal("the lease never ends")
@@ -69,6 +71,11 @@ func limit(t *testing.T, store landfall.Store, most int) {
 // claims are about who may create an account. At most one does, it learns what it
 // needs with the claim, and a holder that died gives way without anybody's help.
 var claims = []check{
+	// Whoever holds a claim creates from the document that came with it and does not
+	// ask again: with an older one a customer would get the account that the supplier
+	// has mended since. What is left of the lease is told to those who are refused,
+	// so that they know when it is worth coming back; the ten seconds of room are for
+	// slow machines.
 	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		stage(t, store, document(key, "second"), landfall.StagedAgain, 2)
@@ -84,11 +91,17 @@ var claims = []check{
 		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.Left < 50*time.Second || taken.Left > time.Minute {
 			t.Errorf("claiming it again: %+v, %v", taken, err)
 		}
+		// A revision that came in behind a claim's back would be on record as the
+		// newest, and the account would be made from another.
 		outcome, err := store.Stage(t.Context(), document(key, "third"))
 		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.Left < 50*time.Second || outcome.Left > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},
+	// Each reason asks for something else of the caller: to stage, to take a mark
+	// away, to name a team that there is, to wait for the operator. One reason for
+	// all of them would leave people guessing, and a refusal that changed the process
+	// would make them wait.
 	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "skipped", "staged", "done")
 		own := func(number string) landfall.ClaimRequest { return wish(landfall.Key{Supplier: code, External: number}) }
@@ -102,6 +115,9 @@ var claims = []check{
 		teamless := own("staged")
 		teamless.Team = "Nobody"
 		claim(t, store, teamless, landfall.ClaimNoTeam)
+		// Who lost the answer of a creation asks again, and must learn the number.
+		// That holds in a pause too: it would otherwise look as if the account had
+		// never been made.
 		made := create(t, store, claim(t, store, own("done"), landfall.ClaimGranted), house())
 		outcome, err := store.Claim(t.Context(), own("done"))
 		if err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
@@ -118,6 +134,10 @@ var claims = []check{
 			t.Errorf("a refused claim left %s", state)
 		}
 	}},
+	// With two holders only one account could be written, but everything that is done
+	// before it is written would be done twice. Those who come second are told that
+	// it is taken and get no error: to be late is nothing that anybody has to look
+	// into.
 	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		var granted, taken atomic.Int32
@@ -136,6 +156,10 @@ var claims = []check{
 			t.Errorf("%d granted, %d taken", granted.Load(), taken.Load())
 		}
 	}},
+	// A replica that dies releases nothing, and one that was only stopped for a while
+	// wakes up and goes on as if nothing had happened. The first must hold nobody up
+	// for good, and the second must not write over whoever took its place: the token
+	// tells them apart.
 	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		short := wish(key)
@@ -160,6 +184,9 @@ var claims = []check{
 		}
 		create(t, store, fresh, house())
 	}},
+	// Work that takes longer than a lease goes on only by renewing. The first lease
+	// is long enough for a slow machine to renew it in time, and the second so long
+	// that the claim can only be free if the renewal was not kept.
 	{"a renewed lease lasts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		short := wish(key)
@@ -173,6 +200,10 @@ var claims = []check{
 			claim(t, store, wish(key), landfall.ClaimTaken)
 		}
 	}},
+	// That a lease has ended takes nothing away by itself; that somebody else has the
+	// process does. To refuse here would throw away finished work that nobody else
+	// has begun. The second creation is what comes when the answer of the first was
+	// lost.
 	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		short := wish(key)
@@ -185,6 +216,10 @@ var claims = []check{
 			t.Errorf("creating again: %+v, %v", outcome, err)
 		}
 	}},
+	// The failure is all that people have to mend an account by, so it comes back
+	// whole, with the place of every violation. An attempt that found nothing wrong
+	// takes it away again: a list that keeps what was mended is a list that nobody
+	// believes.
 	{"a released claim can be claimed again and keeps its failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		failure := landfall.Failure{Code: "account_failed_validation", Detail: "No.", DryRun: true, Violations: []landfall.Violation{{Code: "c", Attr: "customers.0.landline", Detail: "d"}}}
@@ -211,15 +246,25 @@ var claims = []check{
 			t.Errorf("events %+v", kept)
 		}
 	}},
+	// A limit that each replica counted for itself would grow with the number of
+	// replicas, and one that was read before it was used would be passed by all who
+	// read it at once.
 	{"claims never exceed the supplier's limit", func(t *testing.T, store landfall.Store) {
 		limited(t, store, 5, 0)
 	}},
+	// The supplier has no limit here, so nothing else can hold the callers back: the
+	// limit that comes with the request has to count by itself.
 	{"claims never exceed the service's limit", func(t *testing.T, store landfall.Store) {
 		limited(t, store, 0, 7)
 	}},
+	// An operator who lowers one of the two expects to have less at once, whichever
+	// it is.
 	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
 		limited(t, store, 3, 7)
 	}},
+	// A place that a dead holder kept would be lost for ever, and in the end nobody
+	// could create anything. The limit is one, so that a single lost place is seen at
+	// once.
 	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		limit(t, store, 1)
@@ -230,6 +275,8 @@ var claims = []check{
 		expire(t, store, short.Key)
 		second := claim(t, store, own("2"), landfall.ClaimGranted)
 		claim(t, store, own("3"), landfall.ClaimOverLimit)
+		// Both would be true; that the account is under way says more than that there
+		// is no room.
 		claim(t, store, own("2"), landfall.ClaimTaken)
 		if err := store.Release(t.Context(), second, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Fatal(err)
@@ -244,6 +291,8 @@ var claims = []check{
 func limited(t *testing.T, store landfall.Store, supplier, service int) {
 	var numbers []string
 	for number := range 64 {
+		// Each caller has an account of his own, so nothing but the limit can refuse
+		// him.
 		numbers = append(numbers, fmt.Sprint(number))
 	}
 	staged(t, store, numbers...)

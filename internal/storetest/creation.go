@@ -101,6 +101,8 @@ func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfa
 		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
 		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
 	})
+	// The list has the same figures by another statement, so it is held against them
+	// too.
 	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{
 		Supplier: key.Supplier, Filter: landfall.ImportedProcesses, Figures: true,
 	}) {
@@ -153,6 +155,11 @@ func same(t *testing.T, got, want any) {
 // creations hold a store to its most important promise: an account is there whole
 // and once, or not at all, and only for whoever holds the claim.
 var creations = []check{
+	// This is what customers are billed by afterwards. The account has something in
+	// every place, values that are empty beside values that are not, and text that
+	// means something to a database or to a list in one: whatever a store drops or
+	// bends shows here. By its number it must be the very same account, since that is
+	// what people have in their hands.
 	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
@@ -177,6 +184,8 @@ var creations = []check{
 			t.Errorf("events %+v", told)
 		}
 	}},
+	// A process that waits is no empty account. Whoever got one without an error
+	// would show a balance of nothing for somebody who owes money.
 	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		look(t, store, func(view landfall.View) error {
@@ -189,6 +198,8 @@ var creations = []check{
 			return nil
 		})
 	}},
+	// Everything but the open period may be missing, and whatever joins the parts
+	// must not lose an account because one part has no rows.
 	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
@@ -197,6 +208,8 @@ var creations = []check{
 			t.Errorf("got %+v", found)
 		}
 	}},
+	// An account that exists and is listed as failed would be mended and sent again
+	// for nothing, and the count of what is left to do would never reach zero.
 	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		fail(t, store, key, landfall.Failure{Code: "x"})
@@ -205,6 +218,10 @@ var creations = []check{
 			t.Errorf("got %+v", found.Failure)
 		}
 	}},
+	// The store is the last that can see it: once written, a balance that is not the
+	// sum of its ledger is wrong on every bill. An account without an open period
+	// could never be posted to. The refusal costs the holder nothing, so the right
+	// account still gets through with the same claim.
 	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
@@ -220,6 +237,9 @@ var creations = []check{
 		}
 		create(t, store, mine, house())
 	}},
+	// An operator pauses because something is going wrong, and claims that were
+	// granted a moment before are the very ones he wants stopped. A dry run is
+	// refused as well, or it would foretell what could not happen.
 	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
@@ -234,10 +254,14 @@ var creations = []check{
 			}
 		}
 		mine.DryRun = false
+		// To let go is not to create: whoever stops because of the pause must be able
+		// to.
 		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
 		}
 	}},
+	// A caller that hears nothing sends again, and its first attempt may still be
+	// under way. Two accounts for one customer would both be billed.
 	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
@@ -258,12 +282,17 @@ var creations = []check{
 		}
 		account(t, store, key)
 	}},
+	// The mark says that an account must not come to be. If both won, the operator
+	// would believe that it never will while the customer already has it. There are
+	// many rounds, since each of them tries one order of the two at most.
 	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for round := range 20 {
 			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
 			stageAny(t, store, document(own, "x"))
 			short := wish(own)
+			// A claim that is alive would keep the mark away, and the creation would
+			// always win.
 			short.Lease = time.Millisecond // so that both are possible
 			mine := claim(t, store, short, landfall.ClaimGranted)
 			expire(t, store, own)
@@ -294,10 +323,16 @@ var creations = []check{
 			}
 		}
 	}},
+	// A claim that read its document before the last staging and its number after it
+	// would name a revision that the account was not made from, and nobody could ever
+	// tell what the supplier had really sent. From the claim on no staging is
+	// accepted, so the claim's revision must be the last of all.
 	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		var mine landfall.Claim
 		var last atomic.Int32
+		// Eight stage twenty times each while the ninth claims once, somewhere in
+		// between.
 		atOnce(9, func(number int) {
 			if number == 8 {
 				outcome, err := store.Claim(t.Context(), wish(key))
@@ -325,6 +360,8 @@ var creations = []check{
 			t.Errorf("the claim holds another document than revision %d", mine.Revision)
 		}
 	}},
+	// Creations that come at once may be written together. The small one must not
+	// wait to be refused with the large one, nor get rows of its ledger.
 	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		staged(t, store, "small", "large")
@@ -353,6 +390,10 @@ var creations = []check{
 			same(t, account(t, store, landfall.Key{Supplier: code, External: number}).Ledger, given.Ledger)
 		}
 	}},
+	// Once the operator has his answer he relies on it, perhaps to repair data by
+	// hand. The flag is read before each creation begins, so that only those count
+	// which certainly began after the answer; those that began before may end either
+	// way.
 	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range crowd {

@@ -38,6 +38,8 @@ func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) 
 // credentials are about who may ask. What was revoked or has ended opens no door,
 // and no secret is kept in a form in which it could be used.
 var credentials = []check{
+	// Disabling is the quickest way to stop somebody, and it can be taken back:
+	// nothing of the organisation may be lost by it.
 	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
@@ -67,6 +69,9 @@ var credentials = []check{
 			})
 		}
 	}},
+	// The role and the end are what limits a key. One that came back with more rights
+	// or a later end than it was given would open what was meant to be closed. The
+	// end has microseconds, which is as fine as both databases keep it.
 	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
 		given := apiKey("k2")
 		given.Role, given.ExpiresAt = landfall.Viewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
@@ -82,6 +87,8 @@ var credentials = []check{
 			return err
 		})
 	}},
+	// A key of nobody could never be stopped by disabling its organisation, and a
+	// second key with the id of the first would replace its secret.
 	{"a key needs an organisation and exists once", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			want(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
@@ -93,6 +100,7 @@ var credentials = []check{
 			return nil
 		})
 	}},
+	// Whoever manages his keys must not see those of others.
 	{"keys are listed by organisation, oldest first", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -115,6 +123,8 @@ var credentials = []check{
 			return err
 		})
 	}},
+	// After a theft it matters when the key ended. Somebody who revokes it once more,
+	// to be sure, must not make it look as if it had been good until then.
 	{"a revoked key keeps the first time", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		var times []time.Time
@@ -137,9 +147,12 @@ var credentials = []check{
 			return nil
 		})
 	}},
+	// A rotation gives the old key a little time. A later rotation with a longer
+	// overlap must not bring back what was about to end.
 	{"a key's end only moves forward", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		soon, later := time.UnixMicro(2e15).UTC(), time.UnixMicro(3e15).UTC()
+		// The last one is later than what is set, and must change nothing.
 		for _, at := range []time.Time{later, soon, later} {
 			update(t, store, func(tx landfall.Tx) error { return tx.ExpireKey(t.Context(), "k1", at) })
 		}
@@ -155,6 +168,8 @@ var credentials = []check{
 			return nil
 		})
 	}},
+	// Every request is let in by this, with one question to the store: a token is as
+	// good as the key and the organisation behind it.
 	{"a token is found with its key and organisation", func(t *testing.T, store landfall.Store) {
 		given := token("a", landfall.AccessToken, time.Hour)
 		enrol(t, store, given)
@@ -168,12 +183,16 @@ var credentials = []check{
 			return err
 		})
 	}},
+	// A token without a key could not be revoked.
 	{"a token needs a key", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			want(t, tx.SaveTokens(t.Context(), token("a", landfall.AccessToken, time.Hour)), landfall.ErrNotFound)
 			return nil
 		})
 	}},
+	// One that could be used again would be as good as the key for whoever finds it
+	// in a log. Those that have ended, those of another use and unknown ones get the
+	// same answer, so that nobody learns from it which of them exist.
 	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
 		good := token("good", landfall.RefreshToken, time.Hour)
 		late := token("late", landfall.RefreshToken, -time.Hour)
@@ -191,6 +210,7 @@ var credentials = []check{
 			return err
 		})
 	}},
+	// Otherwise a thief would go on from token to token after the key was revoked.
 	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
 		good := token("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
@@ -202,6 +222,7 @@ var credentials = []check{
 			return nil
 		})
 	}},
+	// There is a new token for every login, and the table would grow for ever.
 	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
 		old, young := token("old", landfall.AccessToken, -time.Hour), token("young", landfall.AccessToken, time.Hour)
 		enrol(t, store, old, young)
@@ -219,6 +240,9 @@ var credentials = []check{
 			return err
 		})
 	}},
+	// After a long time without cleaning there may be millions, and one statement
+	// over all of them would hold up every login. The tokens are saved out of order,
+	// so that the oldest are not merely those that came first.
 	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
 		oldest, older, old := token("a", landfall.AccessToken, -3*time.Hour), token("b", landfall.AccessToken, -2*time.Hour), token("c", landfall.AccessToken, -time.Hour)
 		enrol(t, store, older, old, oldest)

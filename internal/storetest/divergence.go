@@ -12,6 +12,9 @@ import (
 
 // divergences are what the databases would do differently if they were let.
 var divergences = []check{
+	// One database cannot keep a NUL and the other keeps anything. What was staged on
+	// the one could then not be moved to the other, so both refuse it, in names,
+	// numbers and documents alike.
 	{"a NUL or broken UTF-8 is refused everywhere", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
@@ -31,6 +34,10 @@ var divergences = []check{
 			t.Errorf("got %q", found)
 		}
 	}},
+	// A document that cannot be read would be found only when somebody tries to
+	// create from it. The bad ones are sent beside good ones, since they may share a
+	// transaction. They are the caller's fault: unavailable would make him send them
+	// again for ever.
 	{"malformed JSON is refused, and only that", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		bad := []string{"", "{", "{]", "{'a':1}", `{"a":01}`, `{"a":1,}`, "nul", `{"a":"` + "\x01" + `"}`, `{"a":NaN}`, "{} {}"}
@@ -52,6 +59,8 @@ var divergences = []check{
 			t.Errorf("%d processes, want %d", len(found), len(bad))
 		}
 	}},
+	// Errors end in logs, which many may read and which are kept by other rules than
+	// personal data. Databases like to quote the row that they stumbled over.
 	{"an error tells no data", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		given := document(key, "x")
@@ -61,6 +70,9 @@ var divergences = []check{
 			t.Errorf("got %v", err)
 		}
 	}},
+	// Databases sort by the language they were set up with. Pages that go on behind a
+	// name would skip or repeat rows when the language changes, or when the data
+	// moves.
 	{"names sort by bytes", func(t *testing.T, store landfall.Store) {
 		names := []string{"b", "B", "a b", "ab", "A", "é", "z", "Z", "_", "1", "10", "9"}
 		update(t, store, func(tx landfall.Tx) error {
@@ -71,6 +83,7 @@ var divergences = []check{
 			}
 			return nil
 		})
+		// Go sorts by bytes, which is what every store has to do.
 		slices.Sort(names)
 		look(t, store, func(view landfall.View) error {
 			teams, err := view.Teams(t.Context())
@@ -86,6 +99,10 @@ var divergences = []check{
 			return err
 		})
 	}},
+	// Suppliers' numbers are theirs, and two that merely look alike are two
+	// customers. The list has what a database may take for equal: letters in two
+	// cases, blanks at the end, two ways to write one letter, wildcards, and numbers
+	// that are equal as numbers.
 	{"keys differ by case, spaces and accents", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		numbers := []string{"abc", "ABC", "abc ", " abc", "äbc", "a\u0308bc", "%", "_", "a%", "0", "00", "1e0", "1"}
@@ -125,6 +142,8 @@ var divergences = []check{
 			return nil
 		})
 	}},
+	// Whatever a supplier sends as a number must arrive as that number, and never as
+	// a part of a statement, a placeholder or a pattern.
 	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}

@@ -56,6 +56,10 @@ func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 // erasures look for a word that was planted everywhere. Each table that is added
 // with something personal in it must forget that word.
 var erasures = []check{
+	// A person may ask to be forgotten, and the law also asks for the books to be
+	// kept. The word is planted in the document, the people, the address, a note and
+	// a mail, and looked for in all that can be read. Sums, numbers and states must
+	// not have moved, because what was signed off before has to add up afterwards.
 	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
@@ -80,6 +84,8 @@ var erasures = []check{
 			return found
 		}
 		before := figures()
+		// Without this the case would go on passing when the word is no longer
+		// planted anywhere.
 		if !strings.Contains(said(t, store, key), canary) {
 			t.Fatal("this case would find nothing")
 		}
@@ -117,10 +123,16 @@ var erasures = []check{
 			t.Errorf("%+v", again)
 		}
 	}},
+	// Suppliers send whole books again, and the person would be back with the next
+	// one: the mark keeps that from happening. While it is being created nothing is
+	// erased, since the holder of the claim has the document in its hands and would
+	// write it after the erasure.
 	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
 		stage(t, store, document(key, canary), landfall.StagedFirst, 1)
+		// Two revisions: to erase the newest alone would leave the person in the
+		// older one.
 		stage(t, store, document(key, canary+"2"), landfall.StagedAgain, 2)
 		mine := claim(t, store, wish(key), landfall.ClaimGranted)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -128,6 +140,7 @@ var erasures = []check{
 			return err
 		})
 		want(t, err, landfall.ErrExists)
+		// Words of a failure may quote what was sent, so they have to go as well.
 		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x", Detail: canary}, Event: landfall.Event{Type: landfall.EventImportFailed}}
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
@@ -155,6 +168,9 @@ var erasures = []check{
 			t.Errorf("%+v", erasure)
 		}
 	}},
+	// There is no process that could carry a mark, and yet something is known of the
+	// person. That the second request finds nothing is the answer that the person is
+	// owed.
 	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		other := landfall.Key{Supplier: code, External: "other"}
@@ -182,6 +198,8 @@ var erasures = []check{
 		})
 		want(t, err, landfall.ErrNotFound)
 	}},
+	// A request with a mistyped number must not be answered as if somebody had been
+	// forgotten.
 	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -190,6 +208,9 @@ var erasures = []check{
 		})
 		want(t, err, landfall.ErrNotFound)
 	}},
+	// Nobody can give back what was erased by mistake. The others have the same
+	// content, so a statement that goes by content instead of key would take them
+	// too.
 	{"erasing one account leaves the others alone", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i := range 3 {

@@ -38,6 +38,7 @@ func (f *follower) read(ctx context.Context, store landfall.Store, planted bool)
 		}
 		var page []landfall.Event
 		err := store.View(ctx, func(view landfall.View) (err error) {
+			// Pages are small, so that a place between two of them is met often.
 			page, err = view.EventsAfter(ctx, query)
 			return err
 		})
@@ -70,6 +71,9 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 // eventLogs are about readers who follow the log by its numbers. On a database with
 // several writers numbers are committed out of order, and a reader must miss none.
 var eventLogs = []check{
+	// Receivers keep their books by events; one that was skipped is an account that
+	// they never hear of. The second half plants the mistake on purpose, so that the
+	// case is known to find it where it can happen at all.
 	{"an event that commits late is not skipped", func(t *testing.T, store landfall.Store) {
 		if skipped, _ := lateEvents(t, store, false); skipped != 0 {
 			t.Errorf("%d events were skipped", skipped)
@@ -79,6 +83,9 @@ var eventLogs = []check{
 			t.Errorf("this case would not find it: %d events were skipped", skipped)
 		}
 	}},
+	// The same with many writers, who linger, and with many readers. Each supplier
+	// counts its own events while it is held, so that the order of the log can be
+	// compared with the order of the commits.
 	{"nobody who follows the log skips an event while sixty-four write", func(t *testing.T, store landfall.Store) {
 		const writers, each = 64, 6
 		var suppliers []string
@@ -122,6 +129,9 @@ var eventLogs = []check{
 				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
 					time.Sleep(rand.N(4 * time.Millisecond))
 				})
+				// An update that the store had no room for has written nothing, and
+				// nothing is owed for it. The numbers may have gaps then, which is
+				// why only their order is compared.
 				if err == nil {
 					written.Add(1)
 				}
@@ -143,6 +153,8 @@ var eventLogs = []check{
 			}
 		}
 	}},
+	// Organisations share one log, and what one of them may not know must not even be
+	// counted on its page. No supplier at all is nothing, and never everything.
 	{"the log is read by supplier, in order and in pages", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			for i := range 10 {
@@ -185,6 +197,7 @@ var eventLogs = []check{
 			return err
 		})
 	}},
+	// By this list it is decided whose events somebody may read.
 	{"grants are listed by organisation", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -215,6 +228,8 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(other))
 	})
 	follower := follower{suppliers: []string{mine, other}}
+	// An update may run more than once, and would otherwise be stuck in telling that
+	// it has begun when nobody listens any more.
 	begun, release := make(chan struct{}, 5), make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -238,6 +253,8 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 		overtook = true
 	case <-time.After(500 * time.Millisecond):
 	}
+	// One sounding is not enough while somebody writes, so a reader who only looked
+	// once would read nothing at all, and could not skip anything.
 	for range 3 {
 		if err := follower.read(t.Context(), store, planted); err != nil {
 			t.Fatal(err)

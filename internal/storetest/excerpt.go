@@ -12,9 +12,16 @@ import (
 // excerpts are accounts too long for a page: whatever there is too much of is paged,
 // and what is left out says so.
 var excerpts = []check{
+	// An account with years of history must open as fast as a new one.
 	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
+	// A single note may be as long as a book, and it would make the page unusable for
+	// all else.
 	{"an excerpt leaves out what is too long for a page", excerptLong},
+	// Whoever looks for an account that was refused must not be told that nobody sent
+	// it.
 	{"a refusal is known until the account is staged", refusedUntilStaged},
+	// An account may be staged any number of times, and its history be too long for a
+	// page.
 	{"the history of a process is read from its end", historyPages},
 }
 
@@ -52,6 +59,8 @@ func excerptPages(t *testing.T, store landfall.Store) {
 	const count, rows = 450, 60
 	staged(t, store, "A-1")
 	number := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), long(count)).Number
+	// The pages are held against what is read without pages, which other cases rely
+	// on.
 	whole := account(t, store, key)
 	entries, notes, statements := 0, 0, 0
 	for wanted := (landfall.Excerpt{Rows: rows}); ; {
@@ -62,6 +71,7 @@ func excerptPages(t *testing.T, store landfall.Store) {
 		if len(page.Data.Customers) != 2 || len(page.Periods) != 2 || len(page.Data.Instructions) != 1 || page.InstructionCount != 1 {
 			t.Errorf("page %+v", page.Data)
 		}
+		// Behind the oldest there is an empty page and no error.
 		if len(page.Notes) == 0 {
 			break
 		}

@@ -47,6 +47,9 @@ func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (f
 // failures are what people work through. None may be lost, none may stay once the
 // account got on, and a page of them must not shift while they are mended.
 var failures = []check{
+	// What was refused at the door is not among the processes, and would be forgotten
+	// between two systems. Only codes and places are kept: the words may quote what
+	// was sent, and nothing of a refused document is to be kept.
 	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")
 		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
@@ -58,6 +61,7 @@ var failures = []check{
 		for _, number := range []string{"3", "1", "2", "imported", "skipped"} {
 			refuse(t, store, number, "first")
 		}
+		// The last refusal counts: the first may have been mended since.
 		refuse(t, store, "1", "second")
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
 		same(t, failing(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
@@ -77,6 +81,8 @@ var failures = []check{
 		stage(t, store, document(own("1"), "better"), landfall.StagedAgain, 2)
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 	}},
+	// That there is no such supplier is no error here: the caller is being refused in
+	// any case, and there is nobody to keep the reason for.
 	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		atOnce(20, func(number int) {
@@ -89,6 +95,10 @@ var failures = []check{
 			t.Error(err)
 		}
 	}},
+	// People mend by group and begin where it helps most accounts, so an account
+	// counts once in a group however many of its customers are wrong, and it is told
+	// how many accounts have nothing else. A skipped account is nobody's work any
+	// more.
 	{"failures are listed and grouped", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "3", "1", "2", "4", "fine", "skipped")
 		violations := func(attrs ...string) landfall.Failure {

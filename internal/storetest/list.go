@@ -19,11 +19,14 @@ func fill(t *testing.T, store landfall.Store, numbers ...string) {
 // lists are read while everything goes on. A reader sees each account that was there
 // when he began exactly once.
 var lists = []check{
+	// Who may ask was decided before. The list itself has nothing to say about it.
 	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
 			t.Errorf("got %v", found)
 		}
 	}},
+	// A skipped account is nobody's work any more, so it is shown only to who asks
+	// for it, and neither among those that wait nor among all.
 	{"a list shows pending processes and hides skipped ones", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		fill(t, store, "A-1", "A-2")
@@ -42,6 +45,9 @@ var lists = []check{
 			}
 		}
 	}},
+	// Pages go on behind a place, so the order has to be total and the same
+	// everywhere: where two accounts have the same place, one of them is left out or
+	// comes twice.
 	{"a list is in the order of first staging, then of bytes", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		// Staged at once, these may share an instant; the order must be the
@@ -69,6 +75,8 @@ var lists = []check{
 			t.Errorf("%d entries", count)
 		}
 	}},
+	// A reader who is in the middle of a list would never meet an account that moved
+	// from behind him to before him, or would meet it twice.
 	{"staging again does not move an entry", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		fill(t, store, "A-1")
@@ -81,6 +89,8 @@ var lists = []check{
 			t.Errorf("got %v", found)
 		}
 	}},
+	// Sizes that divide the list, that do not, and that are larger than it: mistakes
+	// are made where pages meet and at the end.
 	{"pages put together are the list", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var numbers []string
@@ -110,9 +120,13 @@ var lists = []check{
 			}
 		}
 	}},
+	// Readers break off all the time. Each that kept its connection would leave one
+	// less for the others, until nobody gets any.
 	{"leaving a list early leaves the store usable", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		fill(t, store, "A-1", "A-2", "A-3")
+		// Nothing fails when one connection is lost, so it is done until none would
+		// be left.
 		for range 50 { // more often than there are connections
 			for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
 				if err != nil {
@@ -123,6 +137,7 @@ var lists = []check{
 		}
 		fill(t, store, "A-4")
 	}},
+	// A reader who stages while he reads would otherwise never come to the end.
 	{"a list is what was staged when it began", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		fill(t, store, "A-1", "A-2")

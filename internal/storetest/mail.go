@@ -86,6 +86,9 @@ func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
 // mails go to customers, who notice every mistake: a mail goes out once, with what
 // was true when the account was created, or somebody knows why it did not.
 var mails = []check{
+	// A customer who gets the same mail twice doubts both. Only the people who have
+	// the very address are named in it, whatever the case of its letters, since a
+	// mail to one member of a household must not greet another.
 	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -122,6 +125,9 @@ var mails = []check{
 		recent(t, found[0].QueuedAt)
 		recent(t, found[1].SettledAt)
 	}},
+	// A mail server that says "later" is annoyed by who comes at once, and a mail
+	// that never comes again is lost. An attempt that ended without an answer may
+	// have reached somebody, and from then on the account counts as told.
 	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -135,6 +141,8 @@ var mails = []check{
 			t.Errorf("found %+v", found)
 		}
 		update(t, store, func(tx landfall.Tx) error {
+			// The operator can send it at once instead of waiting an hour, with a
+			// clean slate.
 			return tx.DecideMail(t.Context(), first.ID, landfall.MailQueued, "")
 		})
 		second := take(t, store, demand)
@@ -146,11 +154,16 @@ var mails = []check{
 			t.Errorf("nobody knows, and yet %+v", found)
 		}
 	}},
+	// Nobody knows how far the dead sender got, so the mail is marked as uncertain.
+	// When it turns out not to be dead, its word is worth nothing but for one: that
+	// the mail is out is a fact, whoever says it, and it keeps the next one from
+	// sending it again.
 	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
 		told(t, store, key, "a@mail.co.uk")
 		short := demand
+		// The sender is as good as dead: its lease ends before it can do anything.
 		short.Lease = time.Millisecond
 		dead := take(t, store, short)[0]
 		time.Sleep(5 * time.Millisecond)
@@ -166,6 +179,7 @@ var mails = []check{
 			t.Errorf("found %+v", found)
 		}
 	}},
+	// Every replica may send. Two that took the same mail would both send it.
 	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -178,6 +192,8 @@ var mails = []check{
 		var taken []string
 		atOnce(crowd, func(int) {
 			supply, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 3, Pace: abundance, Lease: time.Minute})
+			// Whoever is turned away because of the crowd has taken nothing, which is
+			// no fault.
 			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 				t.Error(err)
 			}
@@ -192,10 +208,15 @@ var mails = []check{
 			t.Errorf("taken %v", taken)
 		}
 	}},
+	// A mail server blocks whoever sends too fast, and then nobody gets anything. The
+	// pace is that of the service and not of a replica, and the wait is told so that
+	// nobody has to keep asking.
 	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
 		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
+		// One a minute, so that even a slow machine asks again before the next is
+		// allowed.
 		slow := landfall.MailDemand{Most: 10, Pace: 1, Lease: time.Minute}
 		if taken := take(t, store, slow); len(taken) != 1 {
 			t.Fatalf("took %d", len(taken))
@@ -205,6 +226,9 @@ var mails = []check{
 			t.Errorf("got %+v, %v", supply, err)
 		}
 	}},
+	// A supplier that moves a million customers in a night would otherwise keep the
+	// mails of all others waiting for days. What a sender holds already counts as
+	// well, or it could take more of one supplier with each demand.
 	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
@@ -231,6 +255,10 @@ var mails = []check{
 			t.Errorf("took %d beside three when three are the most", len(taken))
 		}
 	}},
+	// An account may be taken back and made again several times until it is right,
+	// and the customer is to hear of it once. An address that was refused is not
+	// tried again; those that still waited went with the first account and come with
+	// the second.
 	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -254,6 +282,8 @@ var mails = []check{
 			t.Errorf("while it is told: %+v, %v", outcome, err)
 		}
 	}},
+	// Mails wait in the meantime and are not lost. A complete supplier sends what is
+	// left: its last accounts were created just before.
 	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		told(t, store, key, "a@mail.co.uk")
@@ -277,6 +307,9 @@ var mails = []check{
 			t.Errorf("took %d when complete", len(taken))
 		}
 	}},
+	// The undo of an account rests on this answer. To say "told" too often keeps
+	// accounts that could go; to say it too seldom leaves a customer with a mail
+	// about nothing.
 	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		writing(t, store, code)
@@ -304,6 +337,10 @@ var mails = []check{
 			t.Errorf("left %+v", left)
 		}
 	}},
+	// An operator withdraws a mail because it must not go out, so no sender may take
+	// it after he was answered. In a sender's hands it is too late, and he has to
+	// know that. A bounce is learnt long after the mail was sent, so what is settled
+	// can still be changed.
 	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -347,6 +384,8 @@ var mails = []check{
 			return err
 		})
 	}},
+	// Of several servers that can send, one that promises less must not shorten what
+	// another promised.
 	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			look(t, store, func(view landfall.View) error {

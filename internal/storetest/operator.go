@@ -13,6 +13,8 @@ const hour = time.Hour
 // operators are people with a password. What lets them in ends when it should, and
 // is used once where it may be used once.
 var operators = []check{
+	// An invitation lets somebody choose a password, so it must end with its use and
+	// by time, and the empty one that everybody has afterwards must find nobody.
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
@@ -30,6 +32,7 @@ var operators = []check{
 		})
 		late := landfall.Operator{Name: "bob", Role: landfall.Support, Invitation: [32]byte{2}, InvitationEndsAt: time.Now().Add(-time.Minute)}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, late) })
+		// The invitation was used: it is gone, and there is a password in its place.
 		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.Second, ada.SecondUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		look(t, store, func(view landfall.View) error {
@@ -55,6 +58,9 @@ var operators = []check{
 			return err
 		})
 	}},
+	// A browser that was left open is a console that anybody can use. Each way of
+	// ending is tried alone, and ending all but one is what somebody does who has
+	// changed his password and wants to stay signed in.
 	{"a session is over when it is ended, has lasted, or was idle", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -88,6 +94,8 @@ var operators = []check{
 		}
 		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.EndsAt
 		same(t, got, one)
+		// Nothing has been seen within no time at all, so this session counts as
+		// idle.
 		_, err = found(one, 0)
 		want(t, err, landfall.ErrNotFound)
 		_, err = found(over, hour)
@@ -126,6 +134,8 @@ var operators = []check{
 		_, err = found(one, hour)
 		want(t, err, landfall.ErrNotFound)
 	}},
+	// Several may sample at once, and the curve of a run must not depend on how many
+	// there are.
 	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		supply(t, store)
@@ -174,6 +184,8 @@ var operators = []check{
 			return err
 		})
 	}},
+	// A server that died says nothing of it; that it was not seen is all there is to
+	// go by.
 	{"a server that reports itself is listed for as long as it was seen", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		for range 2 {

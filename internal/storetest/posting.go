@@ -59,6 +59,8 @@ func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transac
 		posting.TransactionIDs = append(posting.TransactionIDs, transaction.ID)
 	}
 	posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+		// A decision may be asked more than once, so it leaves what it was given as
+		// it is.
 		fresh := slices.DeleteFunc(slices.Clone(transactions), func(transaction landfall.Transaction) bool {
 			return slices.ContainsFunc(books.Entries, func(entry landfall.LedgerEntry) bool { return entry.Transaction.ID == transaction.ID })
 		})
@@ -74,6 +76,10 @@ var errDecided = errors.New("no")
 // postings add to an account under its lock: what was read to decide is still true
 // when the decision is written, whoever else posts meanwhile.
 var postings = []check{
+	// A posting decides by what is there, so what it asked about must be found,
+	// however often and in whichever order it asked. What it did not ask about must
+	// not be read: an account may have years of notes, and each posting would pay for
+	// them.
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		given := house()
@@ -98,10 +104,15 @@ var postings = []check{
 			}
 			return landfall.Additions{}, nil
 		}}, landfall.Posted)
+		// Neither posting added anything, so nobody is told of anything but the
+		// creation.
 		if told := events(t, store, key); len(told) != 1 {
 			t.Errorf("events %+v", told)
 		}
 	}},
+	// When one transaction of a request is malformed, this is how it is found out
+	// whether one before it would have been refused first. It must come to the same as
+	// a posting would, and a mere look must never keep money from being booked.
 	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
@@ -128,6 +139,9 @@ var postings = []check{
 			return nil
 		})
 	}},
+	// Order is part of what was sent, and each entry has the balance up to it. The
+	// new ids sort before the old ones on purpose, so that a store which reads by id
+	// is found out.
 	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		want := account(t, store, key)
@@ -154,6 +168,10 @@ var postings = []check{
 			t.Errorf("events %+v", told)
 		}
 	}},
+	// Only a posting that was let in has been decided: what Decide says about books
+	// that cannot be posted to would be an answer to a question nobody asked. Complete
+	// is different from Paused: payments go on arriving for accounts after the last of
+	// them was moved, and somebody's money would be turned away.
 	{"a posting needs an account of a supplier that is not Paused", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		decided := false
@@ -185,6 +203,10 @@ var postings = []check{
 			t.Error("Decide was not asked")
 		}
 	}},
+	// Callers repeat what was not answered. A payment that was booked twice is money
+	// that the customer does not have. All three kinds are posted onto the same
+	// account at once, since the lock is of the account and not of what is added to
+	// it.
 	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		var notes, transactions, instructions atomic.Int32
@@ -220,6 +242,9 @@ var postings = []check{
 			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
 		}
 	}},
+	// Postings that are written together may lock several accounts, and the order in
+	// which they came must not decide who blocks whom. Each transaction counts once,
+	// so the balance can only be one.
 	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
 		imported(t, store, numbers...)
@@ -246,6 +271,10 @@ var postings = []check{
 			}
 		}
 	}},
+	// Postings of different callers share a transaction, and one of them refuses, one
+	// has books that do not add up, and one panics. Each must hear of its own trouble
+	// as it is, and those beside it must never hear of it: they would repeat what was
+	// fine.
 	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range crowd {
@@ -295,6 +324,9 @@ var postings = []check{
 			}
 		}
 	}},
+	// What a database cannot keep is found only while it is written, when the good
+	// note and the entry before it may be written already. Neither may stay, and the
+	// postings beside it must get through.
 	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
 		imported(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
@@ -316,7 +348,11 @@ var postings = []check{
 			}
 		}
 	}},
+	// Equal notes are common, since systems write the same sentence again and again.
+	// A posting that read all of them would get slower with every one that is added.
 	{"of many equal notes and many instructions only what decides is read", readsLittle},
+	// A first load of old transactions is this long. It must be all or nothing as a
+	// short one is, and sending it again must find every one of them.
 	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		imported(t, store, key.External)
@@ -332,6 +368,9 @@ var postings = []check{
 			t.Errorf("%d entries, balance %v", len(found.Ledger), found.Balance)
 		}
 	}},
+	// No list of examples has the sum that goes wrong. The amounts are drawn up to
+	// the largest there may be, of both signs and every type, and account compares
+	// the sums on the way.
 	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c"}
 		imported(t, store, numbers...)
@@ -342,6 +381,8 @@ var postings = []check{
 			number := rapid.SampledFrom(numbers).Draw(r, "account")
 			var batch []landfall.Transaction
 			for range rapid.IntRange(0, 5).Draw(r, "transactions") {
+				// Ids are counted over all draws, because the account goes on from
+				// one draw to the next.
 				drawn++
 				batch = append(batch, landfall.Transaction{
 					ID: fmt.Sprint("R", drawn), On: on("2026-07-09"), Type: rapid.SampledFrom(types).Draw(r, "type"),

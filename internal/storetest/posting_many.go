@@ -13,6 +13,7 @@ import (
 func readsLittle(t *testing.T, store landfall.Store) {
 	const many, enough = 400, 80
 	imported(t, store, key.External)
+	// A second apart, so that every note has a time of its own to be found by.
 	from := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(number int) time.Time { return from.Add(time.Duration(number) * time.Second) }
 	var notes []landfall.Note
@@ -35,6 +36,8 @@ func readsLittle(t *testing.T, store landfall.Store) {
 			return landfall.Additions{}, nil
 		}
 		post(t, store, posting, landfall.Posted)
+		// Some more than the one note may be read, as long as it is not all that say
+		// the same.
 		if len(seen.Notes) > enough || len(seen.Instructions) > 1 {
 			t.Errorf("%d notes and %d instructions were read", len(seen.Notes), len(seen.Instructions))
 		}
@@ -53,10 +56,15 @@ func readsLittle(t *testing.T, store landfall.Store) {
 		if !has(body, at(number)) {
 			t.Errorf("note %d was not found by its time", number)
 		}
+		// The words are there hundreds of times and the time is not: to take one of
+		// them for it would drop a note that somebody has just written.
 		ask(landfall.Posting{Notes: []landfall.Note{{Body: body, HasBody: true, CreatedAt: at(many + 1)}}})
 		if has(body, at(many+1)) {
 			t.Errorf("a note that was never there was found")
 		}
+		// Sent without a time, a note is the same as the first that has its words. It
+		// must always be that one, or the answer would change from one posting to the
+		// next.
 		ask(landfall.Posting{Notes: []landfall.Note{{Body: body, HasBody: true}}})
 		for _, note := range seen.Notes {
 			if note.Body == body {

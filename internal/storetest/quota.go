@@ -11,6 +11,8 @@ import (
 // quotas belong to an organisation and not to its keys, or more keys would be more
 // of everything.
 var quotas = []check{
+	// Nobody is without limits because somebody forgot to set them. Set to nothing
+	// they are nothing, and not the default ones again: that was a decision.
 	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
@@ -27,6 +29,8 @@ var quotas = []check{
 		}
 		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "none", given) }), landfall.ErrNotFound)
 	}},
+	// Requests of one organisation are counted by all replicas at once, and a lost
+	// addition would be a hole in the quota. The sum goes beyond 32 bits on purpose.
 	{"bytes sent on a day add up, and days long gone are forgotten", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
@@ -60,6 +64,10 @@ var quotas = []check{
 // families are tokens that came from one another. A refresh token that is used twice
 // was stolen, and everything that came from it ends.
 var families = []check{
+	// A refresh token that comes a second time was stolen, but it cannot be told by
+	// whom it was used first. Ending all that came from it stops the thief for
+	// certain, and costs the owner one more login. Tokens without a family are not
+	// concerned.
 	{"a family of tokens ends as a whole", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ends := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
@@ -74,6 +82,8 @@ var families = []check{
 				},
 				func() error { return tx.StartFamily(ctx, family) },
 				func() error {
+					// Starting a family again must not give it more time: a stolen
+					// token could be kept alive.
 					return tx.StartFamily(ctx, landfall.TokenFamily{ID: family.ID, EndsAt: ends.Add(time.Hour)})
 				},
 				func() error { return tx.SaveTokens(ctx, token, lone) },
@@ -110,6 +120,7 @@ var families = []check{
 				return err
 			})
 		}
+		// At its very end a family may still have a token that ends with it.
 		drop(ends, 0)
 		drop(ends.Add(time.Second), 1)
 		// A token whose family is forgotten is as dead as the family.

@@ -19,6 +19,9 @@ const crowd = 32
 // races do the same thing from many sides at once. They would pass by luck on a store
 // that is nearly right, so each has many rounds.
 var races = []check{
+	// Settings are read, changed and written back whole. Without a hold between the
+	// two, a change of the name that began earlier would write the old status over an
+	// operator's pause, and everything would go on.
 	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		atOnce(crowd, func(number int) {
@@ -43,6 +46,8 @@ var races = []check{
 			return err
 		})
 	}},
+	// Each rotation gives out a secret. If two succeeded, an organisation would have
+	// a second valid key that nobody asked for and nobody would think of revoking.
 	{"of many rotations of a key at once exactly one finds it in force", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
@@ -70,6 +75,9 @@ var races = []check{
 			return err
 		})
 	}},
+	// There is no row yet that anybody could lock, which is where databases differ
+	// most. Each caller is told a revision, and what is kept under it must be what
+	// that caller sent.
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		outcomes := make([]landfall.StageOutcome, crowd)
@@ -82,6 +90,7 @@ var races = []check{
 		first := 0
 		seen := map[int]int{}
 		for number, outcome := range outcomes {
+			// Who was told which revision, to compare it with what is kept under it.
 			seen[outcome.Revision] = number
 			if outcome.Verdict == landfall.StagedFirst {
 				first++
@@ -98,6 +107,9 @@ var races = []check{
 			}
 		}
 	}},
+	// Books overlap, and each lists its accounts in an order of its own: stores that
+	// lock in the order of arrival block each other here. Every book has other
+	// content, so each of them is a revision of every account.
 	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		const books, accounts = 6, 150
@@ -124,6 +136,8 @@ var races = []check{
 			}
 		}
 	}},
+	// This is a caller that lost patience and asked again before it was answered. All
+	// of its attempts must be told the same.
 	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var first atomic.Int32
@@ -140,6 +154,8 @@ var races = []check{
 			t.Errorf("%d first ones, %d revisions", first.Load(), len(history))
 		}
 	}},
+	// Stagings of different accounts may share a transaction. What is answered must
+	// be there, whoever else was in it.
 	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		atOnce(crowd, func(number int) {
@@ -154,6 +170,8 @@ var races = []check{
 			t.Errorf("%d processes", len(found))
 		}
 	}},
+	// Half of the callers go up and half go down. A deadlock would be no fault of
+	// theirs, so none of them may hear of one.
 	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		atOnce(crowd, func(number int) {
@@ -168,6 +186,10 @@ var races = []check{
 			}
 		})
 	}},
+	// The other side of the operator's pause: what is kept after it was answered
+	// would be created when the supplier goes on, although he had been told that
+	// nothing more comes in. A staging counts only when it both began and ended
+	// within one pause.
 	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var phase atomic.Int32 // odd: the pause was answered, and its end not asked for
@@ -201,12 +223,17 @@ var races = []check{
 				t.Error(err)
 			}
 			phase.Add(1)
+			// Too short a pause would prove nothing, and the case would pass for want
+			// of stagings.
 			time.Sleep(5 * time.Millisecond) // let stagings begin in the pause
 			phase.Add(1)
 		}
 		close(stop)
 		stagers.Wait()
 	}},
+	// Both orders are right. What must not be is a mark on one revision and an answer
+	// about another: the supplier would take for staged what nobody will ever look
+	// at.
 	{"a skip and a staging at once: either order, nothing between", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		for round := range 10 {
@@ -235,6 +262,8 @@ var races = []check{
 			}
 		}
 	}},
+	// Who sets the mark writes the event and the audit about it. Two winners would be
+	// two entries about one act.
 	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
@@ -254,6 +283,8 @@ var races = []check{
 			t.Errorf("%d won", won.Load())
 		}
 	}},
+	// That a refresh token comes twice is how a theft is noticed. If two could spend
+	// it, thief and owner would both go on, and nobody would notice.
 	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
 		good := token("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
@@ -270,6 +301,9 @@ var races = []check{
 			t.Errorf("it was spent %d times", spent.Load())
 		}
 	}},
+	// Scripts set up organisations and run again when they were interrupted, perhaps
+	// side by side. A grant that is there already is what they wanted, and one
+	// Ungrant must be enough to take it away.
 	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		enrol(t, store)
@@ -286,6 +320,8 @@ var races = []check{
 			return err
 		})
 	}},
+	// Updates that come at once may share a commit. An entry of the audit that was
+	// answered and is not there is an act without a trace.
 	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		atOnce(crowd, func(int) {

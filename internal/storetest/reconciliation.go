@@ -38,12 +38,18 @@ var (
 // reconciliations hold sums against rows: every figure has exactly the accounts
 // behind it that it counts, and a signed page never changes.
 var reconciliations = []check{
+	// A figure that nobody can look behind cannot be explained to a supplier. Every
+	// list has to come to its figure, so an account without a part in the measure is
+	// not in it, while those that were refused or marked without ever being staged
+	// are.
 	{"the accounts behind a figure are named", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
 			holding(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
 		}
 		fail(t, store, landfall.Key{Supplier: code, External: "F-1"}, landfall.Failure{Code: "x"})
+		// Never staged, so it has no customers and no balance, and yet it is an
+		// account.
 		refuse(t, store, "F-0", "x")
 		update(t, store, func(tx landfall.Tx) error {
 			for _, number := range []string{"S-1", "S-0"} {
@@ -90,6 +96,8 @@ var reconciliations = []check{
 			t.Errorf("%v in a currency nobody has", found)
 		}
 	}},
+	// Suppliers correct what they claimed, and afterwards it matters what they had
+	// claimed before and who changed it. One amount needs more than 32 bits.
 	{"the newest control totals count, and earlier ones stay", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		by := author(t, store)
@@ -131,6 +139,8 @@ var reconciliations = []check{
 		})
 		want(t, err, landfall.ErrNotFound)
 	}},
+	// Somebody put his name under these very bytes, so they are kept and never made
+	// anew. The list comes without them, since each may be long.
 	{"what was signed stays as it was", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		var ids []int64

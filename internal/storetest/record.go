@@ -22,6 +22,9 @@ func author(t *testing.T, store landfall.Store) landfall.Author {
 // records say who wrote each row, by which key and in which request, for as long as
 // the row is there.
 var records = []check{
+	// When data is wrong the first question is who sent it, and with which request.
+	// Each step comes with a request of its own, so that an author taken from another
+	// step shows.
 	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
@@ -53,6 +56,8 @@ var records = []check{
 			}
 		}
 	}},
+	// Operators revoke keys that nobody uses. To note every request would be a write
+	// for each, so a minute is exact enough.
 	{"keys show when they were used", func(t *testing.T, store landfall.Store) {
 		author(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.UseKeys(t.Context(), "none", "k1") })
@@ -72,6 +77,8 @@ var records = []check{
 		})
 	}},
 
+	// An event about the supplier has no account in its key, and must not turn up
+	// among those of one.
 	{"events about a process are kept in order", func(t *testing.T, store landfall.Store) {
 		given := []landfall.Event{
 			{Type: landfall.EventSkipped, Key: key, Details: map[string]string{"reason": "twin “A”"}},
@@ -104,6 +111,7 @@ var records = []check{
 			return err
 		})
 	}},
+	// Receivers act on events, and would act on what never happened.
 	{"an event of a failed update is not there", func(t *testing.T, store landfall.Store) {
 		want(t, store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: key}); err != nil {
@@ -119,6 +127,7 @@ var records = []check{
 			return err
 		})
 	}},
+	// Read in another order, two acts can mean the opposite.
 	{"the audit of a subject is kept in order", func(t *testing.T, store landfall.Store) {
 		entries := []landfall.AuditEntry{
 			{Actor: "operator:ada", Action: "supplier.create", Subject: code, Detail: ""},

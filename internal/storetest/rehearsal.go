@@ -39,6 +39,9 @@ func failedDryly() landfall.Attempt {
 // rehearsals are dry runs. They do all the work and leave nothing but the word of it;
 // above all they hold nobody up who means it.
 var rehearsals = []check{
+	// Suppliers try a whole book this way on the real system. Anything that stayed
+	// would be an account or a mail that nobody wanted; that the real creation still
+	// works shows that no claim stayed either.
 	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		before := process(t, store, key)
@@ -49,6 +52,9 @@ var rehearsals = []check{
 		}
 		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 	}},
+	// It is granted beside the claim of somebody who means it, and neither may notice
+	// the other. Once the account exists there is nothing left to try, and it is told
+	// so.
 	{"a dry run holds nobody up and waits for nobody", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		held := claim(t, store, wish(key), landfall.ClaimGranted)
@@ -72,6 +78,7 @@ var rehearsals = []check{
 		stage(t, store, document(other, "2"), landfall.StagedAgain, 2)
 		claim(t, store, wish(other), landfall.ClaimGranted)
 	}},
+	// Whoever mends an account and tries it again wants to see whether it is mended.
 	{"a dry run keeps its failure until one passes", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		tried := rehearse(t, store, key)
@@ -86,6 +93,9 @@ var rehearsals = []check{
 			t.Errorf("the failure stays: %+v", found.Failure)
 		}
 	}},
+	// It found a fault in a document that was replaced while it looked. The fault
+	// would stand on the mended account, and somebody would mend it again. That it
+	// was tried is on record all the same.
 	{"a dry run says nothing about a later revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		tried := rehearse(t, store, key)
@@ -100,6 +110,8 @@ var rehearsals = []check{
 			t.Errorf("events %+v", kept)
 		}
 	}},
+	// They do all the work of a creation, so the limits have to hold them too. Each
+	// way of ending gives the place back: passing, failing and dying.
 	{"dry runs count toward the limits until they end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		limit(t, store, 2)
@@ -123,11 +135,14 @@ var rehearsals = []check{
 		}
 		short := own("1", true)
 		short.Lease = time.Millisecond
+		// Nobody ends this one. Its lease has to.
 		claim(t, store, short, landfall.ClaimGranted)
 		time.Sleep(5 * time.Millisecond)
 		claim(t, store, own("3", false), landfall.ClaimGranted)
 		create(t, store, firm, house())
 	}},
+	// They take no claim from each other, so many may write about one account at
+	// once. Each of those that were told they passed is on record.
 	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External, "2")
 		other := landfall.Key{Supplier: code, External: "2"}

@@ -66,6 +66,10 @@ func skip(t *testing.T, store landfall.Store, key landfall.Key) {
 // retentions let go what was kept long enough. What goes is exactly that, what is
 // still needed stays however old it is, and that something was there stays known.
 var retentions = []check{
+	// How long personal data is kept is promised to a supplier. The hash stays, by
+	// which it can still be shown what was staged. The account that is being created
+	// is the one whose document is needed at this moment: it is old enough, and it
+	// must stay.
 	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending", "skipped", "claimed")
 		imported := numbered("imported")
@@ -77,6 +81,8 @@ var retentions = []check{
 			t.Errorf("%+v went that is kept for ever", gone)
 		}
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		// The dry run comes first: it has to count the same, and leave it all for the
+		// second.
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Documents: 4}) {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -96,10 +102,16 @@ var retentions = []check{
 				t.Errorf("%+v", revision)
 			}
 		}
+		// The purge went by while the claim was held, and the creation must not have
+		// noticed.
 		create(t, store, busy, house())
 		tallied(t, store)
 		holds(t, store)
 	}},
+	// Such an account waits and can never be created, and without a failure nobody
+	// would see why. The same content has to be a new revision this time: compared by
+	// its hash alone it would be "nothing new", and the document would never come
+	// back.
 	{"an account whose document is gone says so until it is staged again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		one, two := numbered("1"), numbered("2")
@@ -115,6 +127,8 @@ var retentions = []check{
 		for _, key := range []landfall.Key{one, two} {
 			rehearsal := wish(key)
 			rehearsal.DryRun = true
+			// Alone and in a slice, in earnest and as a dry run: these are different
+			// statements.
 			for _, request := range []landfall.ClaimRequest{wish(key), rehearsal} {
 				claim(t, store, request, landfall.ClaimDocumentGone)
 				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
@@ -126,6 +140,8 @@ var retentions = []check{
 			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
 			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
 		}
+		// From here on everything is kept again, or the new document could go before
+		// it is used.
 		keeping(t, store, landfall.Retention{}, 0)
 		create(t, store, claim(t, store, wish(one), landfall.ClaimGranted), house())
 		if kept := revisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
@@ -134,6 +150,8 @@ var retentions = []check{
 		tallied(t, store)
 		holds(t, store)
 	}},
+	// An account that is taken back waits to be created again, from its document. The
+	// undo window therefore keeps documents longer than their own time says.
 	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending")
 		create(t, store, claim(t, store, wish(numbered("imported")), landfall.ClaimGranted), house())
@@ -152,6 +170,8 @@ var retentions = []check{
 		_, err := store.Purge(t.Context(), landfall.PurgeOrder{Supplier: "NONE"})
 		want(t, err, landfall.ErrNotFound)
 	}},
+	// The words may quote a person, the codes and places cannot. Lists and groups of
+	// failures are made from codes, so an old failure still stands in them as it did.
 	{"failures lose their words and keep their codes", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store, "failed", "skipped")
@@ -180,6 +200,9 @@ var retentions = []check{
 		tallied(t, store)
 		holds(t, store)
 	}},
+	// That somebody was told must stay known, because an account whose customer was
+	// told is not taken back. A reply may repeat the address, so it goes too. The
+	// mail that still waits needs its address however old it is.
 	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		writing(t, store, code)
@@ -196,11 +219,15 @@ var retentions = []check{
 		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].Gone || !found[0].Told() || found[0].SettledAt.IsZero() {
 			t.Errorf("%+v", found)
 		}
+		// Nothing may be taken from a mail that has still to be sent.
 		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.Gone {
 			t.Errorf("%+v", waits)
 		}
 		holds(t, store)
 	}},
+	// A purge of years of data must never hold up today's work, so each step is
+	// bounded and whatever is held at the moment is passed over. What was passed over
+	// is found the next time: in the end nothing may be left.
 	{"a purge goes in steps beside those who stage and create", func(t *testing.T, store landfall.Store) {
 		const many = 450 // more than two steps
 		staged(t, store)
@@ -212,6 +239,8 @@ var retentions = []check{
 					t.Error(err)
 				}
 				outcome, err := store.Claim(t.Context(), wish(own))
+				// Many ask at once, and that the store has too much to do is no
+				// finding of this case.
 				if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 				}

@@ -54,11 +54,16 @@ func heldBy(t *testing.T, store landfall.Store) (names []string) {
 // eventRetentions let events go that nobody waits for any more. A webhook that is
 // behind holds them back, and a reader who comes too late is told so.
 var eventRetentions = []check{
+	// A reader who comes back after a long time must be told that he missed
+	// something, and that needs to be known up to where events went. The newest one
+	// stays so that the numbers go on from it: a number that was given twice would
+	// hide an event from every reader.
 	{"events go from the beginning of the log, the newest stays, and it is known up to where", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		happen(t, store, "a", "b", "c", "d")
 		agreed(t, store)
 		before := lastEvent(t, store)
+		// First with a time that nothing has reached: young events stay.
 		keeping(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || goneThrough(t, store) != (landfall.EventPlace{}) {
 			t.Errorf("%+v went that is young", gone)
@@ -87,6 +92,8 @@ var eventRetentions = []check{
 		}
 		holds(t, store)
 	}},
+	// What verifies holds accounts against their events. It has to know that those
+	// went, or every purge would be followed by alarms about accounts that are fine.
 	{"accounts and those taken back are whole without their old events", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		for _, external := range []string{"1", "2"} {
@@ -112,6 +119,8 @@ var eventRetentions = []check{
 		same(t, logged(t, store), "x")
 		holds(t, store)
 	}},
+	// The search learns of new accounts from the log alone. An event that went before
+	// it was read is an account that nobody ever finds by name.
 	{"what the search has not read yet stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		agreed(t, store)
@@ -125,6 +134,8 @@ var eventRetentions = []check{
 			t.Errorf("%+v", gone)
 		}
 	}},
+	// A webhook is switched off for a repair and expects to go on where it was. Whom
+	// the events wait for is told by name, since somebody has to repair or remove it.
 	{"what a webhook has not received stays, switched on or not", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c", "d")
@@ -162,6 +173,9 @@ var eventRetentions = []check{
 			t.Errorf("%+v", gone)
 		}
 	}},
+	// The position of a webhook is behind these, so the position alone would let them
+	// go. What was given up can be replayed, for which the event has to be there.
+	// Events between those that are held may go, and the log has gaps then.
 	{"what waits for another attempt or was given up stays until it is received", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c", "d", "e")
@@ -181,6 +195,7 @@ var eventRetentions = []check{
 		same(t, heldBy(t, store), []string{hook})
 		holds(t, store)
 		mine = hookClaim(t, store)
+		// The event that waited is still whole after the purge, and can be delivered.
 		again := readRound(t, store, mine, 10)
 		if len(again.Waiting) != 1 || again.Waiting[0].Event.Key.External != "a" {
 			t.Fatalf("%+v", again)
@@ -191,6 +206,8 @@ var eventRetentions = []check{
 		}
 		same(t, logged(t, store), "ce")
 	}},
+	// There may be far more events than accounts. Each step has to be short enough
+	// that those who write never wait for it.
 	{"many events go in small steps beside those who write others", func(t *testing.T, store landfall.Store) {
 		const many = 450
 		staged(t, store)

@@ -13,6 +13,10 @@ const felt = 1100 * time.Millisecond
 // revocations are felt by what is under way: every kind of write asks for its key in
 // the transaction that writes.
 var revocations = []check{
+	// A key is revoked because it is in the wrong hands, and requests that were let
+	// in before may be under way for long. The check at the door is therefore not
+	// enough. A store may remember a good key for a second, which is why the case
+	// waits before it tries.
 	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		imported(t, store, "posted")
@@ -66,6 +70,8 @@ var revocations = []check{
 			want(t, good[i], nil)
 		}
 		same(t, process(t, store, landfall.Key{Supplier: code, External: "revoked"}).Revision, 1)
+		// Disabling stops all keys at once and can be taken back. Enabled again it
+		// works without a pause, since only good news may be remembered.
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, true) })
 		time.Sleep(felt)
 		want(t, writes("good", "disabled")[0], landfall.ErrRevoked)
@@ -74,6 +80,10 @@ var revocations = []check{
 		// The claim was not touched: whoever may write goes on with it.
 		same(t, create(t, store, held, house()).Verdict, landfall.Created)
 	}},
+	// Everything an attempt does between its claim and its end is tried with the dead
+	// key, and nothing of it may be on record. The claims are freed all the same:
+	// otherwise whoever cleans up after a theft would first have to wait for the
+	// leases of the thief.
 	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "claimed", "dry", "counted", "fresh")

@@ -13,6 +13,10 @@ import (
 // runs are worked on by many replicas that may die at any moment. Each account is
 // settled once, the sums are those of the members, and a run ends.
 var runs = []check{
+	// Two runs over the same accounts would spend half of their work on refusing each
+	// other, and the figures of neither would say how far the supplier is. Those who
+	// come too late are given the live run, so that they can follow it instead of
+	// asking what it is called.
 	{"of many runs of a supplier at once one is kept", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1")
 		var kept atomic.Int64
@@ -44,6 +48,7 @@ var runs = []check{
 		if len(live) != 1 || live[0].State != landfall.RunWaiting {
 			t.Fatalf("live runs %+v", live)
 		}
+		// Only a run that has not ended is in the way of the next.
 		change(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
 		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, AtOnce: 5})
 		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.AtOnce != 5 || !second.Plan.DryRun || second.Plan.Team != team {
@@ -73,6 +78,9 @@ var runs = []check{
 			t.Errorf("the newest of each supplier %+v", listed)
 		}
 	}},
+	// A run is announced with a number of accounts, and people sign for that number.
+	// What is staged later must not creep in, what is imported or skipped must not be
+	// counted, and a sample must be the same accounts whoever draws it.
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(12)...)
 		own := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: numbers(12)[number]} }
@@ -97,6 +105,8 @@ var runs = []check{
 		} {
 			run := newRun(t, store, test.plan)
 			began := choose(t, store, run.ID)
+			// It comes after the choice has ended, and choosing once more must not
+			// find it.
 			stage(t, store, document(landfall.Key{Supplier: code, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
 			if done, err := store.ChooseRun(t.Context(), run.ID); err != nil || !done {
 				t.Errorf("choosing what is chosen: %t, %v", done, err)
@@ -113,12 +123,17 @@ var runs = []check{
 				t.Errorf("%+v begins as %+v", test.plan, began)
 			}
 			update(t, store, func(tx landfall.Tx) error {
+				// The next plan would select it, and all of them are to begin with
+				// the same accounts.
 				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: code, External: "late " + run.ID}, "")
 				return err
 			})
 			change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
 		}
 	}},
+	// Every replica that finds the run goes on choosing where it is. An account
+	// chosen twice would be counted twice, and one that each left to the other would
+	// never be moved.
 	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
@@ -136,10 +151,17 @@ var runs = []check{
 			t.Errorf("chosen %v", got)
 		}
 	}},
+	// The sums of a run are what everybody watches, and they are added up from
+	// settlements. A worker that hears nothing settles again, so the second time must
+	// neither count nor create anything. The last member has no outcome at first and
+	// is let go: it has to come back in the same slice, and only after it is the run
+	// done.
 	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c", "d")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 4)
+		// All members are in the slice that is held, so there is none for anybody
+		// else.
 		noSlice(t, store, run.ID)
 		claims := claimAll(t, store, slice)
 		settlement := landfall.Settlement{
@@ -196,12 +218,16 @@ var runs = []check{
 			created = append(created, key.External)
 		}
 		same(t, created, []string{"a", "d"})
+		// Who receives the event tells by it which run moved the account.
 		for event := range slices.Values(events(t, store, landfall.Key{Supplier: code, External: "a"})) {
 			if event.Details["run"] != run.ID {
 				t.Errorf("the event does not name the run: %+v", event)
 			}
 		}
 	}},
+	// A dry run leaves no account behind by which a second settlement could be told
+	// from the first: what fences it is that its slice is done. Counted twice it
+	// would foretell more accounts than there are.
 	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
@@ -226,11 +252,15 @@ var runs = []check{
 			t.Error("a dry run created something")
 		}
 	}},
+	// A worker that was stopped for longer than its lease still has its claims, which
+	// have leases of their own, so the token of the slice alone must hold it back. It
+	// is tried while nobody has the slice and again when somebody has.
 	{"who lost a slice writes nothing for it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		lost := takeSlice(t, store, run.ID, time.Millisecond, 1)
 		claims := claimAll(t, store, lost)
+		// The lease was a millisecond, and by now it has ended by any clock.
 		time.Sleep(5 * time.Millisecond)
 		settlement := landfall.Settlement{Created: []landfall.RunCreation{made(lost, 0, claims[0])}}
 		_, err := store.SettleSlice(t.Context(), lost, settlement)
@@ -239,6 +269,8 @@ var runs = []check{
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		_, err = store.SettleSlice(t.Context(), lost, settlement)
 		want(t, err, landfall.ErrFenced)
+		// To leave what is somebody else's by now is no error, and it must not put
+		// that other worker's slice off for an hour.
 		if err := store.LeaveSlice(t.Context(), lost, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -250,6 +282,9 @@ var runs = []check{
 			t.Errorf("state %s", state)
 		}
 	}},
+	// What a worker leaves because something outside is down would be taken up again
+	// at once by the next, and all of them would do nothing but knock. The count of
+	// tries is what the pauses grow by, so it must survive the change of hands.
 	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -263,6 +298,10 @@ var runs = []check{
 			t.Errorf("tries %d", again.Tries)
 		}
 	}},
+	// Who asked for the limit means all workers together. Seventy is no multiple of
+	// what a worker takes, so the second gets only what is left; and when the
+	// supplier's limit is lowered in the middle of a run, the next who takes a slice
+	// feels it.
 	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(landfall.SliceSize*2+1)...)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{AtOnce: 70}).ID)
@@ -283,6 +322,10 @@ var runs = []check{
 			t.Errorf("slice %d", last.Number)
 		}
 	}},
+	// Somebody who pauses a run wants to know when nothing moves any more, and that
+	// is not when he asked: a worker may be in the middle of its slice. The time of
+	// the pause does not count as work, or the pace of the run would seem slower with
+	// every pause.
 	{"a run that stops lets nobody begin and comes to rest", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -308,12 +351,15 @@ var runs = []check{
 		if !rest() {
 			t.Error("it does not rest")
 		}
+		// From here on the clock of the run stands still; the sleep is to show it.
 		paused := change(t, store, run.ID, func(run *landfall.Run) { run.Rest() })
 		time.Sleep(20 * time.Millisecond)
 		if later := seen(t, store, run.ID); paused.State != landfall.RunPaused || later.Worked != paused.Worked || later.Worked <= 0 {
 			t.Errorf("paused %+v, later %+v", paused, later)
 		}
 		change(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
+		// The supplier's pause stops a run without changing it: when the supplier
+		// goes on, so does the run, and nobody has to remember to resume it.
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
@@ -323,6 +369,10 @@ var runs = []check{
 		}
 		takeSlice(t, store, run.ID, time.Minute, 1)
 	}},
+	// A run goes on for hours after its request was answered. A key that is revoked
+	// because it was stolen must not go on creating accounts through a run that it
+	// began. The account waits again afterwards, so that somebody else can take it up
+	// without waiting for a lease.
 	{"nothing of a run is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "a")
@@ -338,6 +388,7 @@ var runs = []check{
 			})
 			return err
 		})
+		// The organisation was not given: it is the key's, and the store looks it up.
 		by := landfall.Author{Organisation: organisation, KeyID: "k", RequestID: "r"}
 		if run.CreatedBy != by || run.ActsFor != by {
 			t.Errorf("created by %+v, acts for %+v", run.CreatedBy, run.ActsFor)

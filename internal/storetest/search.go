@@ -12,12 +12,22 @@ import (
 // searches find people by what they are called. Whoever was taken back or erased must
 // not be found, even where terms are entered later than they were thought of.
 var searches = []check{
+	// Somebody on the telephone knows a name or a postcode and hardly ever a number.
 	{"accounts are found by everything they are called", findByEverything},
+	// Whoever has just staged an account looks for it next, and cannot wait for the
+	// clerk that enters terms.
 	{"staged accounts are found by their numbers at once", findStaged},
+	// A common name must not cost more than a rare one, and a list that is cut off
+	// without a word looks complete.
 	{"a search is as long as its limit and says that there is more", findLimited},
+	// Terms are kept in tables of their own, which an undo could forget.
 	{"accounts taken back are not found", findUndone},
+	// An index that still knows the name would break the promise of the erasure.
 	{"erased accounts are not found, whenever their terms are entered", findErased},
+	// An account that is left out is not missed by anybody until somebody needs it.
 	{"no account is left out or entered twice when several enter terms", findEnteredBySeveral},
+	// The clerk may have read the account just before it went, and must not write
+	// after it.
 	{"what is taken back while terms are entered is not found", findRacedUndo},
 }
 
@@ -93,6 +103,7 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	if behind := find(t, store, landfall.FindQuery{}).Behind; behind == 0 {
 		t.Error("nothing was entered, and the search is not behind")
 	}
+	// By its number it is found before anything was entered.
 	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}}, "A-1")
 	enterAll(t, store)
 	term := func(kind landfall.TermKind, text string) landfall.FindQuery {
@@ -119,6 +130,7 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	finds(t, store, term(landfall.TermPostcode, "SW1Y4JH"), "A-1")
 	finds(t, store, term(landfall.TermPostcode, "LS1"), "A-1")
 	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")
+	// A word is looked for among its own kind alone, or a number would find people.
 	finds(t, store, term(landfall.TermName, "120002"))
 	found := find(t, store, named("lovelace")).Accounts[0]
 	if found.Key != key || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
@@ -143,6 +155,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" || one.Name != "" {
 		t.Errorf("found %+v", one)
 	}
+	// Wildcards are text, and the middle of a number is no beginning.
 	finds(t, store, landfall.FindQuery{Externals: []string{"%", "_", "3", "x"}})
 	finds(t, store, landfall.FindQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
 }
@@ -176,6 +189,7 @@ func findUndone(t *testing.T, store landfall.Store) {
 	undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
 	finds(t, store, named("lovelace"))
 	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}})
+	// The process is there and waits, so it is found as what it is.
 	finds(t, store, landfall.FindQuery{Externals: []string{"A-1"}}, "A-1")
 	// Created again from other data it is found by those alone.
 	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), hopper())
@@ -248,6 +262,8 @@ func findErased(t *testing.T, store landfall.Store) {
 	for _, number := range []string{"A-1", "A-2"} {
 		own := landfall.Key{Supplier: code, External: number}
 		create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		// The second account is erased while the clerk has still to read its creation
+		// in the log.
 		if number == "A-1" {
 			enterAll(t, store)
 		}
@@ -258,6 +274,7 @@ func findErased(t *testing.T, store landfall.Store) {
 	}
 	enterAll(t, store)
 	finds(t, store, named("lovelace"))
+	// That there was an account is not personal, and stays.
 	finds(t, store, landfall.FindQuery{Externals: []string{"A-"}}, "A-1", "A-2")
 	look(t, store, func(view landfall.View) error {
 		one, err := view.Revision(t.Context(), key, 1)

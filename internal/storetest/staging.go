@@ -12,6 +12,9 @@ import (
 // stagings are what suppliers send again and again. The same bytes change nothing,
 // other bytes are a new revision, and an account that is past that says why not.
 var stagings = []check{
+	// The process is compared whole: a field that a later feature adds must have
+	// nothing in it at the beginning. Both times are the same, since nothing else has
+	// been staged.
 	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		given := document(key, "one")
@@ -26,6 +29,9 @@ var stagings = []check{
 			t.Errorf("got %+v, want %+v", found, want)
 		}
 	}},
+	// Suppliers send whole books again after every doubt. If each time made a
+	// revision, what really changed could not be found among them, and a change of
+	// the time alone would make untouched accounts look new.
 	{"the same content again changes nothing", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
@@ -38,6 +44,9 @@ var stagings = []check{
 			t.Errorf("%d revisions", len(history))
 		}
 	}},
+	// A book of hundreds of accounts has a bad one now and then, and the good ones
+	// must not be lost with it, nor take its verdict. The bad ones stand far apart
+	// among hundreds, so that a verdict which slips to a neighbour is found.
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
@@ -51,6 +60,9 @@ var stagings = []check{
 		}
 		given[foreign].Key.Supplier = "NOBODY"
 		given[broken].Key.External = "\x00"
+		// The others come from somebody who has read them as JSON already. A store
+		// may spare itself reading those again, and this one shows that it does not
+		// spare itself all.
 		given[unread].Document, given[unread].Sound = []byte("{"), false
 		check := func(first, again landfall.StageVerdict, revision int) {
 			t.Helper()
@@ -83,6 +95,10 @@ var stagings = []check{
 			t.Errorf("nothing is %+v", got)
 		}
 	}},
+	// When a supplier and an operator disagree about what was sent, the history
+	// decides. The third content is that of the first: it is compared with the newest
+	// revision alone, or somebody who goes back to what he sent before would be told
+	// that nothing changed.
 	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		contents := []string{"one", "two", "one"}
@@ -109,6 +125,10 @@ var stagings = []check{
 			t.Errorf("got %+v", found)
 		}
 	}},
+	// After a pause or the end of a migration nothing may change any more, not even
+	// with the content that is there already: a caller who was told "staged" would
+	// expect an account. That what was there is untouched shows when the supplier
+	// goes on.
 	{"a supplier that is not Ongoing refuses", func(t *testing.T, store landfall.Store) {
 		stage(t, store, document(key, "one"), landfall.RefusedSupplier, 0)
 		supply(t, store)
@@ -129,6 +149,8 @@ var stagings = []check{
 		}
 		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
 	}},
+	// Who stages what exists needs its number and not the supplier's status: the
+	// migration may be complete because all of its accounts are there.
 	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		made := account(t, store, key)
@@ -142,6 +164,9 @@ var stagings = []check{
 			}
 		}
 	}},
+	// The mark is an operator's decision, and a supplier who sends the account once
+	// more must not undo it. A second mark changes nothing: the reason that stays is
+	// the one that was true when it was set.
 	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
@@ -170,6 +195,10 @@ var stagings = []check{
 		}
 		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
 	}},
+	// Marks are often set before a supplier begins to send. The process that carries
+	// such a mark was never staged, and if it outlived the mark every list would show
+	// an account that nobody has sent. The first staging afterwards is a first one
+	// for the same reason.
 	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -205,6 +234,8 @@ var stagings = []check{
 			return nil
 		})
 	}},
+	// An empty history is no error, since a caller asks for it beside the process and
+	// learns from that one that there is nothing.
 	{"an absent process is not found and has no history", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		look(t, store, func(view landfall.View) error {
@@ -217,6 +248,9 @@ var stagings = []check{
 			return err
 		})
 	}},
+	// Suppliers number their accounts as they like, and most of them begin with one.
+	// A store that forgot the supplier in a key would give one customer's account to
+	// another.
 	{"the same number of two suppliers are two processes", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -225,6 +259,10 @@ var stagings = []check{
 		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
 		stage(t, store, document(landfall.Key{Supplier: "OTHER", External: key.External}, "two"), landfall.StagedFirst, 1)
 	}},
+	// The hash is over bytes, and a document that came back otherwise could not be
+	// told from one that was tampered with. Spaces, the order of names, 1.10 and an
+	// escaped letter are what a database that understands JSON would tidy up; it is
+	// far longer than a page of either database.
 	{"a big document comes back byte for byte", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		given := document(key, "x")

@@ -100,6 +100,8 @@ func setStatus(ctx context.Context, store landfall.Store, status landfall.Suppli
 			return err
 		}
 		supplier.Status = status
+		// Read and saved in one update: cases change the status while others work,
+		// and must not write old settings over newer ones themselves.
 		return tx.SaveSupplier(ctx, supplier)
 	})
 }
@@ -165,6 +167,8 @@ func atOnce(times int, fn func(number int)) {
 			fn(number)
 		})
 	}
+	// All of them are waiting by now or soon will be. Started one by one, the first
+	// would often be done before the last begins, and nothing would meet.
 	close(start)
 	all.Wait()
 }
@@ -172,6 +176,8 @@ func atOnce(times int, fn func(number int)) {
 // recent fails the test unless an instant is about now.
 func recent(t *testing.T, at time.Time) {
 	t.Helper()
+	// The instant comes from the database's clock and is compared with this
+	// program's, so it may be on either side of now.
 	if age := time.Since(at); age < -time.Minute || age > time.Minute || at.Location() != time.UTC {
 		t.Errorf("%v is not now in UTC", at)
 	}

@@ -11,6 +11,8 @@ import (
 // suppliers have settings that decide about everything else; none may be lost or
 // take another's value on its way through the database.
 var suppliers = []check{
+	// Every field is set to something other than its default and then back: a setting
+	// that was forgotten in one statement shows in one of the two.
 	{"a supplier is kept whole", func(t *testing.T, store landfall.Store) {
 		given := landfall.Supplier{
 			Code: code, Name: "Acme Énergie", Status: landfall.Paused, DocumentRoot: "acme/2026", Currency: "EUR",
@@ -35,12 +37,16 @@ var suppliers = []check{
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveSupplier(t.Context(), given) })
 		compare()
 	}},
+	// A second creation would set an existing supplier back to the defaults, in the
+	// middle of its migration.
 	{"a supplier exists once", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		want(t, store.Update(t.Context(), func(tx landfall.Tx) error {
 			return tx.CreateSupplier(t.Context(), landfall.NewSupplier(code))
 		}), landfall.ErrExists)
 	}},
+	// Saving must not create: a mistyped code would become a supplier that nobody
+	// looks after.
 	{"an absent supplier is not found", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Supplier(t.Context(), code)
@@ -49,6 +55,7 @@ var suppliers = []check{
 			return nil
 		})
 	}},
+	// By bytes, as everything that is listed, whatever the language of the database.
 	{"suppliers are listed by code", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			for _, code := range []string{"b", "C", "a", "_"} {
@@ -70,6 +77,9 @@ var suppliers = []check{
 			return err
 		})
 	}},
+	// Suppliers compete with each other. Neither that one is there nor anything of it
+	// may be learnt by an organisation that has no grant, so both are the same
+	// ErrNotFound.
 	{"a grant is seen by its organisation alone", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -80,6 +90,7 @@ var suppliers = []check{
 			}
 			_, err := tx.GrantedSupplier(t.Context(), organisation, code)
 			want(t, err, landfall.ErrNotFound)
+			// Scripts that set things up are run again when they were interrupted.
 			for range 2 { // again is fine
 				if err := tx.Grant(t.Context(), code, organisation); err != nil {
 					return err
@@ -94,6 +105,8 @@ var suppliers = []check{
 			return err
 		})
 	}},
+	// Whoever takes back a grant that never was has probably mistyped a name, and the
+	// one that he meant still has its grant: he must be told.
 	{"grants can be taken back and are listed", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -120,6 +133,8 @@ var suppliers = []check{
 			return err
 		})
 	}},
+	// A grant to a name that is given only later would open a supplier to whoever
+	// takes it.
 	{"nothing is granted to or of nobody", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error {

@@ -10,6 +10,8 @@ import (
 // surveys are what dashboards show. They are counted without reading accounts, and
 // must come to what reading them would.
 var surveys = []check{
+	// It is asked before each claim, so that the first count is of none: a supplier
+	// with nothing under way is left out, and not told as zero.
 	{"claims that are alive are counted, and nothing deviates that was not touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "A-1", "A-2")
 		for alive, number := range []string{"A-1", "A-2"} {
@@ -26,6 +28,8 @@ var surveys = []check{
 			claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted)
 		}
 	}},
+	// It is the newest that counts, and a supplier that nobody has signed for must
+	// not appear with a time.
 	{"the last signature of each supplier is told", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		told := func() (at time.Time, signed bool) {

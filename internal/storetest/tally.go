@@ -68,15 +68,22 @@ func holding(t *testing.T, store landfall.Store, number, content string, figures
 // tallies are sums that every write keeps up. A write that forgot them would be seen
 // here, in whatever state it leaves an account.
 var tallies = []check{
+	// The sums are kept up by every write instead of being counted, since nobody
+	// waits for a count over millions of accounts. One write that forgets them makes
+	// all sums wrong from then on, so the account is sent through every state and
+	// both ways are compared each time.
 	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := houseFigures()
 		holding(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
 		sums(t, tallied(t, store), landfall.StandsPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
 		holding(t, store, "A-1", `{"other": 1}`, figures)
+		// The same content once more, which must not be added a second time.
 		holding(t, store, "A-1", `{"other": 1}`, figures)
 		found := tallied(t, store)
 		sums(t, found, landfall.StandsPending, 1, figures)
+		// The account has changed its currency, and nothing of it may stay in the old
+		// one.
 		sums(t, found, landfall.StandsPending, 0, landfall.Figures{Currency: "EUR"})
 
 		fail(t, store, key, landfall.Failure{Code: "x"})
@@ -121,6 +128,9 @@ var tallies = []check{
 		figures.Transact(landfall.Payment, 50)
 		sums(t, tallied(t, store), landfall.StandsCreated, 1, figures)
 	}},
+	// This is the difference that people have to explain before they sign. What the
+	// service adds of its own was never sent, and would look like an error if it were
+	// counted.
 	{"what an account has otherwise than it was sent is told apart", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := houseFigures()
@@ -145,6 +155,8 @@ var tallies = []check{
 		sums(t, found, landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		sums(t, found, landfall.StandsDeviates, 0, landfall.Figures{Currency: "EUR"})
 	}},
+	// A supplier says how many accounts he has, and these are among them though
+	// nothing of them was ever staged. Refused twice is still one account.
 	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -168,6 +180,9 @@ var tallies = []check{
 			t.Errorf("%d refused after one was staged", found.Refused)
 		}
 	}},
+	// Each amount fits into 64 bits and twelve of them do not. A sum that wraps
+	// around would look like a plausible debt. Folding adds them up once more, so it
+	// is asked before and after.
 	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
@@ -176,6 +191,8 @@ var tallies = []check{
 		fold(t, store)
 		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
 	}},
+	// Sums of nothing are zero, and zero is what a supplier hopes to see in some
+	// places.
 	{"tallies of an unknown supplier are not found", func(t *testing.T, store landfall.Store) {
 		look(t, store, func(view landfall.View) error {
 			_, err := view.Tallies(t.Context(), "NOBODY")
@@ -185,6 +202,8 @@ var tallies = []check{
 			return nil
 		})
 	}},
+	// Sums that are right only at night, when nothing happens, could not be signed by
+	// day.
 	{"tallies are exact at every moment", exactAtEveryMoment},
 }
 
@@ -220,6 +239,8 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	})
 	for caller := range callers {
 		working.Go(func() {
+			// What each caller does is the same each time, so that a failure can be
+			// looked for again; how they meet is not.
 			random := rand.New(rand.NewPCG(7, uint64(caller))) // the same each time
 			for range steps {
 				// That there is too much to do is no error: nothing was done then.

@@ -15,6 +15,7 @@ var errOwn = errors.New("the caller's own error")
 // transactions are what the rest relies on: all or nothing, one snapshot, and what
 // was read for a write is still so when it is written.
 var transactions = []check{
+	// All other cases take this for granted.
 	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Migration") })
 		look(t, store, func(view landfall.View) error {
@@ -23,6 +24,8 @@ var transactions = []check{
 			return err
 		})
 	}},
+	// Callers decide by their own errors, and half of an update is a state that no
+	// rule of theirs has foreseen.
 	{"a failed update leaves nothing and gives its error back", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
@@ -37,6 +40,7 @@ var transactions = []check{
 			return nil
 		})
 	}},
+	// Code that creates and then looks would otherwise believe that it failed.
 	{"an update reads what it wrote", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
@@ -46,6 +50,8 @@ var transactions = []check{
 			return err
 		})
 	}},
+	// A fault in one request must not cost the others their connection or leave a
+	// lock behind: the update that follows is to show that the store still works.
 	{"a panic in an update stays with its caller", func(t *testing.T, store landfall.Store) {
 		func() {
 			defer func() {
@@ -66,6 +72,8 @@ var transactions = []check{
 			return tx.CreateTeam(t.Context(), "Kept")
 		})
 	}},
+	// Updates may share a commit to save the disk. Whoever fails in it takes nobody
+	// along, and whoever succeeds keeps nothing of those that failed.
 	{"updates at once fail alone", func(t *testing.T, store landfall.Store) {
 		names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}
 		atOnce(len(names), func(number int) {
@@ -95,6 +103,8 @@ var transactions = []check{
 			return err
 		})
 	}},
+	// Each of them looked and found nothing. Only the database can decide, and what
+	// it says of the loser has to be ErrExists and not a driver's text.
 	{"of twins created at once one exists already", func(t *testing.T, store landfall.Store) {
 		results := make([]error, 16)
 		atOnce(len(results), func(number int) {
@@ -114,6 +124,7 @@ var transactions = []check{
 			t.Errorf("%d were created", created)
 		}
 	}},
+	// A page that shows a sum and its rows from two moments shows what never was.
 	{"a view is one snapshot", func(t *testing.T, store landfall.Store) {
 		look(t, store, func(view landfall.View) error {
 			before, err := view.Teams(t.Context())
@@ -128,9 +139,14 @@ var transactions = []check{
 			return err
 		})
 	}},
+	// A caller tells its own error from the store's by its identity.
 	{"a view's error comes back", func(t *testing.T, store landfall.Store) {
 		want(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
 	}},
+	// Nobody reads the answer of a caller who has left, so what he asked for must not
+	// happen behind his back. It is his leaving that he is told, and not that the
+	// database is away: that would set off alarms whenever a client closes a
+	// connection.
 	{"a caller who has left gets an error and no effect", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		gone, cancel := context.WithCancel(t.Context())
@@ -150,6 +166,8 @@ var transactions = []check{
 			return nil
 		})
 	}},
+	// The first half was written already. It must be gone, and the connection be fit
+	// for use.
 	{"leaving in the middle of an update undoes it", func(t *testing.T, store landfall.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := store.Update(ctx, func(tx landfall.Tx) error {
@@ -166,16 +184,21 @@ var transactions = []check{
 			return nil
 		})
 	}},
+	// Unlike one who has left, a caller who ran out of time may still be there and
+	// should come again, which is what ErrUnavailable says to him.
 	{"a deadline that has passed is unavailable", func(t *testing.T, store landfall.Store) {
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		want(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
 	}},
+	// A replica is given requests by this, so it must not say no while all is well.
 	{"a ping answers", func(t *testing.T, store landfall.Store) {
 		if err := store.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}},
+	// On the way down requests still arrive. They have to be told to go elsewhere,
+	// and must neither panic nor hang.
 	{"a closed store is unavailable", func(t *testing.T, store landfall.Store) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)

@@ -84,6 +84,10 @@ var additions = map[string]func(landfall.AccountBooks) landfall.Additions{
 // undos make an account what it was before it was created. What others have heard of
 // it, its number and its mails, is not undone but kept.
 var undos = []check{
+	// Somebody may have written the number down before the account went, and asks
+	// about it years later: the number must lead to when, by whom and why it was
+	// taken back. The reason is for those who answer for it and not for receivers of
+	// events, who get none of it.
 	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		before := process(t, store, key)
@@ -118,6 +122,10 @@ var undos = []check{
 			return err
 		})
 	}},
+	// The second account is smaller than the first in every place. A row of the first
+	// that was left anywhere would turn up on it, as somebody's old address or a
+	// charge that was wrong. The number must be another one, since the old one may be
+	// on a letter.
 	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
@@ -135,6 +143,7 @@ var undos = []check{
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, second.Number, 2, team, second.At
 		same(t, account(t, store, key), want)
 		// And once more: each undo leaves its line.
+		// An undo of a run must not take back what somebody created anew since.
 		undo(t, store, landfall.Undoing{Key: key, Run: "none-of-these"}, landfall.UndoNoAccount)
 		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
 		lines := undone(t, store, key)
@@ -142,6 +151,10 @@ var undos = []check{
 			t.Errorf("undone %+v", lines)
 		}
 	}},
+	// After the window others build on the account. It is the supplier's setting as
+	// it is now that counts and not the one at the creation, so an operator who needs
+	// more time can give it. How often one was kept is counted, since it says whether
+	// the window is too short.
 	{"an account is kept once its undo window is over", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		setWindow(t, store, 0)
@@ -158,6 +171,9 @@ var undos = []check{
 			return err
 		})
 	}},
+	// What was added came from somebody else, who was told that it is kept; with the
+	// account it would be gone without his knowing. Each kind is tried alone, because
+	// each has a table of its own that an undo could forget to look at.
 	{"an account to which anything was added is kept", func(t *testing.T, store landfall.Store) {
 		supply(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
@@ -176,6 +192,8 @@ var undos = []check{
 			same(t, undone(t, store, own), []landfall.UndoneAccount(nil))
 		}
 	}},
+	// Callers repeat postings that are there already. Had that alone kept the
+	// account, a mere repetition would take the undo away from the operator.
 	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
@@ -183,6 +201,8 @@ var undos = []check{
 		}}, landfall.Posted)
 		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
 	}},
+	// An undo that met a claim and reset the process would let two create it at once,
+	// so the claim has to stand as it was.
 	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
 		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
 		staged(t, store, key.External)
@@ -193,6 +213,9 @@ var undos = []check{
 			t.Errorf("state %s", found.State)
 		}
 	}},
+	// Whoever repeats an undo whose answer was lost must not take back the account
+	// that was created in the meantime. The number says which one was meant, and the
+	// time that comes back is that of the first undo.
 	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
@@ -207,6 +230,8 @@ var undos = []check{
 		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
 		account(t, store, key)
 	}},
+	// A supplier is paused because something went wrong, which is just when accounts
+	// have to be taken back.
 	{"the status of the supplier keeps no operator from taking back", func(t *testing.T, store landfall.Store) {
 		imported(t, store, "1", "2")
 		for external, status := range map[string]landfall.SupplierStatus{"1": landfall.Paused, "2": landfall.Complete} {
@@ -216,6 +241,8 @@ var undos = []check{
 			undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: external}}, landfall.Undone)
 		}
 	}},
+	// Each undo leaves a line, an event and an audit entry; two of them would say
+	// that there were two accounts.
 	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		var done, none atomic.Int32
@@ -235,6 +262,10 @@ var undos = []check{
 		}
 		same(t, len(undone(t, store, key)), 1)
 	}},
+	// A run is taken back account by account, by somebody who may be interrupted and
+	// begin again. What was created anew by hand is not the run's any more, though
+	// its key is the same. The tally of the run stays: it says what the run did, and
+	// that it did.
 	{"the accounts of a run are taken back as such, and counted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -244,6 +275,7 @@ var undos = []check{
 			Created: []landfall.RunCreation{made(slice, 0, claims[0]), made(slice, 1, claims[1]), made(slice, 2, claims[2])},
 		})
 		a, b := slice.Members[0].Key, slice.Members[1].Key
+		// The account is there, but it is not of that run.
 		undo(t, store, landfall.Undoing{Key: a, Run: "another"}, landfall.UndoNoAccount)
 		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.Undone)
 		undo(t, store, landfall.Undoing{Key: b}, landfall.Undone) // by itself, and yet the run's
@@ -271,6 +303,10 @@ var undos = []check{
 			t.Errorf("events %+v", told)
 		}
 	}},
+	// A customer who was told of an account cannot be untold. While a sender has the
+	// mail nobody knows whether it is out, so it counts as told. A refused mail told
+	// nobody, and its line stays so that the second account does not write to that
+	// address again.
 	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		writing(t, store, code)
@@ -293,13 +329,22 @@ var undos = []check{
 		sending = take(t, store, demand)
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
 		undo(t, store, landfall.Undoing{Key: own("3")}, landfall.Undone)
+		// Created again it would write to the address that was refused, if that were
+		// forgotten.
 		told(t, store, own("3"), "a@mail.co.uk")
 		if left := mailsOf(t, store, own("3")); len(left) != 1 || left[0].State != landfall.MailRefused {
 			t.Errorf("after a refusal and a second creation: %+v", left)
 		}
 	}},
+	// People decide by the forecast whether to take back thousands of accounts. It is
+	// counted by other statements than those that undo, so the two must be held
+	// against each other.
 	{"what an undo of a run would come to is what it comes to", undoForecast},
+	// If both won, a customer would be welcomed to an account that does not exist.
 	{"against a sender either the undo or the sender wins", undoAgainstSender},
+	// If both won, a payment that was answered as booked would be gone.
 	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
+	// Here the two are not about the same account: one may be ending while its
+	// successor begins, under one key.
 	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},
 }

@@ -36,6 +36,8 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	})
 	one := demand
 	one.Most = 1
+	// From now on the customer of d may have been told, while the mail of e still
+	// waits.
 	take(t, store, one)
 	forecast := func() (found landfall.UndoForecast) {
 		look(t, store, func(view landfall.View) (err error) {
@@ -54,6 +56,8 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		landfall.KeptHasPostings: 1, landfall.KeptErased: 1, landfall.KeptCustomersTold: 1,
 	}})
 	same(t, before.AllKept(), 3)
+	// Of several reasons the same one must be told by both; the window is looked at
+	// first.
 	setWindow(t, store, 0)
 	same(t, forecast(), landfall.UndoForecast{Gone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
 	setWindow(t, store, time.Hour)

@@ -99,6 +99,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 			if err != nil {
 				t.Error(err)
 			}
+			// Another has it, or the account is there: both are usual here.
 			if claimed.Verdict != landfall.ClaimGranted {
 				continue
 			}
@@ -115,8 +116,11 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
 	}
 	if left == 1 {
+		// Of the account that is left nothing may be from one of those that went.
 		balanced(t, account(t, store, key))
 	}
+	// A number that was given again would make the letters of two accounts look like
+	// one.
 	lines, numbers := undone(t, store, key), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {

@@ -8,6 +8,9 @@ import (
 
 // vendors are set by operators and used by whoever was granted them.
 var vendors = []check{
+	// Payment instructions are verified with whoever this names, so nothing may be
+	// mixed up. When it was created is the store's to say, whatever a caller brings
+	// along.
 	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
 		vendor := landfall.Vendor{
 			Code: "STRIPE_EU", Adapter: "stripe", BaseURL: "https://x", SecretEnv: "KEY",
@@ -27,6 +30,8 @@ var vendors = []check{
 				same(t, found, vendor)
 				return err
 			})
+			// A caller that saves what it has read brings a time along, and here it
+			// is a wrong one.
 			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // not ours to say
 		}
 		update(t, store, func(tx landfall.Tx) error {
@@ -51,6 +56,9 @@ var vendors = []check{
 			return nil
 		})
 	}},
+	// With the first grant the vendor belongs to those who were granted it. The trap
+	// is the way back: when the last grant is gone there are as few as at the
+	// beginning, and it must not be open to everybody again.
 	{"a vendor is for every supplier until it is granted to one", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -66,6 +74,8 @@ var vendors = []check{
 			t.Helper()
 			look(t, store, func(view landfall.View) error {
 				var found []string
+				// NONE is no supplier at all. A vendor that is open asks nobody who
+				// he is.
 				for _, supplier := range []string{"EAST", "NONE", "WEST"} {
 					vendor, err := view.GrantedVendor(ctx, supplier, "PAY")
 					if err == nil {
@@ -125,6 +135,8 @@ var vendors = []check{
 		})
 		may(true)
 	}},
+	// Some decisions look at all suppliers, and there is no single row to hold for
+	// them.
 	{"whoever holds the suppliers is alone with them", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		// Each of many looks whether it is the first, and creates a supplier only

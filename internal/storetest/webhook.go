@@ -102,6 +102,9 @@ func accounts(round landfall.WebhookRound) (text string) {
 // webhooks deliver every event at least once and in order, whichever replica sends
 // and whenever one dies; what cannot be delivered is kept and shown.
 var webhooks = []check{
+	// The old secret is kept beside the new one until an instant: receivers change
+	// theirs at a moment of their own, and a signature must be good for them before
+	// and after it.
 	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		until := time.UnixMicro(1_900_000_000_000_000).UTC()
@@ -140,6 +143,9 @@ var webhooks = []check{
 			return tx.RemoveWebhook(t.Context(), hook)
 		})
 	}},
+	// Two that served it would deliver side by side, and the receiver would see an
+	// account's events out of order. With nothing to deliver nobody gets a claim, so
+	// idle webhooks cost no work.
 	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		if claims := claimHooks(t, store); len(claims) != 0 {
@@ -161,9 +167,14 @@ var webhooks = []check{
 		if sum != 1 {
 			t.Errorf("%d have the claim", sum)
 		}
+		// A little longer than the lease, which the database's clock has to have
+		// ended.
 		time.Sleep(350 * time.Millisecond)
 		hookClaim(t, store)
 	}},
+	// An operator moves a webhook back to have events sent again. A sender that is in
+	// the middle of a round must not write its own position over his. That he saved
+	// it unchanged is enough to end the claim: nobody compares what changed.
 	{"who lost the claim of a webhook writes nothing", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -186,6 +197,9 @@ var webhooks = []check{
 			return err
 		})
 	}},
+	// An organisation that loses a grant must not receive what happened to that
+	// supplier's accounts, not even what happened before. The position moves past
+	// those events all the same, or the webhook would stand before them for ever.
 	{"rounds follow the log and what is granted", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c")
@@ -215,6 +229,10 @@ var webhooks = []check{
 			return err
 		})
 	}},
+	// Receivers build an account's state from its events, so nothing may overtake one
+	// that failed. Other accounts go on: one event that a receiver cannot digest must
+	// not stop all of them. What was given up is kept, and a replay begins its
+	// attempts anew.
 	{"what failed waits, and what is new of its account waits behind it", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "a")
@@ -275,6 +293,9 @@ var webhooks = []check{
 			t.Errorf("what was taken away still waits: %+v", round)
 		}
 	}},
+	// A receiver that is down is not helped by requests, and nothing is counted as
+	// failed for its events: the position stays. Since when it is failing must be
+	// known, for somebody to be told.
 	{"a webhook in trouble is left alone and counts how long", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -290,6 +311,8 @@ var webhooks = []check{
 			t.Errorf("got %+v", round.Webhook)
 		}
 	}},
+	// The receiver said itself that it will not come back. Nobody asked for the
+	// change, so the audit has to say why the webhook is off.
 	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -305,6 +328,8 @@ var webhooks = []check{
 			return err
 		})
 	}},
+	// Nothing leaves the house for an organisation that may not ask either. Enabled
+	// again it misses nothing.
 	{"the webhooks of a disabled organisation wait", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -315,9 +340,12 @@ var webhooks = []check{
 		if claims := claimHooks(t, store); len(claims) != 0 {
 			t.Error("it was claimed")
 		}
+		// The events were not lost while nobody could claim them.
 		set(false)
 		hookClaim(t, store)
 	}},
+	// One that always has something to deliver would otherwise be served for ever,
+	// and the others starve behind it.
 	{"webhooks that waited longest come first", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		update(t, store, func(tx landfall.Tx) error {
