@@ -157,8 +157,11 @@ func (b *batch) sort() {
 	for i := range b.slots {
 		key := b.entry(i).key
 		var head [8]byte
-		copy(head[1:], key[b.common:])
 		head[0] = byte(min(len(key), 255))
+		// Of longer keys a byte cannot tell the lengths, which count first.
+		if len(key) < 255 {
+			copy(head[1:], key[b.common:])
+		}
 		b.slots[i].head = binary.BigEndian.Uint64(head[:])
 	}
 	slices.SortFunc(b.slots, func(x, y slot) int {
