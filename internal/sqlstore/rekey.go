@@ -77,9 +77,15 @@ func (s *Store) round(ctx context.Context) (at round, err error) {
 			return err
 		}
 		if err == nil {
-			at.place = max(0, slices.IndexFunc(rekeyed, func(r *rekeying) bool { return r.table == place }))
-			if place == "search_term" {
+			at.place = slices.IndexFunc(rekeyed, func(r *rekeying) bool { return r.table == place })
+			switch {
+			case place == "search_term":
 				at.place = len(rekeyed)
+			case at.place < 0:
+				// A table of another version: begin with the first row of the first
+				// one, for its keys say nothing about ours.
+				at.place = 0
+				return nil
 			}
 			at.after, err = readPlace(after)
 			return err
