@@ -40,7 +40,7 @@ func prepare(ctx context.Context) (*machinery, error) {
 	}
 	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]siege{}}
 	// As a release is built: with what the compiler was told of busy servers.
-	build := exec.CommandContext(ctx, "go", "build", "-pgo", profileOfBusyServers, "-o", m.program, "./cmd/landfall")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-pgo", profileOfBusyServers, "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)
 	}
