@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -99,6 +100,13 @@ func (c *counts[T]) begin(key string, of int, now time.Time, v *visit) (one *cou
 		}
 	}
 	one = &counting[T]{Of: of, Began: now, over: make(chan struct{})}
+	// Those under way are bounded as well: whoever opens page after page gets
+	// no further count, and not a queue without an end.
+	if len(c.byKey) >= mostCounts && known == nil {
+		one.Ended, one.Trouble = now, "Too many others are being counted. Read the page again in a while."
+		close(one.over)
+		return one, false
+	}
 	// Of a count that failed there are no figures to show meanwhile.
 	if c.former && known != nil && known.Trouble == "" {
 		one.before = known
@@ -127,7 +135,7 @@ func (c *counts[T]) run(ctx context.Context, one *counting[T], clock func() time
 	var err error
 	select {
 	case c.turns <- struct{}{}:
-		found, err = how(ctx, func(looked, of int) {
+		found, err = safely(ctx, how, func(looked, of int) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			one.Looked, one.Of = looked, of
@@ -143,6 +151,17 @@ func (c *counts[T]) run(ctx context.Context, one *counting[T], clock func() time
 	if err != nil {
 		one.Trouble = landfall.Told("counting accounts", err).Detail
 	}
+}
+
+// safely keeps a fault of ours to the count it happened in: nobody above would
+// catch it behind a page, and the whole service would end.
+func safely[T any](ctx context.Context, how looking[T], progress func(looked, of int)) (found T, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %T", fault)
+		}
+	}()
+	return how(ctx, progress)
 }
 
 // behind is a context for what goes on behind a page, until the service ends.

@@ -85,9 +85,9 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 }
 
 // inBatches streams what next reads, a batch at a time. Each batch is a short
-// transaction of its own; next starts behind the batch before. While one batch
-// is being taken the next one is read, so that neither the database nor whoever
-// takes the rows waits for the other.
+// transaction of its own; next starts behind the batch before. From the second on
+// the next one is read while one is being taken, so that neither the database nor
+// whoever takes the rows waits for the other.
 func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := limit
@@ -100,20 +100,24 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 			batch.rows, batch.err = next(batch.wanted)
 			return batch
 		}
-		for batch := read(); ; {
+		for batch, ahead := read(), false; ; ahead = true {
 			if batch.err != nil {
 				var none T
 				yield(none, batch.err)
 				return
 			}
 			more := len(batch.rows) == batch.wanted && (limit == 0 || left > 0)
-			ahead := func() readBatch[T] { return batch }
-			if more {
-				ahead = meanwhile(read)
+			following := read
+			// Who has taken a whole batch wants more; a page that shows a few rows
+			// of the first one does not, and would wait for what nobody reads.
+			if more && ahead {
+				following = meanwhile(read)
 			}
 			taken := batch.handOver(yield)
-			// Also when nobody wants it any more: it must not outlive the list.
-			if batch = ahead(); !more || !taken {
+			if more && (taken || ahead) {
+				batch = following() // also when nobody wants it: it must not outlive the list
+			}
+			if !more || !taken {
 				return
 			}
 		}
