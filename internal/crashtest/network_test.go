@@ -29,7 +29,7 @@ func TestAllAnswersLostAtOnce(t *testing.T) {
 			stall(t, cluster, "nobody")
 			time.Sleep(time.Second)
 			line.lose(func() { stall(t, cluster, "") })
-			if took := c.recovers(l, 30*time.Second); took > 5*time.Second {
+			if took := c.recovers(l, 30*time.Second); took > 10*time.Second {
 				t.Errorf("new connections work, and the service takes writes only after %s", took)
 			}
 		}
@@ -40,6 +40,11 @@ func TestAllAnswersLostAtOnce(t *testing.T) {
 	}
 	f.unharmed()
 }
+
+// silenceLimit is how long a connection may say nothing before it is given up,
+// with as much again for a busy machine: a silence that ends sooner leaves
+// connections behind that look as if they worked.
+const silenceLimit = 2 * 9 * time.Second
 
 // requestLimit is what any caller has to wait at most for an answer, whatever
 // the database does.
@@ -76,7 +81,7 @@ func TestSilentDatabase(t *testing.T) {
 		asking.Wait()
 		t.Logf("the silence lasts for %s", time.Since(began))
 		line.speak()
-		if took := c.recovers(l, 60*time.Second); took > 5*time.Second {
+		if took := c.recovers(l, 60*time.Second); took > silenceLimit {
 			t.Errorf("new connections work, and the service takes writes only after %s", took)
 		}
 		eventually(t, 10*time.Second, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })

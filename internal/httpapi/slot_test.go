@@ -67,9 +67,6 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dialled.Close()
-		if err := dialled.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-			t.Fatal(err)
-		}
 		fmt.Fprint(dialled, "GET /endless/ HTTP/1.1\r\nHost: x\r\n\r\n")
 		select {
 		case err := <-left:
