@@ -99,25 +99,41 @@ const FailedText = failedProcesses
 // Plan says how the database carries out a query with these numbers and
 // strings, the way it does for everybody: on PostgreSQL it is carried out.
 func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
-	line := func(scan scanner, line *string) error { return scan(line) }
 	err = s.View(ctx, func(v landfall.View) error {
-		session := v.(*view).session
-		if !session.engine.Arrays() {
-			line = func(scan scanner, line *string) error { return scan(new(int), new(int), new(int), line) }
-			plan, err = collect(ctx, session, line, "EXPLAIN QUERY PLAN "+text, args...)
-			return err
-		}
-		if err := session.ignore(ctx, `PREPARE probe AS `+text); err != nil {
-			return err
-		}
-		values := make([]string, len(args))
-		for i, arg := range args {
-			values[i] = "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
-		}
-		plan, err = collect(ctx, session, line, `EXPLAIN ANALYZE EXECUTE probe (`+strings.Join(values, ", ")+`)`)
-		return errors.Join(err, session.ignore(ctx, `DEALLOCATE probe`))
+		plan, err = v.(*view).session.plan(ctx, text, args...)
+		return err
 	})
 	return plan, err
+}
+
+// PlanOfNumbers is Plan for how the clerk of the search finds accounts: in a
+// long read, which is kept from sorting.
+func (s *Store) PlanOfNumbers(ctx context.Context, numbers ...string) (plan []string, err error) {
+	err = s.stream(ctx, func(v *view) error {
+		these, list, err := among(v, "text", numbers)
+		if err == nil {
+			plan, err = v.session.plan(ctx, numberedText(these), list)
+		}
+		return err
+	})
+	return plan, err
+}
+
+func (s *session) plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
+	line := func(scan scanner, line *string) error { return scan(line) }
+	if !s.engine.Arrays() {
+		line = func(scan scanner, line *string) error { return scan(new(int), new(int), new(int), line) }
+		return collect(ctx, s, line, "EXPLAIN QUERY PLAN "+text, args...)
+	}
+	if err := s.ignore(ctx, `PREPARE probe AS `+text); err != nil {
+		return nil, err
+	}
+	values := make([]string, len(args))
+	for i, arg := range args {
+		values[i] = "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
+	}
+	plan, err = collect(ctx, s, line, `EXPLAIN ANALYZE EXECUTE probe (`+strings.Join(values, ", ")+`)`)
+	return plan, errors.Join(err, s.ignore(ctx, `DEALLOCATE probe`))
 }
 
 // ignore runs a statement that gives nothing.

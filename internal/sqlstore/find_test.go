@@ -151,5 +151,10 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 				t.Errorf("%s: %v\n%s", index, err, text)
 			}
 		}
+		// Whoever enters terms looks a few numbers up among all there are.
+		plan, err := store.PlanOfNumbers(t.Context(), "A-1234", "A-77")
+		if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "process_account_number") {
+			t.Errorf("entering terms: %v\n%s", err, text)
+		}
 	})
 }
