@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +31,12 @@ var bulkKinds = []string{
 // post sends a body and gives the status and what came back.
 func (w *world) post(t *testing.T, path, media string, body io.Reader) (int, string) {
 	t.Helper()
+	return w.converse(t, path, media, body, func(string) {})
+}
+
+// converse sends a body and hears every line of the answer as it comes.
+func (w *world) converse(t *testing.T, path, media string, body io.Reader, hear func(line string)) (status int, heard string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/v1/data-import/"+path, body)
 	if err != nil {
 		t.Fatal(err)
@@ -39,11 +48,17 @@ func (w *world) post(t *testing.T, path, media string, body io.Reader) (int, str
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	read, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
+	var all strings.Builder
+	for lines := bufio.NewReader(answer.Body); ; {
+		line, err := lines.ReadString('\n')
+		all.WriteString(line)
+		hear(line)
+		if errors.Is(err, io.EOF) {
+			return answer.StatusCode, all.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
 	}
-	return answer.StatusCode, string(read)
 }
 
 // sendLines sends lines and gives the answers and the summary.
@@ -247,18 +262,16 @@ func TestStreamEndsWithTheService(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- w.application.Run(ctx) }()
 		read, write := io.Pipe()
+		var over atomic.Bool // as a caller sees it who reads while he sends
 		go func() {
 			defer write.Close()
-			for i := 0; ; i++ {
+			for i := 0; !over.Load(); i++ {
 				if i == 200 {
-					time.Sleep(500 * time.Millisecond) // until they were read
+					w.awaitStaged(t, "150")
 					end()
 				}
 				if i > 200 {
 					time.Sleep(time.Millisecond)
-				}
-				if i > 3000 {
-					return
 				}
 				line := fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`+"\n", i)
 				if _, err := io.WriteString(write, line); err != nil {
@@ -267,7 +280,11 @@ func TestStreamEndsWithTheService(t *testing.T) {
 			}
 		}()
 		w.server.URL = "http://" + address.String()
-		status, body := w.post(t, "bulk/account-import-process/create-or-update/", "application/x-ndjson", read)
+		status, body := w.converse(t, "bulk/account-import-process/create-or-update/", "application/x-ndjson", read, func(line string) {
+			if strings.HasPrefix(line, `{"summary"`) {
+				over.Store(true)
+			}
+		})
 		lines := strings.Split(strings.TrimSpace(body), "\n")
 		var last struct {
 			Summary struct {
@@ -298,6 +315,20 @@ func TestStreamEndsWithTheService(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// awaitStaged waits until an account is staged.
+func (w *world) awaitStaged(t *testing.T, external string) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		err := w.application.Store().View(t.Context(), func(view landfall.View) error {
+			_, err := view.Process(t.Context(), landfall.Key{Supplier: "NORTH", External: external})
+			return err
+		})
+		if err == nil {
+			return
+		}
+	}
+	t.Errorf("%s was never staged", external)
 }
 
 // A quota of bytes a day ends a stream; one of requests a second slows it down.

@@ -116,7 +116,7 @@ func tryReceiver(t *testing.T, command *exec.Cmd) {
 		_ = command.Wait()
 	})
 	url := "http://" + address + "/hook"
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if outcome := p.send(t, url); outcome.Status == 204 {
 			break
 		} else if time.Now().After(deadline) {

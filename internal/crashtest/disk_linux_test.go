@@ -107,10 +107,10 @@ func TestFullDisk(t *testing.T) {
 		for range 2 {
 			time.Sleep(500 * time.Millisecond)
 			d.fill(2 * time.Second)
-			eventually(t, 5*time.Second, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
+			eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
 			d.empty()
-			t.Logf("the service takes writes again after %s", c.recovers(l, 15*time.Second))
-			eventually(t, 5*time.Second, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
+			t.Logf("the service takes writes again after %s", c.recovers(l, soon))
+			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 		}
 	})
 	f.unharmed()
@@ -128,7 +128,7 @@ func TestFailingSync(t *testing.T) {
 		for range 2 {
 			time.Sleep(500 * time.Millisecond)
 			f.failSyncs(strace, 1500*time.Millisecond)
-			t.Logf("the service takes writes again after %s", c.recovers(l, 15*time.Second))
+			t.Logf("the service takes writes again after %s", c.recovers(l, soon))
 		}
 	})
 	f.unharmed()
@@ -146,16 +146,23 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 	if err := command.Start(); err != nil {
 		f.t.Fatal(err)
 	}
+	failures := func() int {
+		injected, _ := os.ReadFile(report) // there is none before it has begun
+		return strings.Count(string(injected), "(INJECTED)")
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	for end := time.Now().Add(soon); failures() == 0 && len(ended) == 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
 	time.Sleep(length)
 	_ = command.Process.Signal(os.Interrupt) // it lets go of the server
-	_ = command.Wait()
-	injected, err := os.ReadFile(report)
-	failures := strings.Count(string(injected), "(INJECTED)")
-	if err != nil || strings.Contains(complaint.String(), "ptrace") {
+	<-ended
+	if _, err := os.Stat(report); err != nil || strings.Contains(complaint.String(), "ptrace") {
 		lackingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
 	}
-	f.t.Logf("%d fsyncs failed", failures)
-	if failures == 0 {
+	f.t.Logf("%d fsyncs failed", failures())
+	if failures() == 0 {
 		f.t.Errorf("no fsync failed: %s", complaint.String())
 	}
 }

@@ -231,7 +231,7 @@ func (r *replica) start() {
 		r.mutex.Unlock()
 	case <-gone:
 		t.Fatalf("a replica ended at its start:\n%s", r.said())
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * soon):
 		t.Fatalf("a replica does not start:\n%s", r.said())
 	}
 }

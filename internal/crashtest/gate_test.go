@@ -70,6 +70,9 @@ const (
 	alive = `SELECT count(*) FROM process WHERE state = 'claimed' AND claim_until > extract(epoch FROM clock_timestamp()) * 1000000`
 )
 
+// soon is what a busy machine may take for something that is done at once.
+const soon = 30 * time.Second
+
 // eventually waits for something that must become true.
 func eventually(t *testing.T, patience time.Duration, what string, holds func() bool) {
 	t.Helper()

@@ -106,7 +106,7 @@ func (c *caller) quiet() {
 	if !strings.HasPrefix(c.database, "sqlite:") {
 		database := c.raw()
 		defer database.Close()
-		eventually(c.t, 20*time.Second, "the database is quiet", func() bool {
+		eventually(c.t, soon, "the database is quiet", func() bool {
 			var busy int
 			err := database.QueryRowContext(c.t.Context(), `SELECT count(*) FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`).Scan(&busy)

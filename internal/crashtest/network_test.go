@@ -29,13 +29,13 @@ func TestAllAnswersLostAtOnce(t *testing.T) {
 			stall(t, cluster, "nobody")
 			time.Sleep(time.Second)
 			line.lose(func() { stall(t, cluster, "") })
-			if took := c.recovers(l, 30*time.Second); took > 10*time.Second {
+			if took := c.recovers(l, 30*time.Second); took > wellWithin {
 				t.Errorf("new connections work, and the service takes writes only after %s", took)
 			}
 		}
 		slowest = c.slowest()
 	})
-	if slowest > 10*time.Second {
+	if slowest > wellWithin {
 		t.Errorf("a caller waited %s", slowest)
 	}
 	f.unharmed()
@@ -50,6 +50,12 @@ const silenceLimit = 2 * 9 * time.Second
 // the database does.
 const requestLimit = 30 * time.Second
 
+// leeway is for a busy machine to carry the answer over.
+const leeway = 8 * time.Second
+
+// wellWithin is that, and not at the last moment.
+const wellWithin = requestLimit * 2 / 3
+
 // The database accepts everything and says nothing, as a dead host or a hung
 // disk does. Callers are answered, the service says that it is not ready, and
 // connections that work are used as soon as there are any.
@@ -62,7 +68,7 @@ func TestSilentDatabase(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		line.hush()
 		began := time.Now()
-		eventually(t, 10*time.Second, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
+		eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
 		var asking sync.WaitGroup
 		for range 8 {
 			key := landfall.Key{Supplier: supplier, External: l.name + "-silent-" + l.text("key")}
@@ -73,7 +79,7 @@ func TestSilentDatabase(t *testing.T) {
 				if err != nil || answer.Status != http.StatusServiceUnavailable {
 					t.Errorf("the database is silent, and a staging was answered %v %v", answer, err)
 				}
-				if took := time.Since(asked); took > requestLimit {
+				if took := time.Since(asked); took > requestLimit+leeway {
 					t.Errorf("the database is silent, and a caller was answered after %s", took)
 				}
 			})
@@ -84,9 +90,9 @@ func TestSilentDatabase(t *testing.T) {
 		if took := c.recovers(l, 60*time.Second); took > silenceLimit {
 			t.Errorf("new connections work, and the service takes writes only after %s", took)
 		}
-		eventually(t, 10*time.Second, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
+		eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 	})
-	if slowest := c.slowest(); slowest > requestLimit {
+	if slowest := c.slowest(); slowest > requestLimit+leeway {
 		t.Errorf("a caller waited %s", slowest)
 	}
 	f.unharmed()

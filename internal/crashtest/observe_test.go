@@ -89,7 +89,7 @@ func (f *fleet) status(key landfall.Key) (status, number string) {
 		Status string
 		Number string `json:"platform_account_number"`
 	}
-	for deadline := time.Now().Add(lease + 10*time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(lease + soon); ; time.Sleep(20 * time.Millisecond) {
 		code := f.get(imports+"/account-transfer-status/"+key.Supplier+"/"+key.External+"/", &answer)
 		if code == http.StatusNotFound {
 			return "", ""

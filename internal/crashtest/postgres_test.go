@@ -60,7 +60,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 				if err := cluster.Restart(); err != nil {
 					t.Fatal(err)
 				}
-				c.recovers(l, 10*time.Second)
+				c.recovers(l, soon)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func (c *caller) recovers(l *load, patience time.Duration) time.Duration {
 	c.t.Helper()
 	random, began := rand.New(rand.NewPCG(l.seed, 7)), time.Now()
 	for _, r := range c.replicas {
-		eventually(c.t, patience, "a server takes writes again", func() bool {
+		eventually(c.t, soon, "a server takes writes again", func() bool {
 			key := landfall.Key{Supplier: supplier, External: l.name + "-back-" + time.Now().Format("150405.000000")}
 			answer, err := c.send(r.address(), l.staging(key, random, sound))
 			return err == nil && answer.Status == http.StatusCreated

@@ -27,7 +27,7 @@ func TestFailoverToSilentStandby(t *testing.T) {
 }
 
 // resumes is how long after a promotion all servers must take writes again.
-const resumes = 10 * time.Second
+const resumes = 20 * time.Second
 
 // failover goes through it once and says how long after the promotion every
 // server takes writes again, without having been started anew.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"testing"
+	"time"
 
 	"landfall/internal/pgtest"
 )
@@ -39,7 +40,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			return readingBeside(t, file(t), Options{planted: readsUnordered})
 		},
 		"a read waits as long as its disk does": func(t testing.TB) error {
-			return hanging(t, Options{planted: waitsForDisk})
+			return hanging(t, Options{planted: waitsForDisk}, 3*time.Second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

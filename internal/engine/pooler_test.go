@@ -69,7 +69,7 @@ func limited(t *testing.T, r *room, server string) {
 		_, err := tx.Exec(t.Context(), `SELECT pg_sleep(30)`)
 		return err
 	})
-	if !errors.Is(err, ErrUnavailable) || time.Since(began) > 3*brief.Statement {
+	if !errors.Is(err, ErrUnavailable) || time.Since(began) > brief.Statement+leeway {
 		t.Errorf("a statement that hangs: %v after %s", err, time.Since(began))
 	}
 	release, err := lockRow(t, server, "0")
@@ -78,7 +78,7 @@ func limited(t *testing.T, r *room, server string) {
 	}
 	defer release()
 	began = time.Now()
-	if err := r.put(t.Context(), "t", "0"); !errors.Is(err, ErrUnavailable) || time.Since(began) > 3*brief.Lock {
+	if err := r.put(t.Context(), "t", "0"); !errors.Is(err, ErrUnavailable) || time.Since(began) > brief.Lock+leeway {
 		t.Errorf("a row that stays locked: %v after %s", err, time.Since(began))
 	}
 }
@@ -133,7 +133,7 @@ func pooler(t *testing.T, program, server, ignored string) string {
 		command.Process.Kill()
 		command.Wait()
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * leeway); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			conn.Close()

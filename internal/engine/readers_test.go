@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,8 +31,10 @@ func TestReadersTakeTurns(t *testing.T) {
 func readingBeside(t testing.TB, address string, options Options) error {
 	r := enter(t, address, options)
 	const held = 300 * time.Millisecond
+	var begun atomic.Int64 // reads of everybody
 	look := func(ctx context.Context, pause time.Duration) func(*Tx) error {
 		return func(tx *Tx) error {
+			begun.Add(1)
 			var one int64
 			if err := tx.One(ctx, `SELECT 1`, nil, []any{&one}); err != nil {
 				return err
@@ -44,7 +47,8 @@ func readingBeside(t testing.TB, address string, options Options) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop()
-	for range 100 {
+	const greedy = 100
+	for range greedy {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				_ = r.View(ctx, "greedy", look(ctx, held)) // some are refused: there are many
@@ -52,14 +56,17 @@ func readingBeside(t testing.TB, address string, options Options) error {
 		})
 	}
 	time.Sleep(held)
-	for range 10 {
-		began := time.Now()
+	// A busy machine may hold him up before he has so much as asked, but not each time.
+	late := 0
+	for range 5 {
+		before := begun.Load()
 		if err := r.View(ctx, "modest", look(ctx, 0)); err != nil {
 			return fmt.Errorf("beside the greedy one: %w", err)
 		}
-		// Behind all of them it would be seconds.
-		if waited := time.Since(began); waited > 2*held {
-			return fmt.Errorf("waited %s", waited)
+		if passed := begun.Load() - before; passed < greedy/4 {
+			continue
+		} else if late++; late == 3 {
+			return fmt.Errorf("%d went before the modest one, of %d who wait", passed, greedy)
 		}
 	}
 	return nil
@@ -68,12 +75,13 @@ func readingBeside(t testing.TB, address string, options Options) error {
 // A disk that hung kept its readers for ever, and no limit of theirs mattered.
 func TestHungDiskHoldsNoReader(t *testing.T) {
 	t.Parallel()
-	if err := hanging(t, Options{}); err != nil {
+	if err := hanging(t, Options{}, 20*time.Second); err != nil {
 		t.Error(err)
 	}
 }
 
-func hanging(t testing.TB, options Options) error {
+// hanging reads from a disk that hangs, and says who was not answered in time.
+func hanging(t testing.TB, options Options, limit time.Duration) error {
 	disk, name := newHostile(t)
 	options.driver = name
 	options.Limits = brief
@@ -88,7 +96,7 @@ func hanging(t testing.TB, options Options) error {
 		}
 		return nil, false
 	})
-	time.AfterFunc(5*time.Second, release) // what is planted would wait for ever
+	time.AfterFunc(limit+2*time.Second, release) // what is planted would wait for ever
 	var all sync.WaitGroup
 	found := make([]error, 40)
 	for i := range found {
@@ -103,7 +111,7 @@ func hanging(t testing.TB, options Options) error {
 				var one int64
 				return tx.One(ctx, `SELECT 1`, nil, []any{&one})
 			})
-			if took := time.Since(began); took > 3*time.Second || !errors.Is(err, ErrUnavailable) {
+			if took := time.Since(began); took > limit || !errors.Is(err, ErrUnavailable) {
 				found[i] = fmt.Errorf("answered after %s with %w", took, err)
 			}
 		})
@@ -113,7 +121,7 @@ func hanging(t testing.TB, options Options) error {
 		return err
 	}
 	release()
-	for end := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		_, err := r.count(t.Context(), "none")
 		if err == nil || time.Now().After(end) {
 			return err // it is itself again, with all its places

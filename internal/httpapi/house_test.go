@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +40,7 @@ type house struct {
 	run    string            // that an answer named last
 
 	closeStore func() error
+	hungUp     atomic.Int64 // connections that the server closed
 }
 
 func openHouse(t testing.TB, adjust ...func(*Options)) *house {
@@ -85,6 +88,11 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	h.api = New(options)
 	h.server = httptest.NewUnstartedServer(h.api)
 	h.server.Config.ConnContext = OnLine
+	h.server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			h.hungUp.Add(1)
+		}
+	}
 	h.server.Start()
 	t.Cleanup(h.server.Close)
 	return h

@@ -155,7 +155,7 @@ func TestClientLeavesList(t *testing.T) {
 		if err == nil || !left {
 			t.Errorf("the query was not left: %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(soon):
 		t.Fatal("the query goes on for nobody")
 	}
 }

@@ -73,11 +73,15 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 			if err == nil {
 				t.Error("it ended well")
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(soon):
 			t.Error("a reader who does not read is waited for")
 		}
 		// What lay in the buffers between them used to go on for as long as he liked.
-		time.Sleep(100 * time.Millisecond)
+		for end := time.Now().Add(soon); h.hungUp.Load() == 0; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("he is not cut off")
+			}
+		}
 		if got, err := io.Copy(io.Discard, dialled); !errors.Is(err, syscall.ECONNRESET) || got > 1<<20 {
 			t.Errorf("after the end %d bytes came, and %v", got, err)
 		}

@@ -18,6 +18,9 @@ func (h *house) waitFor(who, query string) <-chan reply {
 	return answered
 }
 
+// soon is long enough for any machine, and half of what they ask to wait for.
+const soon = 30 * time.Second
+
 func within(t *testing.T, answered <-chan reply, limit time.Duration) reply {
 	t.Helper()
 	select {
@@ -31,7 +34,7 @@ func within(t *testing.T, answered <-chan reply, limit time.Duration) reply {
 
 func TestWhoWaitsIsToldAtOnce(t *testing.T) {
 	h := openHouse(t)
-	answered := h.waitFor("viewer", "?wait=30")
+	answered := h.waitFor("viewer", "?wait=60")
 	time.Sleep(300 * time.Millisecond)
 	select {
 	case got := <-answered:
@@ -40,7 +43,7 @@ func TestWhoWaitsIsToldAtOnce(t *testing.T) {
 	}
 	h.create("other", "THEIRS", "not ours")
 	h.create("importer", "OURS", "ours")
-	got := within(t, answered, 5*time.Second)
+	got := within(t, answered, soon)
 	if got.status != 200 || !strings.Contains(got.body, `"subject":"OURS/ours"`) || strings.Contains(got.body, "not ours") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -58,7 +61,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond)
 	h.create("importer", "OURS", "secret")
-	got := within(t, answered, 2*readmitEvery)
+	got := within(t, answered, soon)
 	if got.status != 401 || strings.Contains(got.body, "secret") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -77,7 +80,7 @@ func TestGrantTakenAwayWhileWaiting(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if got := within(t, answered, 10*time.Second); got.status != 200 || strings.Contains(got.body, "secret") {
+	if got := within(t, answered, soon); got.status != 200 || strings.Contains(got.body, "secret") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -90,10 +93,17 @@ func TestTheEndEndsWaits(t *testing.T) {
 	answered := h.waitFor("viewer", "?wait=60")
 	time.Sleep(200 * time.Millisecond)
 	close(ending)
-	got := within(t, answered, 2*time.Second)
+	got := within(t, answered, soon)
 	if got.status != 200 || !strings.HasPrefix(got.body, `{"events":[],"next":"`) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
+}
+
+// waiting is how many wait for events.
+func (h *house) waiting() int {
+	h.api.waits.mu.Lock()
+	defer h.api.waits.mu.Unlock()
+	return h.api.waits.taken
 }
 
 // Nobody takes all the places to wait in, and whoever waits takes nobody's turn.
@@ -105,7 +115,11 @@ func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
 	for range waitsEach {
 		waiting = append(waiting, h.waitFor("viewer", "?wait=60"))
 	}
-	time.Sleep(500 * time.Millisecond)
+	for end := time.Now().Add(soon); h.waiting() < waitsEach; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("only %d wait", h.waiting())
+		}
+	}
 	if got := h.call("importer", http.MethodGet, eventsPath, ""); got.status != 429 || got.header.Get("Retry-After") == "" {
 		t.Errorf("one too many: %d %s", got.status, got.body)
 	}
@@ -117,6 +131,6 @@ func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
 	}
 	close(ending)
 	for _, answered := range waiting {
-		within(t, answered, 10*time.Second)
+		within(t, answered, soon)
 	}
 }

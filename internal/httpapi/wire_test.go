@@ -23,9 +23,12 @@ func (h *house) talk(raw string) string {
 	if _, err := io.WriteString(conn, raw); err != nil {
 		h.t.Fatal(err)
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(700 * time.Millisecond))
-	said, _ := io.ReadAll(conn)
-	return string(said)
+	_ = conn.SetReadDeadline(time.Now().Add(soon))
+	first := make([]byte, 4<<10)
+	n, _ := conn.Read(first)
+	_ = conn.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+	rest, _ := io.ReadAll(conn)
+	return string(first[:n]) + string(rest)
 }
 
 func statusOf(said string) string {

@@ -46,7 +46,7 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 					t.Fatalf("round %d: note %d created: %v", round, i, result.Created())
 				}
 			}
-			if took > 5*time.Second { // a tenth of it alone on the machine
+			if took > 20*time.Second { // half a second alone on the machine
 				t.Errorf("round %d took %s", round, took)
 			}
 			t.Logf("round %d: %s for %d KiB", round, took, len(body)>>10)

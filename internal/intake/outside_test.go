@@ -70,7 +70,7 @@ func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.stage("1", twoInstructions)
 		g.vendor.answer = func(ctx context.Context, _ landfall.Instruction) error {
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(30 * time.Second)
 			for g.hooks.renewed.Load() < 4 && time.Now().Before(deadline) {
 				time.Sleep(5 * time.Millisecond)
 			}
@@ -86,7 +86,7 @@ func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 		if renewed := g.hooks.renewed.Load(); renewed < 4 {
 			t.Errorf("renewed %d times", renewed)
 		}
-	}, func(o *Options) { o.Lease = 600 * time.Millisecond })
+	}, func(o *Options) { o.Lease = 1500 * time.Millisecond })
 }
 
 // When the claim is lost all the same, nobody waits for the vendor any longer.

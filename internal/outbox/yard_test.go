@@ -49,7 +49,7 @@ func eachYard(t *testing.T, test func(*yard)) {
 				t.Fatal(err)
 			}
 			y := &yard{Store: store, t: t, sender: outbox.NewSender(outbox.SenderOptions{
-				Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: time.Second,
+				Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: 30 * time.Second,
 				Encode: func(event landfall.Event) (string, []byte) {
 					return strconv.FormatInt(event.ID, 10), fmt.Appendf(nil, "%s %s", event.Key.External, event.Details["n"])
 				},
@@ -204,7 +204,7 @@ func (r *receiver) inOrder(t *testing.T) {
 // until waits for something to come true.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it did not happen: %s", what)
 		}

@@ -289,11 +289,11 @@ var runs = []check{
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
-		if err := store.LeaveSlice(t.Context(), slice, 300*time.Millisecond); err != nil {
+		if err := store.LeaveSlice(t.Context(), slice, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		noSlice(t, store, run.ID)
-		time.Sleep(310 * time.Millisecond)
+		time.Sleep(time.Second + 10*time.Millisecond)
 		if again := takeSlice(t, store, run.ID, time.Minute, 1); again.Tries != 1 {
 			t.Errorf("tries %d", again.Tries)
 		}
