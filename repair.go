@@ -21,6 +21,21 @@ type Repair struct {
 	Groups   []FailureGroup
 }
 
+// Steps gives the repairs as somebody takes them, each list once and under the
+// largest share that it frees: a list that frees most of the accounts often is
+// the shortest for half of them too.
+func (s FailureSummary) Steps() []Repair {
+	steps := make([]Repair, 0, len(s.Repairs))
+	for i, repair := range s.Repairs {
+		// Of lists of one length the best is taken, so that these are the same.
+		if i+1 < len(s.Repairs) && len(s.Repairs[i+1].Groups) == len(repair.Groups) {
+			continue
+		}
+		steps = append(steps, repair)
+	}
+	return steps
+}
+
 // shares are the parts of the accounts a summary finds repairs for.
 var shares = []int{50, 80, 95}
 

@@ -50,6 +50,25 @@ func TestRepairsAreTheShortest(t *testing.T) {
 	}
 }
 
+// TestAStepIsToldOnce has one mistake behind everything: three lines that say
+// the same would only be read three times.
+func TestAStepIsToldOnce(t *testing.T) {
+	for accounts, want := range map[string]string{
+		"a": "[95]", "b": "[50 95]", "c": "[80 95]",
+	} {
+		summary := tally(map[string]map[string]int{
+			"a": {"a": 10}, "b": {"a": 6, "b": 4}, "c": {"a": 9, "b": 1},
+		}[accounts])
+		var percents []int
+		for _, step := range summary.Steps() {
+			percents = append(percents, step.Percent)
+		}
+		if got := fmt.Sprint(percents); got != want {
+			t.Errorf("%s: %s, want %s", accounts, got, want)
+		}
+	}
+}
+
 // TestInventedMistakesStayBounded is what a caller can do who makes up fields.
 func TestInventedMistakesStayBounded(t *testing.T) {
 	var many landfall.FailureTally

@@ -115,7 +115,7 @@ func accountErrors() *cobra.Command {
 		}
 		return show(command, json.RawMessage(contract.SummaryBody.Append(nil, summary)), func(out io.Writer) {
 			table(out, []string{"ACCOUNTS", "ALONE", "CODE", "WHERE"}, rows)
-			printRepairs(out, summary.Repairs)
+			printRepairs(out, summary.Steps())
 		})
 	})
 }

@@ -150,7 +150,7 @@ func showImport(command *cobra.Command, result mover.Result) error {
 		}
 		table(out, []string{"WHAT", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
 		showGroups(out, "MISTAKE", result.Failures.Groups)
-		printRepairs(out, result.Failures.Repairs)
+		printRepairs(out, result.Failures.Steps())
 		fmt.Fprintf(out, "\nThe report: %s\n", clean(filepath.Join(result.Folder, "report.html")))
 		if result.Failed() {
 			fmt.Fprintf(out, "Mend the files in %s and import that folder.\n", clean(filepath.Join(result.Folder, "failed")))

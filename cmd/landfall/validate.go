@@ -171,7 +171,7 @@ func showProof(command *cobra.Command, proof proofread.Proof, summary report.Sum
 		table(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
 		printSums(out, proof, summary.Sums)
 		showGroups(out, "MISTAKE", proof.Wrong.Groups)
-		printRepairs(out, proof.Wrong.Repairs)
+		printRepairs(out, proof.Wrong.Steps())
 		showGroups(out, "WARNING", proof.Warnings.Groups)
 	})
 }

@@ -12,14 +12,7 @@ type failed struct {
 	Code    string
 	Summing counting[landfall.FailureSummary]
 	Summary landfall.FailureSummary
-	Repairs []repair
 	news
-}
-
-// repair is a shortest list, with the groups that were not in the one before.
-type repair struct {
-	landfall.Repair
-	First bool
 }
 
 // mostShown is how many groups a page shows.
@@ -40,9 +33,6 @@ func failures(v *visit) (any, error) {
 		return v.operator().FailureSummary(ctx, code, func(looked int) { progress(looked, max(looked, int(grown.Count))) })
 	})
 	shown.Summary = shown.Summing.Found
-	for i, one := range shown.Summary.Repairs {
-		shown.Repairs = append(shown.Repairs, repair{one, i == 0})
-	}
 	return shown, nil
 }
 

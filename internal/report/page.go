@@ -17,7 +17,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": Number, "percent": percent, "width": width, "part": share,
-	"place": func(i int) int { return i + 1 }, "places": places, "largest": largest, "steps": steps,
+	"place": func(i int) int { return i + 1 }, "places": places, "largest": largest,
 	"parts": func(attr string) []string { return strings.Split(attr, ".") },
 }).Parse(pageText))
 
@@ -28,12 +28,6 @@ func Page(summary Summary) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
-}
-
-// steps leaves out a repair that is the one before it: a list that frees most
-// of the lines often is the shortest for half of them too.
-func steps(repairs []landfall.Repair) []landfall.Repair {
-	return slices.CompactFunc(slices.Clone(repairs), func(a, b landfall.Repair) bool { return len(a.Groups) == len(b.Groups) })
 }
 
 // Number writes a count with its thousands apart, as people read it.
