@@ -36,10 +36,10 @@ func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
 // includeWarnings is the flag that most verbs understand.
 const includeWarnings = "include_warnings"
 
-// echo answers with what was sent. Without warnings those bytes are the answer
-// already, and large ones are not copied.
+// echo answers with what was sent. When nothing else was asked for those bytes
+// are the answer already, and large ones are not copied.
 func echo(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
-	if !echo.Warned {
+	if !echo.Warned && !echo.Counted {
 		return Answer{Status: status, Body: echo.Sent}
 	}
 	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}

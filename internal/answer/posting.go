@@ -71,10 +71,15 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
 }
 
+// includeAdded is the flag by which a caller learns whether he repeated himself
+// where the answer alone does not tell.
+const includeAdded = "include_added"
+
 // statements echoes what was sent: statements are taken all together or not at all.
 func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
-	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
-	if err != nil {
+	query := contract.ReadQuery(call.Query)
+	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
 		return Answer{}, err
 	}
 	accepted, err := a.desk.PostStatements(ctx, call.Who, call.Body)
@@ -82,13 +87,14 @@ func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	return echo(statusCreated, call, contract.StatementsBody,
-		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
+		contract.Echo{Sent: accepted.Body, Counted: count, Added: accepted.Added, Warned: warn, Warnings: accepted.Warnings}), nil
 }
 
 // instruction answers with the reference by which the vendor knew it.
 func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
-	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
-	if err != nil {
+	query := contract.ReadQuery(call.Query)
+	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
 		return Answer{}, err
 	}
 	receipt, err := a.desk.PostInstruction(ctx, call.Who, call.Body)
@@ -96,5 +102,5 @@ func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
-		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, Warned: warn})}, nil
+		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, Counted: count, Added: receipt.Added, Warned: warn})}, nil
 }

@@ -24,8 +24,10 @@ func TestAnswers(t *testing.T) {
 		{"pending entry", string(EntryBody.Append(nil, landfall.ProcessEntry{External: "1"})), `{"external_account_number":"1","platform_account_number":null,"account_created_at":null}`},
 		{"imported entry", string(EntryBody.Append(nil, landfall.ProcessEntry{External: "1", AccountNumber: "A-1", AccountCreatedAt: created})),
 			`{"external_account_number":"1","platform_account_number":"A-1","account_created_at":"2024-06-15T12:00:00Z"}`},
-		{"warnings", string(StatementsBody.Append(nil, Echo{[]byte("{\"a\":1} \n"), true, warnings})), `{"a":1,"warnings":[{"detail":"d","code":"c","attr":"a.0"}]}`},
-		{"no warnings", string(StatementsBody.Append(nil, Echo{[]byte(`{"a":{}}`), true, nil})), `{"a":{},"warnings":[]}`},
+		{"warnings", string(StatementsBody.Append(nil, Echo{Sent: []byte("{\"a\":1} \n"), Warned: true, Warnings: warnings})), `{"a":1,"warnings":[{"detail":"d","code":"c","attr":"a.0"}]}`},
+		{"no warnings", string(StatementsBody.Append(nil, Echo{Sent: []byte(`{"a":{}}`), Warned: true})), `{"a":{},"warnings":[]}`},
+		{"added", string(StatementsBody.Append(nil, Echo{Sent: []byte(`{"a":{}}`), Counted: true})), `{"a":{},"added":0}`},
+		{"added, with warnings", string(StatementsBody.Append(nil, Echo{Sent: []byte(`{"a":{}}`), Counted: true, Added: 12, Warned: true})), `{"a":{},"added":12,"warnings":[]}`},
 	}
 	for _, c := range cases {
 		if c.got != c.want {

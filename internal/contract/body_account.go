@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strconv"
 	"time"
 
 	"landfall"
@@ -9,15 +10,17 @@ import (
 // Echo is an answer that repeats what was sent.
 type Echo struct {
 	Sent     []byte
+	Counted  bool // the caller asked how much of it was new
+	Added    int
 	Warned   bool // the caller asked for warnings
 	Warnings []landfall.Violation
 }
 
-// appendEcho writes an object again as it was sent, with the warnings as one
-// more member when they were asked for. What was accepted cannot have a member
-// of that name, nor be empty.
+// appendEcho writes an object again as it was sent, with what was asked for
+// besides as further members. What was accepted cannot have members of those
+// names, nor be empty.
 func appendEcho(dst []byte, echo Echo) []byte {
-	if !echo.Warned {
+	if !echo.Warned && !echo.Counted {
 		return append(dst, echo.Sent...)
 	}
 	end := len(echo.Sent) - 1
@@ -25,7 +28,12 @@ func appendEcho(dst []byte, echo Echo) []byte {
 		end--
 	}
 	dst = append(dst, echo.Sent[:end]...)
-	dst = violations.Append(append(dst, `,"warnings":`...), echo.Warnings)
+	if echo.Counted {
+		dst = strconv.AppendInt(append(dst, `,"added":`...), int64(echo.Added), 10)
+	}
+	if echo.Warned {
+		dst = violations.Append(append(dst, `,"warnings":`...), echo.Warnings)
+	}
 	return append(dst, '}')
 }
 
@@ -43,10 +51,25 @@ func warned[T any](get func(T) (warnings []landfall.Violation, asked bool)) memb
 	})
 }
 
+// added declares how much of a posting was new, which is there when it was asked
+// for: an answer that only repeats what was sent does not tell a repeat from the
+// first time.
+func added[T any](get func(T) (count int, asked bool)) memberOf[T] {
+	return counts("added", "When asked for with `include_added`: how many of those sent were new.", func(value T) int {
+		count, _ := get(value)
+		return count
+	}).when(func(value T) bool {
+		_, asked := get(value)
+		return asked
+	})
+}
+
 // echoed declares a member that is repeated as it was sent.
 func echoed(name string, schema map[string]any) memberOf[Echo] {
 	return memberOf[Echo]{name: name, schema: schema}
 }
+
+func echoAdded(echo Echo) (int, bool) { return echo.Added, echo.Counted }
 
 func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings, echo.Warned }
 

@@ -167,7 +167,7 @@ var StatementsBody = &Body[Echo]{
 	name: "AcceptedStatements", doc: "The statements as they were sent, with a list of warnings when they were asked for.", open: true,
 	members: []memberOf[Echo]{
 		echoed("import_supplier", textSchema), echoed("external_account_number", textSchema),
-		echoed("statements", listOf(anyObject)), warned(echoWarnings),
+		echoed("statements", listOf(anyObject)), added(echoAdded), warned(echoWarnings),
 	},
 	write:   appendEcho,
 	example: Echo{Sent: []byte(ExampleStatements)},
@@ -176,6 +176,8 @@ var StatementsBody = &Body[Echo]{
 // KeptInstruction is a payment instruction that an account has.
 type KeptInstruction struct {
 	Number, Reference string
+	Counted           bool // the caller asked whether it was new
+	Added             int
 	Warned            bool // though no rule warns about an instruction yet
 }
 
@@ -185,6 +187,7 @@ var InstructionBody = &Body[KeptInstruction]{
 	members: []memberOf[KeptInstruction]{
 		says("platform_account_number", numberDoc, func(k KeptInstruction) string { return k.Number }),
 		says("reference", "The instruction's reference at the vendor.", func(k KeptInstruction) string { return k.Reference }),
+		added(func(k KeptInstruction) (int, bool) { return k.Added, k.Counted }),
 		warned(func(k KeptInstruction) ([]landfall.Violation, bool) { return nil, k.Warned }),
 	},
 	example: KeptInstruction{Number: exampleNumber, Reference: exampleReference},

@@ -60,6 +60,13 @@ var includeWarnings = parameter{
 	example:     true,
 }
 
+var includeAdded = parameter{
+	name:        "include_added",
+	description: "Adds `added` to a 201 body: how many of those sent were new. Without it a repeat is answered like the first time.",
+	schema:      object{{"type", "boolean"}, {"default", false}},
+	example:     true,
+}
+
 var paging = []parameter{
 	{
 		name:        "limit",

@@ -78,7 +78,7 @@ var transactionsDoc = &operation{
 var statementsDoc = &operation{
 	id: "createHistoricalStatements", tag: tagPosting, summary: "Add historical statements to an imported account",
 	description: "The same statement sent again is accepted and changes nothing. The answer is the data as it was sent.",
-	query:       []parameter{includeWarnings},
+	query:       []parameter{includeAdded, includeWarnings},
 	request:     sent("StatementsRequest", contract.ExampleStatements),
 	responses: []response{
 		{http.StatusCreated, "The statements are kept; the body is the data as it was sent.",
@@ -94,7 +94,7 @@ var instructionDoc = &operation{
 	id: "createPaymentInstruction", tag: tagPosting, summary: "Add a payment instruction to an imported account",
 	description: "Asks the payment vendor whether the instruction exists, and keeps what he says about it. The same instruction " +
 		"again is kept once and answered alike; in other words it is refused.",
-	query:   []parameter{includeWarnings},
+	query:   []parameter{includeAdded, includeWarnings},
 	request: sent("PaymentInstructionRequest", contract.ExampleInstruction),
 	responses: []response{
 		{http.StatusCreated, "The instruction is kept.", shown(contract.InstructionBody), nil},

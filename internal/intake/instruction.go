@@ -13,6 +13,7 @@ import (
 type InstructionReceipt struct {
 	AccountNumber string
 	Reference     string
+	Added         int // 0 when the account had it already
 }
 
 // PostInstruction asks the vendor about a payment instruction and keeps what
@@ -34,15 +35,20 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	// without bothering the vendor.
 	instruction := request.Instruction
 	number, known, err := d.keepInstruction(ctx, who, request.Key, instruction, false)
+	added := 0
 	if err == nil && !known {
 		if instruction.Details, err = d.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
-			number, _, err = d.keepInstruction(ctx, who, request.Key, instruction, true)
+			number, known, err = d.keepInstruction(ctx, who, request.Key, instruction, true)
+		}
+		// Somebody else may have added it while the vendor was asked.
+		if !known {
+			added = 1
 		}
 	}
 	if err != nil {
 		return InstructionReceipt{}, err
 	}
-	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference}, nil
+	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference, Added: added}, nil
 }
 
 // keepInstruction looks whether an account has an instruction already and, if

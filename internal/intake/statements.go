@@ -35,6 +35,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 	for i, statement := range posted {
 		ids[i] = statement.ID
 	}
+	added := 0
 	_, err = d.post(ctx, landfall.Posting{
 		Key: request.Key(), By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
@@ -42,13 +43,14 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 			if conflict >= 0 {
 				return landfall.Additions{}, refuseStatement(conflict)
 			}
+			added = len(fresh) // set and not summed: what is decided may be decided again
 			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, request.Key(), len(fresh))}, nil
 		},
 	}, errNoAccount)
 	if err != nil {
 		return Accepted{}, err
 	}
-	return Accepted{Body: request.Body(), Warnings: verdict.Warnings}, nil
+	return Accepted{Body: request.Body(), Added: added, Warnings: verdict.Warnings}, nil
 }
 
 // refuseStatement refuses a statement that contradicts one that is there.

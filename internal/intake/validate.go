@@ -10,6 +10,7 @@ import (
 // Accepted is an account that passed every rule.
 type Accepted struct {
 	Body     []byte // the request's own bytes: same fields, same values
+	Added    int    // of a posting: how many were new
 	Warnings []landfall.Violation
 }
 

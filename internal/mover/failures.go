@@ -75,14 +75,15 @@ func (f *failures) sync() (int64, error) {
 	return f.size, f.file.Sync()
 }
 
-// each reads them all, in the order they were added, with their places.
-func (f *failures) each(see func(one failure, offset int64) error) error {
+// each reads those behind a place, in the order they were added, with the place
+// of each.
+func (f *failures) each(from int64, see func(one failure, offset int64) error) error {
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
 	// Read by a place of its own: the file's is where the next one is appended.
-	lines := bufio.NewReader(io.NewSectionReader(f.file, 0, f.size))
-	for offset := int64(0); offset < f.size; {
+	lines := bufio.NewReader(io.NewSectionReader(f.file, from, f.size-from))
+	for offset := from; offset < f.size; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return err

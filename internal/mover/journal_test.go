@@ -44,7 +44,7 @@ func fail(t *testing.T, j *journal, external string) {
 func externals(t *testing.T, j *journal) string {
 	t.Helper()
 	var list []string
-	if err := j.failures.each(func(one failure, offset int64) error {
+	if err := j.failures.each(0, func(one failure, offset int64) error {
 		again, err := j.failures.at(offset)
 		if again.External != one.External {
 			t.Errorf("%s is not at its place", one.External)

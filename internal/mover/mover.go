@@ -85,7 +85,7 @@ func New(server *client.Client, order Order, watcher Watcher) (*Mover, error) {
 	}
 	m := &Mover{client: server, order: order, watcher: watcher, journal: journal, kinds: map[[2]string]int{}, lost: lost{}}
 	// What failed before counts again, and its notes are not sent either.
-	return m, journal.failures.each(func(one failure, _ int64) error {
+	return m, journal.failures.each(0, func(one failure, _ int64) error {
 		m.count(one)
 		return nil
 	})

@@ -94,12 +94,11 @@ func (a awayError) Error() string {
 	return fmt.Sprintf("%s cannot be reached (%v): look whether the server runs and whether --server is right", where, why)
 }
 
-// keep writes a failure down and counts it.
+// keep writes a failure down.
 func (m *Mover) keep(one failure) error {
 	if err := m.journal.failures.add(one); err != nil {
 		return fmt.Errorf("the journal cannot be kept: %w", err)
 	}
-	m.count(one)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (m *Mover) result() (Result, error) {
 	}
 	var tally landfall.FailureTally
 	at := located{lines: map[lineOf]int64{}, accounts: map[[16]byte]int64{}}
-	if err := m.journal.failures.each(func(one failure, offset int64) error {
+	if err := m.journal.failures.each(0, func(one failure, offset int64) error {
 		tally.Add(proofread.Placeless(one.Failure))
 		at.put(one, offset)
 		return nil

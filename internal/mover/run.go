@@ -150,6 +150,14 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 	if err != nil {
 		return err
 	}
+	// Counted when the list is whole: an attempt that was cut off would have told
+	// the watcher of failures that the next one tells again.
+	if err := m.journal.failures.each(before, func(one failure, _ int64) error {
+		m.count(one)
+		return nil
+	}); err != nil {
+		return err
+	}
 	// A list that contradicts its own count would make a report in which nothing
 	// failed.
 	if kept := m.journal.failures.size - before; kept == 0 && run.Failed > 0 {

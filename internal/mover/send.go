@@ -84,7 +84,7 @@ func (s *sending) once(ctx context.Context) (further bool, err error) {
 	// Lines of a broken attempt that got no answer are read again, from behind the
 	// last one that was settled.
 	s.queue = nil
-	for answer, err := range s.client.Bulk(ctx, client.Kind(s.kind.Tail), nil, s.lines()) {
+	for answer, err := range s.client.Bulk(ctx, client.Kind(s.kind.Tail), asked(s.kind), s.lines()) {
 		if err != nil {
 			return further, err
 		}
@@ -204,11 +204,13 @@ func (s *sending) settle(one entry, what outcome, failed *landfall.Failure) erro
 		tally.NotReached++
 	case outcomeFailed:
 		tally.Failed++
-		if err := s.keep(failure{
+		why := failure{
 			Kind: s.kind.Stem, File: s.progress.File, Line: one.line, Supplier: one.supplier, External: one.external, Failure: *failed,
-		}); err != nil {
+		}
+		if err := s.keep(why); err != nil {
 			return err
 		}
+		s.count(why)
 	}
 	s.progress.Line = one.line
 	s.watcher.Progress(phaseOf(s.kind), tally.Lines, tally.Failed)
