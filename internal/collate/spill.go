@@ -32,8 +32,8 @@ type keptPart struct {
 	Items    []keptItem
 }
 
-// keptItem is an item as it lies on disk: fixed in size, so that binary can read it
-// without asking how long it is.
+// keptItem is an item as it lies on disk: numbers alone, which gob writes in as few
+// bytes as each needs. A text would be most of a heap.
 type keptItem struct {
 	Kind, Of       byte
 	ID             uint64

@@ -79,9 +79,12 @@ func newPattern(text string) (*pattern, error) {
 // moment is what was read.
 type moment struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
 
-// monthNames are told by three letters, in English, as old systems write
-// them.
-var monthNames = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+// monthNames are English, as old systems write them. Longer forms stand before
+// shorter ones: what a short one leaves of a long one would be no part of a date.
+var monthNames = [12][]string{
+	{"january", "jan"}, {"february", "feb"}, {"march", "mar"}, {"april", "apr"}, {"may"}, {"june", "jun"},
+	{"july", "jul"}, {"august", "aug"}, {"september", "sept", "sep"}, {"october", "oct"}, {"november", "nov"}, {"december", "dec"},
+}
 
 // pivot is where years of two digits change their century: no account is older
 // than its holder, and hardly anything ends more than thirty years from now.
@@ -112,10 +115,12 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 			i++
 			continue
 		case 'N':
-			if at.month = monthOf(text[i:]); at.month == 0 {
+			month, letters := monthOf(text[i:])
+			if month == 0 {
 				return at, false
 			}
-			i += 3
+			at.month = month
+			i += letters
 			continue
 		}
 		value, digits := 0, 0
@@ -173,17 +178,17 @@ func (at *moment) set(part *part, value int) {
 	}
 }
 
-// monthOf gives the month of a name, however long it is written; 0 for none.
-func monthOf(text []byte) int {
-	if len(text) < 3 {
-		return 0
-	}
-	for i, name := range monthNames {
-		if strings.EqualFold(string(text[:3]), name) {
-			return i + 1
+// monthOf gives the month whose name a text begins with, and how many letters
+// that name has there; 0 for none.
+func monthOf(text []byte) (month, letters int) {
+	for i, forms := range monthNames {
+		for _, form := range forms {
+			if len(text) >= len(form) && strings.EqualFold(string(text[:len(form)]), form) {
+				return i + 1, len(form)
+			}
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // daysOf has 29 days for February; whether a year is a leap year is looked at

@@ -72,7 +72,7 @@ func dialectSchema(texts object) object {
 		"quote":     described(letter, "What stands round texts with delimiters or line ends in them: one character, or none."),
 		"decimal":   described(letter, "What stands before decimals."),
 		"grouping":  described(letter, "What stands between thousands: one character, or none."),
-		"dates":     described(texts, "How days are written: with YYYY, YY, MM, M, MON, DD and D."),
+		"dates":     described(texts, "How days are written: with YYYY, YY, MM, M, MON (Jan or January), DD and D."),
 		"datetimes": described(texts, "How instants are written: as days, with hh, h, mm and ss."),
 		"zone":      described(object{"type": "string"}, "The zone whose clocks show them, such as Europe/London."),
 		"empty":     described(texts, "Words that stand for nothing, such as NULL or 00.00.0000."),

@@ -299,10 +299,12 @@ func (s *sorter) leave(b *batch) {
 // mostRuns is how many files are read at once.
 const mostRuns = 48
 
-// fold makes one run of the first ones.
+// fold makes one run of the first ones, which go at once: what was folded would
+// otherwise lie on disk twice, and what was folded again three times.
 func (s *sorter) fold() error {
 	var sources []source
-	for _, run := range s.runs[:mostRuns] {
+	folded := s.runs[:mostRuns]
+	for _, run := range folded {
 		reader, err := run.open()
 		if err != nil {
 			return err
@@ -322,8 +324,21 @@ func (s *sorter) fold() error {
 	if err := m.err(); err != nil {
 		return err
 	}
+	if err := out.finish(); err != nil {
+		return err
+	}
 	s.runs = append(s.runs[mostRuns:], out)
-	return out.finish()
+	return removeAll(folded)
+}
+
+// removeAll takes away runs that nobody will read any more.
+func removeAll(runs []*run) error {
+	for _, run := range runs {
+		if err := run.remove(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // release gives the memory and the files back.
@@ -332,11 +347,7 @@ func (s *sorter) release() error {
 	defer s.room.mutex.Unlock()
 	s.room.held -= s.held
 	s.held, s.batches = 0, nil
-	for _, run := range s.runs {
-		if err := run.remove(); err != nil {
-			return err
-		}
-	}
+	runs := s.runs
 	s.runs = nil
-	return nil
+	return removeAll(runs)
 }

@@ -2,7 +2,9 @@ package convert
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -28,5 +30,45 @@ func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
 				t.Fatalf("%d bytes %.12q… stand before %d bytes %.12q…", len(before.key), before.key, len(here.key), here.key)
 			}
 		}
+	}
+}
+
+// Rows that do not fit into memory are folded while they are many, and whoever
+// has a disk of twice their size has enough: what was folded does not stay.
+func TestFoldedRunsLeaveTheDisk(t *testing.T) {
+	shared := &room{budget: 0, folder: t.TempDir()}
+	s := shared.newSorter()
+	const runs = 2*mostRuns + 5
+	for i := range uint64(runs) {
+		b := s.batch()
+		b.open(i, binary.BigEndian.AppendUint64(nil, (7*i)%runs))
+		b.close()
+		if err := s.add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := s.stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(shared.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != len(s.runs) || len(left) > mostRuns {
+		t.Errorf("%d files are left for %d runs", len(left), len(s.runs))
+	}
+	count := uint64(0)
+	for e := m.next(); e != nil; e = m.next() {
+		if got := binary.BigEndian.Uint64(e.key); got != count {
+			t.Fatalf("key %d stands at %d", got, count)
+		}
+		count++
+	}
+	if m.err() != nil || count != runs {
+		t.Errorf("%d rows, %v", count, m.err())
+	}
+	if err := s.release(); err != nil {
+		t.Error(err)
 	}
 }
