@@ -169,10 +169,6 @@ func (d *doctor) file() {
 	}
 }
 
-// mostSkew is how far the clock of the database may be from ours before logs
-// are hard to compare. Nothing else depends on it.
-const mostSkew = 5 * time.Second
-
 // database looks whether it answers, keeps what it promises and has the
 // schema of this program.
 func (d *doctor) database(ctx context.Context) {
@@ -213,13 +209,7 @@ func (d *doctor) database(ctx context.Context) {
 	if err := store.AtHome(ctx); err != nil {
 		d.say("database", Bad, err.Error(), "docs/backup.md says what to do before a copy is served")
 	}
-	if at, err := store.Clock(ctx); err == nil {
-		if skew := time.Since(at).Abs(); skew > mostSkew {
-			d.say("clock", Weak, fmt.Sprintf("the database's clock and this machine's are %s apart", skew.Round(time.Second)), "let both follow the same time server")
-		} else {
-			d.say("clock", Good, "the database's clock and this machine's agree", "")
-		}
-	}
+	d.clock(ctx, store)
 	d.encryption(ctx, store)
 	d.vendors(ctx, store)
 }
