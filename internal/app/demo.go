@@ -38,6 +38,7 @@ type Demo struct {
 	key    auth.Secret
 	base   string
 	login  string // the password of the console's only operator
+	leave  func() // ends the watch for impatient signals
 }
 
 // NewDemo makes the database and its furniture. When nobody chose an address
@@ -47,10 +48,11 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	if err != nil {
 		return nil, err
 	}
-	demo := &Demo{folder: folder}
+	demo := &Demo{folder: folder, leave: forgetAtOnce(folder)}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
 	settings.Introspection = true // somebody is looking around
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
+		defer demo.leave()
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	if err := demo.furnish(ctx); err != nil {
@@ -146,6 +148,7 @@ func (d *Demo) Furniture() Furniture {
 
 // Close forgets everything.
 func (d *Demo) Close() error {
+	defer d.leave()
 	return errors.Join(d.App.Close(), os.RemoveAll(d.folder))
 }
 

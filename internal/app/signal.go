@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -26,4 +27,39 @@ func Orderly(ctx context.Context) (context.Context, context.CancelFunc) {
 		cancel()
 	}()
 	return ctx, cancel
+}
+
+// forgetAtOnce takes a folder away when a second signal comes while the first one
+// is being obeyed, and ends the program. Elsewhere the second one kills it where it
+// stands, which would leave a throw-away world behind for good. It need not be
+// impatience: make passes on to its child what the child has got already. What is
+// given back ends the watch.
+func forgetAtOnce(folder string) (leave func()) {
+	signals, over := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		var last os.Signal
+		for range 2 {
+			select {
+			case last = <-signals:
+			case <-over:
+				return
+			}
+		}
+		// Whoever still writes may put a file into a folder that was just emptied.
+		for range 10 {
+			if os.RemoveAll(folder) == nil {
+				break
+			}
+		}
+		code := 1
+		if number, is := last.(syscall.Signal); is {
+			code = 128 + int(number) // as a shell tells of who died of it
+		}
+		os.Exit(code) //nolint:revive // nobody is left who could be told
+	}()
+	return sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(over)
+	})
 }
