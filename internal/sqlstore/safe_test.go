@@ -417,33 +417,6 @@ func TestLockedStaysLocked(t *testing.T) {
 	})
 }
 
-// TestMovedValuesDoNotOpen moves sealed values from one row to another.
-func TestMovedValuesDoNotOpen(t *testing.T) {
-	t.Parallel()
-	onFiles(t, func(t *testing.T, url string) {
-		store := open(t, url, vault.NewKey())
-		live(t, store, "word")
-		for _, text := range []string{
-			`UPDATE customer SET email = (SELECT c.email FROM customer c WHERE c.ordinal = 2) WHERE ordinal = 1`,
-			`UPDATE customer SET email = family_name WHERE ordinal = 1`,
-			`UPDATE note SET body = (SELECT n.body FROM note n WHERE n.ordinal = 3) WHERE ordinal = 1`,
-		} {
-			force(t, store, text)
-			if err := store.View(t.Context(), func(view landfall.View) error {
-				_, err := view.Account(t.Context(), held)
-				return err
-			}); !errors.Is(err, vault.ErrAltered) {
-				t.Errorf("%s: got %v", text, err)
-			}
-		}
-		force(t, store, `UPDATE staging SET document = (SELECT g.document FROM staging g JOIN process p ON p.id = g.process_id WHERE p.external = '2')
-			WHERE process_id = (SELECT id FROM process WHERE external = '1')`)
-		if found, _ := inspect(t, store); len(found) != 1 {
-			t.Errorf("found %v", found)
-		}
-	})
-}
-
 // TestRekeyBesideWriters changes the key while accounts are staged and created.
 func TestRekeyBesideWriters(t *testing.T) {
 	t.Parallel()
