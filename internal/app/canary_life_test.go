@@ -16,6 +16,7 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
+	"landfall/internal/mailtest"
 	"landfall/internal/operate"
 	"landfall/internal/outbox"
 	"landfall/internal/outward"
@@ -42,7 +43,7 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 	}
 	b.running = startLogged(t, database, func(settings *app.Settings) {
 		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
-		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = b.refusingMailServer(t), "none", "us@landfall.example"
+		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mailtest.Speaking(t, b.refuseMails), "none", "us@landfall.example"
 		change(settings)
 		if b.sender, err = app.NewSender(*settings); err != nil {
 			t.Fatal(err)
@@ -57,27 +58,8 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 	return b
 }
 
-// refusingMailServer knows nobody, and says whom it does not know.
-func (b *bird) refusingMailServer(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			line, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go b.refuseMails(line)
-		}
-	}()
-	return listener.Addr().String()
-}
-
+// refuseMails is a mail server that knows nobody, and says whom it does not know.
 func (b *bird) refuseMails(line net.Conn) {
-	defer line.Close()
 	fmt.Fprint(line, "220 mail.example\r\n")
 	for words := bufio.NewScanner(line); words.Scan(); {
 		answer := "250 good"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -258,12 +259,17 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 		body := func(external, reference string) []byte {
 			return envelope(external, `"vendor":"V","type":"CARD","reference":"`+reference+`"`)
 		}
+		var added atomic.Int64
 		race(16, func(int) {
 			receipt, err := g.PostInstruction(t.Context(), ours, body("1", "r"))
-			if err != nil || receipt != (InstructionReceipt{number, "r"}) {
+			if err != nil || receipt.AccountNumber != number || receipt.Reference != "r" {
 				t.Errorf("got %+v, %s", receipt, describe(err))
 			}
+			added.Add(int64(receipt.Added))
 		})
+		if added.Load() != 1 {
+			t.Errorf("%d were told that it is new", added.Load())
+		}
 		kept := g.account("1").Data.Instructions
 		if len(kept) != 1 || kept[0].Details.LastDigits != "4242" || g.rows()["event"] != 2 {
 			t.Errorf("kept %+v", kept)

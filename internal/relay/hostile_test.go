@@ -9,31 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"landfall/internal/mailtest"
 	"landfall/internal/relay"
 )
-
-// speaking is a server that says one thing to everybody, and listens to nobody.
-func speaking(t *testing.T, say func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer connection.Close()
-				say(connection)
-			}()
-		}
-	}()
-	return listener.Addr().String()
-}
 
 func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 	endless := func(text string) func(net.Conn) {
@@ -73,7 +51,7 @@ func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			session, err := connect(t, relay.Options{
-				Server: speaking(t, say), Mode: relay.StartTLS, Timeout: 300 * time.Millisecond, Final: time.Second,
+				Server: mailtest.Speaking(t, say), Mode: relay.StartTLS, Timeout: 300 * time.Millisecond, Final: time.Second,
 			})
 			var failure *relay.Failure
 			if session != nil || !errors.As(err, &failure) || failure.Verdict() != relay.Trouble || time.Since(began) > 20*time.Second {
@@ -84,7 +62,7 @@ func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 }
 
 func TestWordsOfServersAreMadeHarmless(t *testing.T) {
-	address := speaking(t, func(connection net.Conn) {
+	address := mailtest.Speaking(t, func(connection net.Conn) {
 		_, _ = io.WriteString(connection, "554-\x1b[31mred\xff\r\n554 "+strings.Repeat("é", 1000)+"\r\n")
 	})
 	_, err := connect(t, relay.Options{Server: address, Mode: relay.StartTLS, Timeout: 20 * time.Second, Final: 20 * time.Second})
