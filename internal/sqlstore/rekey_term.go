@@ -1,0 +1,80 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// redigest takes a step along the accounts, and enters those anew that are found
+// by something that can be read.
+func (s *Store) redigest(ctx context.Context, at *round) error {
+	after := int64(0)
+	if len(at.after) > 0 {
+		after, _ = at.after[0].(int64)
+	}
+	var ids, due []int64
+	var batch []entry
+	number := func(scan scanner, id *int64) error { return scan(id) }
+	err := s.stream(ctx, func(v *view) (err error) {
+		if ids, err = collect(ctx, v.session, number, `SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch)); err != nil || len(ids) == 0 {
+			return err
+		}
+		these, list, err := among(v, "bigint", ids)
+		if err != nil {
+			return err
+		}
+		due, err = collect(ctx, v.session, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
+		// Where nobody says what accounts are found by, terms that can be read are
+		// only removed: leaving them would leave names in the database.
+		if err == nil && len(due) > 0 && s.termsOf != nil {
+			batch, err = v.entries(ctx, due)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(due) > 0 {
+		rows := s.termRows(batch)
+		err := s.update(ctx, landfall.Key{}, func(t *tx) error { return t.reenter(ctx, due, rows) })
+		if err != nil {
+			return err
+		}
+	}
+	at.looked, at.sealed = at.looked+int64(len(ids)), at.sealed+int64(len(due))
+	if len(ids) < rekeyBatch {
+		at.place, at.after = at.place+1, nil
+		return nil
+	}
+	at.after = []any{ids[len(ids)-1]}
+	return nil
+}
+
+// readable is true of terms from before there was a key.
+// All digests begin with the same sign, and no kind of term does.
+const readable = `(term < '=' OR term >= '>')`
+
+// reenter replaces the terms of accounts that can be read.
+func (t *tx) reenter(ctx context.Context, accounts []int64, rows []termRow) error {
+	// Since it was read an account may have been taken back or erased; its terms must
+	// not come back afterwards.
+	standing, err := t.standingAccounts(ctx, rows)
+	if err != nil {
+		return err
+	}
+	these, list, err := among(&t.view, "bigint", accounts)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `DELETE FROM search_term WHERE account_id`+these+` AND `+readable, list); err != nil {
+		return err
+	}
+	terms := pile{table: termTable}
+	for _, row := range rows {
+		if standing[row.account] == row.number {
+			terms.add(row.account, row.term)
+		}
+	}
+	return t.write(ctx, &terms)
+}
