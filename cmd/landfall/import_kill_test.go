@@ -159,7 +159,7 @@ func (m *moving) tallies(t *testing.T) map[mover.Phase]mover.Tally {
 func (m *moving) reaches(t *testing.T, phase mover.Phase) {
 	t.Helper()
 	order := mover.Phases()
-	for end := time.Now().Add(time.Minute); slices.Index(order, m.step(t)) < slices.Index(order, phase) && !m.over(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); slices.Index(order, m.step(t)) < slices.Index(order, phase) && !m.over(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the import does not come to %s", phase)
 		}

@@ -152,7 +152,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	for range 3000 {
+	for range 6000 {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
@@ -169,7 +169,7 @@ func (s *served) again(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Cmd = next
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if answer, err := http.Get(s.base + "/readyz"); err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {

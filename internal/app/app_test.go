@@ -77,7 +77,9 @@ func TestShutdownLosesNoRequest(t *testing.T) {
 		var callers sync.WaitGroup
 		for caller := range 16 {
 			callers.Go(func() {
-				client := &http.Client{Transport: &http.Transport{}}
+				// A connection that a busy machine left alone for longer than the server
+				// waits before it closes those is not used again.
+				client := &http.Client{Transport: &http.Transport{IdleConnTimeout: 100 * time.Millisecond}}
 				defer client.CloseIdleConnections()
 				for i := 0; ; i++ {
 					answer, err := client.Do(r.request(http.MethodPost, stagePath, stageBody(fmt.Sprintf("%d-%d", caller, i))))

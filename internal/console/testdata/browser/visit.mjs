@@ -9,13 +9,14 @@ import { createRequire } from "node:module";
 
 const [executablePath, server, invitation, support, password, list, folder] = process.argv.slice(2);
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const patience = 120_000; // milliseconds, for a busy machine
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], timeout: patience });
 const wrong = [];
 const check = (what, ok) => { if (!ok) wrong.push(what); };
 
 const watched = async (options) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, timezoneId: "Europe/London", locale: "en-GB", ...options });
-  context.setDefaultTimeout(60000);
+  context.setDefaultTimeout(patience);
   context.on("request", (request) => { if (!request.url().startsWith(server) && !request.url().startsWith("data:")) wrong.push("a request left: " + request.url()); });
   context.on("page", (page) => {
     page.on("pageerror", (error) => wrong.push(page.url() + ": " + error));
