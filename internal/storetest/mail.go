@@ -2,9 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -177,82 +174,6 @@ var mails = []check{
 		settle(t, store, next[0], landfall.MailResult{State: landfall.MailQueued}, landfall.ErrFenced)
 		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailSent {
 			t.Errorf("found %+v", found)
-		}
-	}},
-	// Every replica may send. Two that took the same mail would both send it.
-	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		var addresses []string
-		for i := range 40 {
-			addresses = append(addresses, fmt.Sprintf("c%d@mail.co.uk", i))
-		}
-		told(t, store, key, addresses...)
-		var mu sync.Mutex
-		var taken []string
-		atOnce(crowd, func(int) {
-			supply, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 3, Pace: abundance, Lease: time.Minute})
-			// Whoever is turned away because of the crowd has taken nothing, which is
-			// no fault.
-			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, mail := range supply.Mails {
-				taken = append(taken, mail.To)
-			}
-		})
-		slices.Sort(taken)
-		if len(taken) == 0 || len(slices.Compact(slices.Clone(taken))) != len(taken) {
-			t.Errorf("taken %v", taken)
-		}
-	}},
-	// A mail server blocks whoever sends too fast, and then nobody gets anything. The
-	// pace is that of the service and not of a replica, and the wait is told so that
-	// nobody has to keep asking.
-	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
-		// One a minute, so that even a slow machine asks again before the next is
-		// allowed.
-		slow := landfall.MailDemand{Most: 10, Pace: 1, Lease: time.Minute}
-		if taken := take(t, store, slow); len(taken) != 1 {
-			t.Fatalf("took %d", len(taken))
-		}
-		supply, err := store.TakeMails(t.Context(), slow)
-		if err != nil || len(supply.Mails) != 0 || supply.Wait < 30*time.Second || supply.Wait > time.Minute {
-			t.Errorf("got %+v, %v", supply, err)
-		}
-	}},
-	// A supplier that moves a million customers in a night would otherwise keep the
-	// mails of all others waiting for days. What a sender holds already counts as
-	// well, or it could take more of one supplier with each demand.
-	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
-		staged(t, store, "1", "2")
-		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
-		writing(t, store, code, "ZETA")
-		told(t, store, landfall.Key{Supplier: code, External: "1"}, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
-		told(t, store, landfall.Key{Supplier: code, External: "2"}, "d@mail.co.uk", "e@mail.co.uk", "f@mail.co.uk")
-		other := landfall.Key{Supplier: "ZETA", External: "1"}
-		stage(t, store, document(other, "1"), landfall.StagedFirst, 1)
-		told(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
-		two := take(t, store, landfall.MailDemand{Most: 2, Pace: abundance, Lease: time.Minute})
-		if len(two) != 2 || two[0].Key.Supplier != code || two[1].Key.Supplier != "ZETA" {
-			t.Errorf("took %+v", two)
-		}
-		one := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute, After: code})
-		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
-			t.Errorf("took %+v", one)
-		}
-		few := landfall.MailDemand{Most: 5, Pace: abundance, Lease: time.Minute, Each: 3, Held: map[string]int{code: 1}}
-		if taken := take(t, store, few); len(taken) != 2 {
-			t.Errorf("took %d beside one when three are the most", len(taken))
-		}
-		few.Held[code] = 3
-		if taken := take(t, store, few); len(taken) != 0 {
-			t.Errorf("took %d beside three when three are the most", len(taken))
 		}
 	}},
 	// An account may be taken back and made again several times until it is right,

@@ -25,8 +25,8 @@ type check struct {
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	run(t, open, [][]check{
 		searches, excerpts, surveys,
-		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, rehearsals, postings,
-		failures, vendors, quotas, families, revocations, mails, eventLogs, webhooks, runs, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
+		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, creationRaces, rehearsals, postings, postingRaces,
+		failures, vendors, quotas, families, revocations, mails, sharedMails, eventLogs, webhooks, runs, runSlices, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
 	})
 }
 
@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 // encrypts it.
 func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
 	run(t, open, [][]check{
-		searches, excerpts, stagings, creations, postings, failures, mails, operators, erasures, retentions,
+		searches, excerpts, stagings, creations, creationRaces, postings, postingRaces, failures, mails, sharedMails, operators, erasures, retentions,
 	})
 }
 

@@ -1,0 +1,175 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// Creations beside others who want the same account, or want it not to be there.
+var creationRaces = []check{
+	// A caller that hears nothing sends again, and its first attempt may still be
+	// under way. Two accounts for one customer would both be billed.
+	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		var created, fenced atomic.Int32
+		atOnce(crowd, func(int) {
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+			switch {
+			case err != nil:
+				t.Error(err)
+			case outcome.Verdict == landfall.Created:
+				created.Add(1)
+			case outcome.Verdict == landfall.CreateFenced:
+				fenced.Add(1)
+			}
+		})
+		if created.Load() != 1 || fenced.Load() != crowd-1 {
+			t.Errorf("%d created, %d fenced", created.Load(), fenced.Load())
+		}
+		account(t, store, key)
+	}},
+	// The mark says that an account must not come to be. If both won, the operator
+	// would believe that it never will while the customer already has it. There are
+	// many rounds, since each of them tries one order of the two at most.
+	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		for round := range 20 {
+			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
+			stageAny(t, store, document(own, "x"))
+			short := wish(own)
+			// A claim that is alive would keep the mark away, and the creation would
+			// always win.
+			short.Lease = time.Millisecond // so that both are possible
+			mine := claim(t, store, short, landfall.ClaimGranted)
+			expire(t, store, own)
+			var created, skipped atomic.Int32
+			atOnce(2, func(number int) {
+				if number == 0 {
+					outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+					if err != nil {
+						t.Error(err)
+					} else if outcome.Verdict == landfall.Created {
+						created.Add(1)
+					}
+					return
+				}
+				err := store.Update(t.Context(), func(tx landfall.Tx) error {
+					_, err := tx.Skip(t.Context(), own, "no")
+					return err
+				})
+				if err == nil {
+					skipped.Add(1)
+				} else {
+					want(t, err, landfall.ErrExists)
+				}
+			})
+			state := process(t, store, own).State
+			if created.Load()+skipped.Load() != 1 || (state == landfall.Imported) != (created.Load() == 1) {
+				t.Errorf("%d created, %d skipped, state %s", created.Load(), skipped.Load(), state)
+			}
+		}
+	}},
+	// A claim that read its document before the last staging and its number after it
+	// would name a revision that the account was not made from, and nobody could ever
+	// tell what the supplier had really sent. From the claim on no staging is
+	// accepted, so the claim's revision must be the last of all.
+	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		var mine landfall.Claim
+		var last atomic.Int32
+		// Eight stage twenty times each while the ninth claims once, somewhere in
+		// between.
+		atOnce(9, func(number int) {
+			if number == 8 {
+				outcome, err := store.Claim(t.Context(), wish(key))
+				if err != nil || outcome.Verdict != landfall.ClaimGranted {
+					t.Errorf("got %+v, %v", outcome, err)
+				}
+				mine = outcome.Claim
+				return
+			}
+			for at := range 20 {
+				outcome, err := store.Stage(t.Context(), document(key, fmt.Sprintf("%d-%d", number, at)))
+				if err != nil {
+					t.Error(err)
+				}
+				if outcome.Verdict == landfall.StagedAgain {
+					last.Add(1)
+				}
+			}
+		})
+		history := revisions(t, store, key)
+		if int(last.Load()) != len(history)-1 || mine.Revision != len(history) {
+			t.Errorf("%d stagings accepted, claim of revision %d of %d", last.Load(), mine.Revision, len(history))
+		}
+		if !bytes.Equal(mine.Document, history[mine.Revision-1].Document) {
+			t.Errorf("the claim holds another document than revision %d", mine.Revision)
+		}
+	}},
+	// Creations that come at once may be written together. The small one must not
+	// wait to be refused with the large one, nor get rows of its ledger.
+	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
+		const many = 10_000
+		staged(t, store, "small", "large")
+		accounts := map[string]landfall.Account{"small": house(), "large": house()}
+		large := accounts["large"]
+		for number := range many {
+			large.Balance += 7
+			large.Ledger = append(large.Ledger, landfall.LedgerEntry{
+				Sequence: len(large.Ledger) + 1, Kind: landfall.TransactionEntry, Signed: 7, Balance: large.Balance,
+				Transaction: landfall.Transaction{ID: fmt.Sprint("T", number), On: on("2026-07-07"), Amount: 7, Type: landfall.Credit, Document: []byte(`{}`)},
+			})
+		}
+		accounts["large"] = large
+		atOnce(2, func(number int) {
+			own := landfall.Key{Supplier: code, External: []string{"small", "large"}[number]}
+			outcome, err := store.Claim(t.Context(), wish(own))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if made, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: accounts[own.External]}); err != nil || made.Verdict != landfall.Created {
+				t.Errorf("%v: %+v, %v", own, made, err)
+			}
+		})
+		for number, given := range accounts {
+			same(t, account(t, store, landfall.Key{Supplier: code, External: number}).Ledger, given.Ledger)
+		}
+	}},
+	// Once the operator has his answer he relies on it, perhaps to repair data by
+	// hand. The flag is read before each creation begins, so that only those count
+	// which certainly began after the answer; those that began before may end either
+	// way.
+	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
+		var numbers []string
+		for number := range crowd {
+			numbers = append(numbers, fmt.Sprint(number))
+		}
+		staged(t, store, numbers...)
+		var held []landfall.Claim
+		for _, number := range numbers {
+			held = append(held, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted))
+		}
+		var paused atomic.Bool
+		atOnce(crowd+1, func(number int) {
+			if number == crowd {
+				if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+					t.Error(err)
+				}
+				paused.Store(true)
+				return
+			}
+			after := paused.Load()
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: held[number], Account: house()})
+			if err != nil || after && outcome.Verdict == landfall.Created {
+				t.Errorf("created after the pause: %+v, %v", outcome, err)
+			}
+		})
+	}},
+}

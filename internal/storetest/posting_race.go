@@ -1,0 +1,136 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"landfall"
+)
+
+// Postings that come at once: what one of them decides, or fails to decide, is
+// nothing to the others.
+var postingRaces = []check{
+	// Callers repeat what was not answered. A payment that was booked twice is money
+	// that the customer does not have. All three kinds are posted onto the same
+	// account at once, since the lock is of the account and not of what is added to
+	// it.
+	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
+		imported(t, store, key.External)
+		var notes, transactions, instructions atomic.Int32
+		instruction := landfall.Instruction{Vendor: "V", Reference: "r"}
+		atOnce(3*crowd, func(number int) {
+			var posting landfall.Posting
+			switch number % 3 {
+			case 0:
+				posting = pay(key, &transactions, payment("X", 5))
+			case 1:
+				posting = landfall.Posting{Key: key, Notes: []landfall.Note{{Body: "once"}}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					if len(books.Notes) > 0 {
+						return landfall.Additions{}, nil
+					}
+					notes.Add(1)
+					return landfall.Additions{Notes: []landfall.Note{{Body: "once", HasBody: true}}}, nil
+				}}
+			default:
+				posting = landfall.Posting{Key: key, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					if slices.ContainsFunc(books.Instructions, instruction.Same) {
+						return landfall.Additions{}, nil
+					}
+					instructions.Add(1)
+					return landfall.Additions{Instructions: []landfall.Instruction{instruction}}, nil
+				}}
+			}
+			if outcome, err := store.Post(t.Context(), posting); err != nil || outcome.Verdict != landfall.Posted {
+				t.Errorf("got %+v, %v", outcome, err)
+			}
+		})
+		found, given := account(t, store, key), house()
+		if len(found.Ledger) != len(given.Ledger)+1 || len(found.Data.Notes) != len(given.Data.Notes)+1 || len(found.Data.Instructions) != 2 {
+			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
+		}
+	}},
+	// Postings that are written together may lock several accounts, and the order in
+	// which they came must not decide who blocks whom. Each transaction counts once,
+	// so the balance can only be one.
+	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
+		numbers := []string{"a", "b", "c", "d", "e", "f"}
+		imported(t, store, numbers...)
+		var added atomic.Int32
+		atOnce(8, func(number int) {
+			order := slices.Clone(numbers)
+			if number%2 == 1 {
+				slices.Reverse(order)
+			}
+			atOnce(len(order), func(at int) {
+				own := landfall.Key{Supplier: code, External: order[at]}
+				transactions := []landfall.Transaction{payment("T1", 1), payment("T2", 2)}
+				if number%2 == 1 {
+					slices.Reverse(transactions)
+				}
+				if _, err := store.Post(t.Context(), pay(own, &added, transactions...)); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		for _, number := range numbers {
+			if found := account(t, store, landfall.Key{Supplier: code, External: number}); found.Balance != 693 {
+				t.Errorf("%s has balance %v", number, found.Balance)
+			}
+		}
+	}},
+	// Postings of different callers share a transaction, and one of them refuses, one
+	// has books that do not add up, and one panics. Each must hear of its own trouble
+	// as it is, and those beside it must never hear of it: they would repeat what was
+	// fine.
+	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
+		var numbers []string
+		for number := range crowd {
+			numbers = append(numbers, fmt.Sprint(number))
+		}
+		imported(t, store, numbers...)
+		atOnce(crowd, func(number int) {
+			own := landfall.Key{Supplier: code, External: numbers[number]}
+			var added atomic.Int32
+			posting := pay(own, &added, payment("T", 1))
+			switch number % 4 {
+			case 1:
+				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) {
+					return landfall.Additions{Notes: []landfall.Note{{Body: "b", HasBody: true}}}, errDecided
+				}
+			case 2: // books that do not add up
+				posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+					entries := enter(books, payment("T", 1))
+					entries[0].Balance++
+					return landfall.Additions{Entries: entries}, nil
+				}
+			case 3:
+				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) { panic(errDecided) }
+			}
+			var err error
+			func() {
+				defer func() {
+					if number%4 == 3 {
+						err, _ = recover().(error)
+					}
+				}()
+				_, err = store.Post(t.Context(), posting)
+			}()
+			switch number % 4 {
+			case 0, 2:
+				if (err != nil) != (number%4 == 2) {
+					t.Errorf("%d: %v", number, err)
+				}
+			default:
+				want(t, err, errDecided)
+			}
+		})
+		for at, number := range numbers {
+			found := account(t, store, landfall.Key{Supplier: code, External: number})
+			if added := len(found.Ledger) - 3; (added == 1) != (at%4 == 0) || len(found.Data.Notes) != 3 {
+				t.Errorf("%s: %d entries added, %d notes", number, added, len(found.Data.Notes))
+			}
+		}
+	}},
+}

@@ -1,0 +1,185 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// The part of a run that one worker holds: whatever becomes of him, each account of
+// it has one outcome and the sums come to the run.
+var runSlices = []check{
+	// The sums of a run are what everybody watches, and they are added up from
+	// settlements. A worker that hears nothing settles again, so the second time must
+	// neither count nor create anything. The last member has no outcome at first and
+	// is let go: it has to come back in the same slice, and only after it is the run
+	// done.
+	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a", "b", "c", "d")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 4)
+		// All members are in the slice that is held, so there is none for anybody
+		// else.
+		noSlice(t, store, run.ID)
+		claims := claimAll(t, store, slice)
+		settlement := landfall.Settlement{
+			Created: []landfall.RunCreation{made(slice, 0, claims[0])},
+			Failed:  []landfall.RunFailure{broken(slice, 1, claims[1])}, Refused: []int{slice.Members[2].Ordinal},
+			LetGo: []landfall.Claim{claims[2], claims[3]},
+		}
+		settled := settleSlice(t, store, slice, settlement)
+		if settled.Stop || len(settled.Created) != 1 || settled.Created[0].Verdict != landfall.Created || settled.Created[0].Number == "" {
+			t.Errorf("settled %+v", settled)
+		}
+		tally := landfall.RunTally{Selected: 4, Succeeded: 1, Failed: 1, Refused: 1}
+		same(t, seen(t, store, run.ID).Tally, tally)
+		// The answer was lost, so it is sent again.
+		settled = settleSlice(t, store, slice, settlement)
+		if settled.Created[0].Verdict != landfall.CreateFenced {
+			t.Errorf("settled again %+v", settled)
+		}
+		same(t, seen(t, store, run.ID).Tally, tally)
+		for number, state := range map[string]landfall.ProcessState{
+			"a": landfall.Imported, "b": landfall.Staged, "c": landfall.Staged, "d": landfall.Staged,
+		} {
+			if found := process(t, store, landfall.Key{Supplier: code, External: number}); found.State != state {
+				t.Errorf("%s is %s", number, found.State)
+			}
+		}
+		if err := store.LeaveSlice(t.Context(), slice, 0); err != nil {
+			t.Fatal(err)
+		}
+		slice = takeSlice(t, store, run.ID, time.Minute, 1)
+		claims = claimAll(t, store, slice)
+		settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, claims[0])}})
+		noSlice(t, store, run.ID)
+		update(t, store, func(tx landfall.Tx) error {
+			done, err := tx.RunIsDone(t.Context(), run.ID)
+			if !done {
+				t.Error("the run is not done")
+			}
+			return err
+		})
+		var failed []string
+		for row, err := range store.RunFailures(t.Context(), landfall.RunFailureQuery{Run: run.ID}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed = append(failed, row.External+" "+row.Failure.Code)
+		}
+		same(t, failed, []string{"b bad"})
+		var created []string
+		for key, err := range store.RunCreated(t.Context(), run.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			created = append(created, key.External)
+		}
+		same(t, created, []string{"a", "d"})
+		// Who receives the event tells by it which run moved the account.
+		for event := range slices.Values(events(t, store, landfall.Key{Supplier: code, External: "a"})) {
+			if event.Details["run"] != run.ID {
+				t.Errorf("the event does not name the run: %+v", event)
+			}
+		}
+	}},
+	// A dry run leaves no account behind by which a second settlement could be told
+	// from the first: what fences it is that its slice is done. Counted twice it
+	// would foretell more accounts than there are.
+	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a", "b")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 2)
+		claims := claimAll(t, store, slice)
+		settlement := landfall.Settlement{
+			Created: []landfall.RunCreation{made(slice, 0, claims[0])}, Failed: []landfall.RunFailure{broken(slice, 1, claims[1])},
+		}
+		if settled := settleSlice(t, store, slice, settlement); settled.Created[0].Verdict != landfall.CreateRolledBack {
+			t.Errorf("settled %+v", settled)
+		}
+		// The slice is done, so nobody holds it.
+		_, err := store.SettleSlice(t.Context(), slice, settlement)
+		want(t, err, landfall.ErrFenced)
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
+		for _, number := range []string{"a", "b"} {
+			if kept := events(t, store, landfall.Key{Supplier: code, External: number}); len(kept) != 1 {
+				t.Errorf("%d events about %s", len(kept), number)
+			}
+		}
+		for range store.RunCreated(t.Context(), run.ID) {
+			t.Error("a dry run created something")
+		}
+	}},
+	// A worker that was stopped for longer than its lease still has its claims, which
+	// have leases of their own, so the token of the slice alone must hold it back. It
+	// is tried while nobody has the slice and again when somebody has.
+	{"who lost a slice writes nothing for it", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		lost := takeSlice(t, store, run.ID, time.Millisecond, 1)
+		claims := claimAll(t, store, lost)
+		// The lease was a millisecond, and by now it has ended by any clock.
+		time.Sleep(5 * time.Millisecond)
+		settlement := landfall.Settlement{Created: []landfall.RunCreation{made(lost, 0, claims[0])}}
+		_, err := store.SettleSlice(t.Context(), lost, settlement)
+		want(t, err, landfall.ErrFenced)
+		want(t, store.RenewSlice(t.Context(), lost, claims), landfall.ErrFenced)
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		_, err = store.SettleSlice(t.Context(), lost, settlement)
+		want(t, err, landfall.ErrFenced)
+		// To leave what is somebody else's by now is no error, and it must not put
+		// that other worker's slice off for an hour.
+		if err := store.LeaveSlice(t.Context(), lost, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.RenewSlice(t.Context(), slice, claims); err != nil {
+			t.Errorf("the holder: %v", err)
+		}
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		if state := process(t, store, lost.Members[0].Key).State; state != landfall.Claimed {
+			t.Errorf("state %s", state)
+		}
+	}},
+	// What a worker leaves because something outside is down would be taken up again
+	// at once by the next, and all of them would do nothing but knock. The count of
+	// tries is what the pauses grow by, so it must survive the change of hands.
+	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "a")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice := takeSlice(t, store, run.ID, time.Minute, 1)
+		if err := store.LeaveSlice(t.Context(), slice, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		noSlice(t, store, run.ID)
+		time.Sleep(time.Second + 10*time.Millisecond)
+		if again := takeSlice(t, store, run.ID, time.Minute, 1); again.Tries != 1 {
+			t.Errorf("tries %d", again.Tries)
+		}
+	}},
+	// Who asked for the limit means all workers together. Seventy is no multiple of
+	// what a worker takes, so the second gets only what is left; and when the
+	// supplier's limit is lowered in the middle of a run, the next who takes a slice
+	// feels it.
+	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, numbers(landfall.SliceSize*2+1)...)
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{AtOnce: 70}).ID)
+		first := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
+		second := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
+		if first.Width != 64 || second.Width != 6 {
+			t.Errorf("widths %d and %d", first.Width, second.Width)
+		}
+		noSlice(t, store, run.ID)
+		limit(t, store, 3)
+		if err := store.LeaveSlice(t.Context(), first, 0); err != nil {
+			t.Fatal(err)
+		}
+		if again := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize); again.Width != 3 || again.Number != first.Number {
+			t.Errorf("width %d of slice %d under the supplier's limit", again.Width, again.Number)
+		}
+		if last := takeSlice(t, store, run.ID, time.Minute, 1); last.Number != 2 {
+			t.Errorf("slice %d", last.Number)
+		}
+	}},
+}
