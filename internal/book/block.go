@@ -163,7 +163,8 @@ func (c *cutter) fill() {
 	}
 }
 
-// hand gives away the first bytes and keeps the others in a block of its own.
+// hand gives away the first bytes and keeps the others in a block of its own:
+// whoever got the first may work on them on another core for as long as he likes.
 func (c *cutter) hand(length int) Block {
 	block := Block{first: c.next, text: c.text[:length]}
 	c.next += bytes.Count(block.text, []byte("\n"))
@@ -174,7 +175,7 @@ func (c *cutter) hand(length int) Block {
 // skip gives the beginning of a line that nobody would take, and reads on to
 // its end without keeping it.
 func (c *cutter) skip() (Block, error) {
-	block := Block{first: c.next, text: c.text[: 1<<10 : 1<<10], long: true}
+	block := Block{first: c.next, text: c.text[:beginning:beginning], long: true}
 	c.next++
 	c.text = make([]byte, 0, blockSize)
 	for {

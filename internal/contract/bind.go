@@ -5,11 +5,11 @@ import (
 	"landfall/internal/rules"
 )
 
-// The functions below turn nodes into nouns. They never fail: what is absent or
-// was refused has the zero value, and who binds has checked before.
+// The functions below make nouns of nodes whose shape the tables have accepted:
+// nothing can fail in them, and what was left out is a zero value.
 
-// The functions below make nouns of nodes whose shape the tables have
-// accepted: nothing can fail in them, and what was left out is a zero value.
+// bindSupplyAddress reads the address as a billing one is read, under names that
+// begin with supply: either may come in lines or as an object.
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, "supply"),
@@ -76,6 +76,8 @@ func bindTransaction(n *rules.Node) landfall.Transaction {
 	}
 }
 
+// bindStatement keeps the path as it was sent. That one slash in front means nothing
+// is for those who compare paths or look for the document.
 func bindStatement(n *rules.Node) landfall.Statement {
 	return landfall.Statement{
 		ID:          n.Field("statement_id").Text(),
@@ -101,6 +103,8 @@ func bindNote(n *rules.Node) landfall.Note {
 	}
 }
 
+// bindInstruction has no details: those are the vendor's to tell, never the
+// caller's.
 func bindInstruction(n *rules.Node) landfall.Instruction {
 	return landfall.Instruction{
 		Vendor:       n.Field("vendor").Text(),

@@ -22,6 +22,8 @@ var RunBody = &Body[landfall.Run]{
 		happensAt("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
 		says("state", "", func(r landfall.Run) string { return string(r.State) }).as(oneOfTexts(runStates()...)),
 		saysOrNull("reason", "Why it is paused, or about to be; null when it is not.", func(r landfall.Run) (string, bool) {
+			// A run that was asked to end goes on until nobody holds a part of it: the
+			// caller would wonder why it still runs.
 			if r.Cancel && !r.State.Ended() {
 				return "cancel_asked", true
 			}

@@ -78,6 +78,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			}
 			types[kind] = true
 			value := landfall.Value{Count: countOf(of.Field("count")), Amount: totalOf(of.Field("amount"))}
+			// A type that is only named is no claim that there is none of it.
 			if value.Said() {
 				totals.Claims[landfall.Measure{
 					Kind: landfall.MeasuresTransactions, Currency: name, Type: landfall.TransactionType(kind),
@@ -85,6 +86,8 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			}
 		}
 	}
+	// Told alone and first: two names that could not be read look like one that was
+	// said twice.
 	if err := shapeError(document); err != nil {
 		return totals, err
 	}

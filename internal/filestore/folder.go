@@ -32,6 +32,8 @@ func openFolder(target *url.URL) (shelf, error) {
 	return &folder{base: target.Path, slots: make(chan struct{}, 32)}, nil
 }
 
+// look leaves a question that hangs behind, with its place: when all places are
+// lost to a dead share, further callers wait for their time and no thread more.
 func (f *folder) look(ctx context.Context, root, path string) error {
 	select {
 	case f.slots <- struct{}{}:

@@ -142,6 +142,8 @@ func (s *Store) Check(ctx context.Context, supplier landfall.Supplier, path stri
 		return nil
 	case errors.Is(err, errMissing):
 		return missing()
+	// The caller has left, which says nothing about the store: it must not count as
+	// one that is away.
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Canceled
 	}

@@ -27,6 +27,8 @@ func (r *Room) send(ctx context.Context, mail landfall.OutgoingMail) {
 
 // try writes the letter and hands it over.
 func (r *Room) try(ctx context.Context, mail landfall.OutgoingMail) landfall.MailResult {
+	// An undo or an erasure came between the creation and this mail; its words would
+	// be about nobody.
 	if mail.AccountNumber == "" {
 		return refused("the account is gone")
 	}
@@ -55,6 +57,7 @@ func (r *Room) try(ctx context.Context, mail landfall.OutgoingMail) landfall.Mai
 	}
 	switch failure.Verdict() {
 	case relay.Refused:
+		// A server that refuses is a server that answers: the others need not wait.
 		r.health.recover()
 		return refused(reply)
 	case relay.PutOff:
@@ -75,6 +78,8 @@ func refused(reply string) landfall.MailResult {
 func (r *Room) putOff(mail landfall.OutgoingMail, reply string, uncertain bool) landfall.MailResult {
 	result := landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: uncertain, Reply: reply}
 	most := mostAttempts
+	// Twice without an answer is no accident any more, and each time the customer may
+	// have got it.
 	if uncertain && mail.Uncertain {
 		most = mostUnanswered
 	}

@@ -122,6 +122,8 @@ func (s *Server) run(port string, excluded ...string) {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	// The server says its port itself, once it listens: a port chosen here could be
+	// taken by another test until then.
 	line, err := bufio.NewReader(output).ReadString('\n')
 	var given int
 	if _, scanned := fmt.Sscanf(line, "ready %d", &given); err != nil || scanned != nil {
@@ -139,6 +141,7 @@ func (s *Server) Mails() []Received {
 	}
 	var all []Received
 	for line := range bytes.Lines(content) {
+		// Read while the server still writes, so the last line may be half of one.
 		var mail Received
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // it is being written
@@ -162,6 +165,7 @@ func (s *Server) certify() {
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail server for tests"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
+		// Its own authority, so that one file is both what it shows and whom to trust.
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

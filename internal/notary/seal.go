@@ -36,6 +36,8 @@ func SealSoon(ctx context.Context, store landfall.AuditLog) {
 		if mark, _, err = store.Seal(ctx, mark); err != nil {
 			return
 		}
+		// Only what was there at the first look is waited for: others go on writing,
+		// and whoever waited for them too would never be done.
 		if newest == 0 {
 			newest = mark.Newest
 		}
@@ -106,6 +108,7 @@ func (n *Notary) Run(ctx context.Context) {
 		n.sealed.Add(int64(sealed))
 		if err != nil {
 			n.failed.Add(1)
+			// Told once until it works again: a round comes twice a second.
 			if well {
 				n.options.Log.Warn("audit entries wait to be chained", "error", err)
 			}

@@ -66,6 +66,7 @@ func Read(from io.Reader) (*Node, error) {
 	} else if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
+	// What stands behind a line of dashes would be left out without a word.
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it holds more than one document")
 	}
@@ -79,6 +80,8 @@ type reader struct {
 	seen int
 }
 
+// read counts what it writes out, so that references to references end at a bound
+// and not with the memory.
 func (r *reader) read(from *yaml.Node) (*Node, error) {
 	if r.seen++; r.seen > most {
 		return nil, fmt.Errorf("line %d: it has more than %d values once its references are written out", from.Line, most)
@@ -113,6 +116,8 @@ func (r *reader) read(from *yaml.Node) (*Node, error) {
 	return node, nil
 }
 
+// members refuses a name that comes twice: of two settings only one would count,
+// and people look at the other.
 func (r *reader) members(node *Node, from *yaml.Node) error {
 	lines := map[string]int{}
 	for i := 0; i+1 < len(from.Content); i += 2 {

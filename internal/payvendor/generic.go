@@ -142,6 +142,8 @@ func (v *generic) ask(ctx context.Context, reference string) (answer, error) {
 			return answer{}, err
 		}
 	}
+	// Without a pointer to it there is nothing to say against an instruction that
+	// exists: the operator has described a vendor that tells no status.
 	state := v.status.find(reply)
 	got := answer{
 		types:  v.types,

@@ -26,6 +26,8 @@ func (v *Verifier) Health(code string) string {
 	if refusing {
 		return "refused by vendor"
 	}
+	// One organisation that is not served is enough to have a look: each has a lane,
+	// so that the others may not notice.
 	for _, lane := range lanes {
 		lane.state.Lock()
 		quiet := time.Now().Before(lane.quietUntil)

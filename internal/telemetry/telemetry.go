@@ -57,6 +57,8 @@ func Open(ctx context.Context, options Options) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The library has one handler for the whole process and would print to standard
+	// error otherwise, between the lines of a log that machines read.
 	otel.SetErrorHandler(&complainer{log: options.Log})
 	at := func(kind string) string { return base.JoinPath("v1", kind).String() }
 	spansOut, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(at("traces")), otlptracehttp.WithHeaders(headers))
@@ -87,6 +89,7 @@ func (l *Line) Request(ctx context.Context, r *http.Request, id string) (context
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	ctx, span := l.tracer.Start(ctx, "request", spans.WithSpanKind(spans.SpanKindServer)) //nolint:spancheck // the function that is given back ends it
 	return ctx, func(method, route string, status int, code string) {                     //nolint:spancheck // likewise
+		// Most spans are not recorded: texts that nobody gets are not put together.
 		if span.IsRecording() {
 			span.SetName(method + " " + route)
 			span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),

@@ -60,6 +60,8 @@ func Install(packages ...string) error {
 }
 
 func apt(verb string, packages ...string) error {
+	// Another program of the machine may hold the lock of packages for minutes, as one
+	// that updates by itself does.
 	arguments := []string{"-o", "DPkg::Lock::Timeout=300", verb, "-q", "-y"}
 	if verb == "install" {
 		arguments = append(arguments, "--no-install-recommends")

@@ -25,6 +25,8 @@ func Go(t *testing.T, module, version string) string {
 	}
 	half := begin(t, folder)
 	install := exec.CommandContext(t.Context(), "go", "install", module+"@"+version)
+	// Outside our module and without our flags: the tool is built as its own module
+	// pins it, and the same on every machine.
 	install.Dir = half
 	install.Env = append(os.Environ(), "GOBIN="+half, "GOFLAGS=", "CGO_ENABLED=0")
 	if output, err := install.CombinedOutput(); err != nil {
@@ -83,6 +85,7 @@ func shelf() string {
 	return filepath.Join(cache, "landfall-tools")
 }
 
+// fetched takes a folder for whole by its name alone, which it gets last.
 func fetched(folder string) bool {
 	_, err := os.Stat(folder)
 	return err == nil
