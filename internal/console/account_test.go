@@ -224,7 +224,7 @@ func TestListsLeadDownToAccounts(t *testing.T) {
 	}
 	ada.sees(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
 	ada.sees(path+"accounts/?state=failed&code=other", "No account has this mistake any more")
-	ada.sees(path+"failures/", "1 account", "invalid_type", "customers.*.email", "50 % of them", "in the repair", "state=faulty")
+	ada.sees(path+"failures/", "1 account", "invalid_type", "customers.*.email", "95 % of them", "in the repair", "state=faulty")
 	ada.sees(path+"reconciliation/", "has not said what it has", "accounts", "Sign off", "reason=pending")
 	ada.sees(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
 	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
