@@ -147,6 +147,8 @@ func tree(t *testing.T) []source {
 	return sources
 }
 
+// TestEveryPackageHasARow keeps the plan whole: a package that is on no floor
+// may import whom it likes.
 func TestEveryPackageHasARow(t *testing.T) {
 	seen := map[string]bool{}
 	for _, source := range tree(t) {
@@ -162,6 +164,8 @@ func TestEveryPackageHasARow(t *testing.T) {
 	}
 }
 
+// TestArrowsGoDown keeps arrows from going up or sideways. The first one that
+// does makes two packages into one, which nobody notices that day.
 func TestArrowsGoDown(t *testing.T) {
 	for _, source := range tree(t) {
 		for _, imported := range imports(source.file) {
@@ -234,6 +238,8 @@ func TestDictionaryImportsOnlyExactThings(t *testing.T) {
 	}
 }
 
+// TestFilesStayReadable keeps files from growing beyond what somebody reads in
+// one go.
 func TestFilesStayReadable(t *testing.T) {
 	for _, source := range tree(t) {
 		if source.lines > 500 && !source.generated {

@@ -57,6 +57,9 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, `{"code":%q,"detail":"No.","errors":[{"code":"required","attr":"customers","detail":"Needed."}]}`, code)
 }
 
+// TestATokenThatEndedIsRenewedOnce ends a token between two calls. A client that
+// asks for one with every call makes twice the calls, and one that never asks
+// again is stuck.
 func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	s, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
 	for range 3 {
@@ -73,6 +76,8 @@ func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	}
 }
 
+// TestARefusalSaysEverything reads a refusal. What is lost of it here nobody can
+// show to whoever has to mend the data.
 func TestARefusalSaysEverything(t *testing.T) {
 	calls := 0
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -125,6 +130,8 @@ func TestWhatMayPassIsRepeated(t *testing.T) {
 	}
 }
 
+// TestPatienceEnds meets a server that stays away. At the end the caller needs
+// to know what went wrong, and not that time ran out.
 func TestPatienceEnds(t *testing.T) {
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "service_unavailable")
@@ -138,6 +145,8 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoLandfall asks another program at the address. Its answers must not
+// be taken for ours, such as a 404 for an account that does not exist.
 func TestWhatIsNoLandfall(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
@@ -155,6 +164,8 @@ func TestWhatIsNoLandfall(t *testing.T) {
 	}
 }
 
+// TestPathsKeepTheirNames asks for account numbers with signs of their own. One
+// that is changed on its way asks about another account.
 func TestPathsKeepTheirNames(t *testing.T) {
 	var seen []string
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -173,6 +184,8 @@ func TestPathsKeepTheirNames(t *testing.T) {
 	}
 }
 
+// TestListsGoFromPageToPage follows a list whose next page fails once and names
+// another host. Its token must never go there.
 func TestListsGoFromPageToPage(t *testing.T) {
 	failed := false
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -250,6 +263,8 @@ func bulk(t *testing.T, c *client.Client, lines iter.Seq2[[]byte, error]) (answe
 	return answers, nil
 }
 
+// TestBulkAnswersComeInOrder sends many more lines than fit into any buffer, so
+// that a client which writes before it reads would wait for ever.
 func TestBulkAnswersComeInOrder(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
 	if answers, err := bulk(t, c, lines(50_000, nil)); answers != 50_000 || err != nil {
@@ -257,6 +272,8 @@ func TestBulkAnswersComeInOrder(t *testing.T) {
 	}
 }
 
+// TestBulkThatIsCutOffOrStopped cuts answers off in every way. Taken for the
+// end, the lines without an answer would be lost.
 func TestBulkThatIsCutOffOrStopped(t *testing.T) {
 	_, c := newServer(t, echo(10, ""))
 	if answers, err := bulk(t, c, lines(20, nil)); answers != 10 || !errors.Is(err, client.ErrCutOff) {

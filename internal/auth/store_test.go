@@ -93,6 +93,8 @@ func wantCode(t *testing.T, what string, err error, want string) {
 	}
 }
 
+// TestIssueIdentifyRefresh wants each kind of token to be good for one thing
+// alone: a refresh token that opened the gate would do so for a week.
 func TestIssueIdentifyRefresh(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		issuer, gate := w.issuer(), auth.NewGate(w.store, w.now)
@@ -122,6 +124,9 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 	})
 }
 
+// TestExpiryToTheInstant holds tokens up to the very moment of their end. A
+// comparison that is off by one makes a token that is good a little longer for
+// everybody.
 func TestExpiryToTheInstant(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		var now time.Time
@@ -169,6 +174,8 @@ func TestExpiryInsideTheCache(t *testing.T) {
 	})
 }
 
+// TestRevocationReachesEveryReplica takes a key away in every way there is. A
+// replica that still believes its memory lets in whoever was thrown out.
 func TestRevocationReachesEveryReplica(t *testing.T) {
 	ways := map[string]func(context.Context, landfall.Tx, *world) error{
 		"key revoked": func(ctx context.Context, tx landfall.Tx, w *world) error { return tx.RevokeKey(ctx, w.key.ID) },
@@ -202,6 +209,8 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 	}
 }
 
+// TestRotationOverlap uses both keys while they overlap, so that whoever rotates
+// keys need not stop what is running, and wants the old one to end then.
 func TestRotationOverlap(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		issuer, gate := w.issuer(), auth.NewGate(w.store, w.now)
@@ -227,6 +236,8 @@ func TestRotationOverlap(t *testing.T) {
 	})
 }
 
+// TestRefreshTokenIsGoodOnce races for one refresh token on two replicas. If two
+// win, whoever stole a token refreshes beside its owner and is never noticed.
 func TestRefreshTokenIsGoodOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		issuers := []*auth.Issuer{w.issuer(), w.issuer()}
@@ -256,6 +267,8 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 	})
 }
 
+// TestSweepForgetsEndedTokens lets tokens end and be forgotten, neither earlier
+// than they end nor never: the table would grow with every sign-in.
 func TestSweepForgetsEndedTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		issuer := w.issuer()
@@ -291,6 +304,8 @@ func (a away) View(context.Context, func(landfall.View) error) error { return a.
 
 func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.err }
 
+// TestDatabaseAway asks while there is no database. Told that his token is bad,
+// a caller would throw away a good one and ask for another.
 func TestDatabaseAway(t *testing.T) {
 	_, key := auth.NewKey("Acme", landfall.Importer, time.Time{})
 	tokens := auth.Tokens()

@@ -31,6 +31,9 @@ func transaction(id string, kind landfall.TransactionType, minor money.Amount, o
 	return landfall.Transaction{ID: id, Type: kind, Amount: minor, On: day(on)}
 }
 
+// TestOpeningBalanceIsAlwaysExplained opens books from every combination of what
+// suppliers send. A balance that its entries do not come to cannot be explained
+// to a customer.
 func TestOpeningBalanceIsAlwaysExplained(t *testing.T) {
 	historical := []landfall.Transaction{
 		transaction("h1", landfall.SupplyCharge, 10000, "2026-05-01"),
@@ -77,6 +80,8 @@ func TestOpeningBalanceIsAlwaysExplained(t *testing.T) {
 	}
 }
 
+// TestPeriodsOpenTheDayAfterTheLastStatement looks when the open period begins.
+// One day off and a charge is billed twice, or by nobody.
 func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 	for name, test := range map[string]struct {
 		data landfall.AccountData
@@ -100,6 +105,8 @@ func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 	}
 }
 
+// TestNoteRuleIsAsymmetric holds notes with and without a time against each
+// other, in both orders: which was there first decides.
 func TestNoteRuleIsAsymmetric(t *testing.T) {
 	first, second := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	body := func(text string, at time.Time) landfall.Note {
@@ -149,6 +156,9 @@ func verdict(results []books.NoteResult) string {
 	return text.String()
 }
 
+// TestTransactionsOutsideThePeriodAreMovedOrRefused sends days around both ends
+// of the period. A moved one must keep the day it had, or nobody can say any
+// more what happened when.
 func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 	account := landfall.AccountBooks{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 100, LastSequence: 4}
 	post := books.TransactionPost{Today: today, CheckAdded: true, ForceDates: true, Transactions: []landfall.Transaction{
@@ -212,6 +222,8 @@ func TestOpeningEntryIsNotInTheFuture(t *testing.T) {
 	}
 }
 
+// TestTransactionsAddedBefore sends an identifier again with another amount and
+// day. What the account has stays, whatever the second one says.
 func TestTransactionsAddedBefore(t *testing.T) {
 	old := transaction("T1", landfall.Payment, 500, "2026-07-02")
 	old.Document = []byte(`{"amount":5}`)
@@ -247,6 +259,8 @@ func TestTransactionsAddedBefore(t *testing.T) {
 	}
 }
 
+// TestStatementsAreIdempotent sends statements again, alike and otherwise. A
+// repeat must add nothing, and a contradiction must not pass for a repeat.
 func TestStatementsAreIdempotent(t *testing.T) {
 	june := landfall.Statement{ID: "S1", FromOn: day("2026-06-01"), ToOn: day("2026-06-30"), GrossAmount: amount(1234)}
 	same := june

@@ -100,6 +100,8 @@ func (g *guest) harmless(path, body string) {
 	}
 }
 
+// TestSupportSeesTheAccountAndNobodysData looks for every personal word on the
+// page of an account. What is shown without a reason is shown without a trace.
 func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
@@ -147,6 +149,8 @@ func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
 	h.signedIn(landfall.Support).sees("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
 }
 
+// TestOperatorsActOnAccounts undoes and erases with a wrong confirmation first.
+// Neither can be taken back by whoever clicked on the wrong line.
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
@@ -181,6 +185,8 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	}
 }
 
+// TestAccountsAreFoundAsOneTypes searches by all that customers say on the
+// telephone, and wants nothing personal in what is found.
 func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 	h := newHouse(t)
 	key := furnish(h)
@@ -211,6 +217,9 @@ func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 	sam.sees("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
 }
 
+// TestListsLeadDownToAccounts follows every link from the figures of a supplier
+// to its accounts. A list that shows others than its figure counted would be
+// believed.
 func TestListsLeadDownToAccounts(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
@@ -240,6 +249,8 @@ func TestListsLeadDownToAccounts(t *testing.T) {
 	}
 }
 
+// TestLongListsArePaged walks through a list of several pages. An account that
+// falls between two of them is on none.
 func TestLongListsArePaged(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)

@@ -77,6 +77,8 @@ tables:
     account: NO
 `
 
+// TestExpressions tries every word of a map on one row. A value that is bent a
+// little on its way is found by nobody until a customer reads his bill.
 func TestExpressions(t *testing.T) {
 	for name, one := range map[string]struct{ fill, columns, row, want string }{
 		"a column":          {"billing_name: X", "X", " Smith ", `"billing_name":"Smith"`},
@@ -250,6 +252,8 @@ func TestEveryRowIsAccountedFor(t *testing.T) {
 	}
 }
 
+// TestEncodings reads one name in every encoding that old systems export. Read
+// with the wrong one it is a wrong name, and no error.
 func TestEncodings(t *testing.T) {
 	wide := func(mark string, little bool) string {
 		text := mark
@@ -294,6 +298,9 @@ func TestRowsThatNeverEnd(t *testing.T) {
 	}
 }
 
+// TestListsHaveAnEnd gives an account more rows than a request may have. What
+// may be split over several lines of the book is; of the rest each row is told,
+// so that none is lost without a word.
 func TestListsHaveAnEnd(t *testing.T) {
 	book, result, err := attempt(t, source(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",

@@ -111,6 +111,8 @@ func suite(t *testing.T, store *filestore.Store) {
 	}
 }
 
+// TestFolder plants links that lead out of a supplier's folder. Followed, one
+// supplier could find out what another one has.
 func TestFolder(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "store")
 	put := func(name string) {
@@ -156,6 +158,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestNoStore has nobody to ask. That is no answer about the document: told that
+// it is missing, callers would leave it out.
 func TestNoStore(t *testing.T) {
 	store := open(t, "")
 	if got := check(t, store, "north", "bill.pdf"); got != unknown {
@@ -244,6 +248,8 @@ func TestMemoryBucket(t *testing.T) {
 	}
 }
 
+// TestBrokenBucket lets a store fail in many ways. None of them may be told as a
+// missing document, and none may repeat a name or a secret.
 func TestBrokenBucket(t *testing.T) {
 	setKeys(t, "landfall", canary+"-secret")
 	for _, c := range []struct {
@@ -281,6 +287,8 @@ func TestBrokenBucket(t *testing.T) {
 	})
 }
 
+// TestCallerLeaves ends the call while the store is silent, so that a caller who
+// has gone is not counted as a store that is away.
 func TestCallerLeaves(t *testing.T) {
 	setKeys(t, "landfall", "landfall-secret")
 	entered := make(chan struct{}, 1)
@@ -297,6 +305,8 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
+// TestOpenRefuses names stores that cannot be meant. A mistake that is found at
+// the first document is found in the middle of a migration.
 func TestOpenRefuses(t *testing.T) {
 	setKeys(t, "", "")
 	folder := t.TempDir()
@@ -325,6 +335,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestLocation says where documents are. Names with signs of their own must lead
+// to the same file again, and a path that climbs to none.
 func TestLocation(t *testing.T) {
 	setKeys(t, "landfall", "landfall-secret")
 	folder := t.TempDir()

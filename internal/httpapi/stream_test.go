@@ -128,6 +128,8 @@ func TestLinesKnowTheirTenant(t *testing.T) {
 	}
 }
 
+// TestLinesAreCutAndNumbered sends lines as files have them. A number that is
+// one off sends whoever mends a book to the wrong account.
 func TestLinesAreCutAndNumbered(t *testing.T) {
 	h := openHouse(t, func(o *Options) { o.BodyLimit = 1 << 10 })
 	long := account("OURS", strings.Repeat("x", 100)) + strings.Repeat(" ", 2<<10)
@@ -161,6 +163,9 @@ func TestLinesAreCutAndNumbered(t *testing.T) {
 	}
 }
 
+// TestLinesMayBePacked sends packed lines, whole and cut off. The end of half a
+// file looks like the end of a file, and the other half would be missing in
+// silence.
 func TestLinesMayBePacked(t *testing.T) {
 	h := openHouse(t)
 	var lines strings.Builder
@@ -231,6 +236,9 @@ func TestLinesThatSwellAreStopped(t *testing.T) {
 	}
 }
 
+// TestOnlyLinesOfJSONAreTaken sends what is no lines of JSON. Read as if it
+// were, each of a million lines would be refused, instead of the request at
+// once.
 func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 	h := openHouse(t)
 	for _, media := range []string{"application/x-ndjson", "application/jsonl", "Application/JSONL; charset=UTF-8"} {

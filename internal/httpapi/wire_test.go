@@ -152,6 +152,9 @@ func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
 	}
 }
 
+// TestChunkedRequestEndsItsConnection sends a body of unknown length. The
+// connection ends with its answer, so that nothing behind it is ever read as
+// another request.
 func TestChunkedRequestEndsItsConnection(t *testing.T) {
 	h := openHouse(t)
 	got := h.call("importer", "POST", validatePath, account("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })
@@ -160,6 +163,9 @@ func TestChunkedRequestEndsItsConnection(t *testing.T) {
 	}
 }
 
+// TestMissingSlash forgets the slash at the end. Sent elsewhere than to the same
+// path, or without its query, a caller would get another answer than he asked
+// for.
 func TestMissingSlash(t *testing.T) {
 	h := openHouse(t)
 	for path, want := range map[string]string{
@@ -182,6 +188,8 @@ func TestMissingSlash(t *testing.T) {
 	}
 }
 
+// TestMethods tries methods that a path does not have. A header that names
+// another one must not change it behind the back of whoever guards the way.
 func TestMethods(t *testing.T) {
 	h := openHouse(t)
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "BREW"} {
@@ -234,6 +242,8 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
+// TestBodies sends bodies that are not what they should be. Each is refused
+// before anything of it is believed.
 func TestBodies(t *testing.T) {
 	h := openHouse(t, func(o *Options) { o.BodyLimit = 4096 })
 	chunked := func(r *http.Request) { r.ContentLength = -1 }
@@ -280,6 +290,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestHeaders looks at what every answer carries. An answer that a cache keeps,
+// or a browser takes for a page, shows one caller's data to another.
 func TestHeaders(t *testing.T) {
 	h := openHouse(t)
 	for _, path := range []string{"/healthz", "/nowhere", allPath, imports + "/rules/"} {

@@ -95,6 +95,8 @@ func codeOf(err error) string {
 	return fmt.Sprint(err)
 }
 
+// TestValidateEchoes wants the very bytes back: a caller compares them, and
+// anything else means that something was changed.
 func TestValidateEchoes(t *testing.T) {
 	desk, _ := openDesk(t)
 	sent := body("1")
@@ -118,6 +120,8 @@ func TestUnknownSupplierIsAViolation(t *testing.T) {
 	}
 }
 
+// TestStage stages the same again. A repeat that counts as a new revision makes
+// every retry look like a change.
 func TestStage(t *testing.T) {
 	desk, store := openDesk(t)
 	ctx := t.Context()
@@ -154,6 +158,8 @@ func TestStage(t *testing.T) {
 	}
 }
 
+// TestRefusedStagings maps each refusal of the store to its code. One that is
+// forgotten becomes an internal error that nobody can act on.
 func TestRefusedStagings(t *testing.T) {
 	key := landfall.Key{Supplier: "S", External: "1"}
 	for verdict, code := range map[landfall.StageVerdict]string{
@@ -175,6 +181,8 @@ func TestRefusedStagings(t *testing.T) {
 	}
 }
 
+// TestStatusAndList asks about accounts of others and of nobody. Both get the
+// same answer, or one could find out whose customers exist.
 func TestStatusAndList(t *testing.T) {
 	desk, store := openDesk(t)
 	ctx := t.Context()

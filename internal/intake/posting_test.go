@@ -33,6 +33,8 @@ func (g *ground) postNotes(external, notes string) string {
 	return strings.Join(said, " ")
 }
 
+// TestNotesEndToEnd posts notes that are nearly the same. One that is taken for
+// another is lost, and one that is not is on the account twice.
 func TestNotesEndToEnd(t *testing.T) {
 	const x, x1, x2 = `{"body":"X"}`, `{"body":"X","created_at":"2025-01-01T00:00:00Z"}`, `{"body":"X","created_at":"2025-01-02T01:00:00+01:00"}`
 	onBoth(t, func(t *testing.T, g *ground) {
@@ -69,6 +71,8 @@ func TestNotesEndToEnd(t *testing.T) {
 	})
 }
 
+// TestParallelNotes posts one note many times at once. Whoever looks first and
+// writes later writes it again.
 func TestParallelNotes(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.create("1", "")
@@ -105,6 +109,8 @@ func (g *ground) postTransactions(external, transactions string, flags Transacti
 	return strings.Join(said, " ")
 }
 
+// TestTransactionFlags tries both parameters in every combination, each twice.
+// Money that is added again, or left out, is somebody's balance.
 func TestTransactionFlags(t *testing.T) {
 	inside, outside := payment("in", "2025-05-05"), payment("out", "2019-05-05")
 	const refused = "transaction_outside_open_statement_period at transactions.1.transaction_date"
@@ -144,6 +150,9 @@ func TestTransactionFlags(t *testing.T) {
 	})
 }
 
+// TestTransactionTwins sends one identifier twice, within a request and behind
+// what was staged. The second is a repeat or a payment, and only the caller
+// knows which.
 func TestTransactionTwins(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", `,"current_statement_transactions":[`+payment("staged", "2025-01-01")+`]`)
@@ -159,6 +168,9 @@ func TestTransactionTwins(t *testing.T) {
 	}
 }
 
+// TestTransactionsAreAllOrNothing spoils one of five hundred. If the others
+// stayed, whoever mends it and sends all again would be told that they exist, or
+// add them twice.
 func TestTransactionsAreAllOrNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.create("1", "")
@@ -213,6 +225,8 @@ func TestParallelTransactions(t *testing.T) {
 	})
 }
 
+// TestStatementsEndToEnd races with one statement and then contradicts it. A
+// bill that is replaced in silence is not the one its customer has.
 func TestStatementsEndToEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.create("1", "")
@@ -253,6 +267,8 @@ func TestStatementsEndToEnd(t *testing.T) {
 	})
 }
 
+// TestInstructionIsKeptOnce races with one instruction. Kept twice, it could be
+// debited twice by whoever reads the account.
 func TestInstructionIsKeptOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		number := g.create("1", "")
@@ -297,6 +313,9 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 	})
 }
 
+// TestPausedSupplierTakesNothing posts for a supplier that the operator has
+// paused, which he does because something is wrong: anything that gets through
+// is wrong too.
 func TestPausedSupplierTakesNothing(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", "")

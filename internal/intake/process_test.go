@@ -25,6 +25,8 @@ const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_bal
 	"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"},{"vendor":"V","reference":"r2","type":"CARD"}],
 	"payment_schedules":[{"start_date":"2025-04-01","trigger":"REGULAR","amount":50,"frequency":"MONTHLY","day_of_month":3}]`
 
+// TestProcessCreatesEverything creates an account with something of everything.
+// What is left out on the way is missed by its customer and by nobody before.
 func TestProcessCreatesEverything(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
@@ -63,6 +65,8 @@ func TestProcessCreatesEverything(t *testing.T) {
 	})
 }
 
+// TestRefusedClaims asks for creations that must not begin. Each reason has a
+// code of its own, since each is mended by somebody else.
 func TestRefusedClaims(t *testing.T) {
 	g := onSQLite(t, func(o *Options) { o.ServiceLimit = 1 })
 	g.stage("1", "")
@@ -108,6 +112,8 @@ func TestRefusedClaims(t *testing.T) {
 	}
 }
 
+// TestParallelProcessCreatesOne creates one account many times at once. Two
+// accounts of one customer are two bills.
 func TestParallelProcessCreatesOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.stage("1", "")
@@ -132,6 +138,8 @@ func TestParallelProcessCreatesOne(t *testing.T) {
 	})
 }
 
+// TestDryRunLeavesOnlyTheAttempt compares every table with what it was. A
+// rehearsal that leaves something, a mail or a number, is no rehearsal.
 func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
@@ -158,6 +166,8 @@ func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 	})
 }
 
+// TestDryRunsBesideTheRealOne rehearses while the account is created. A
+// rehearsal that is rolled back must not take the real one with it.
 func TestDryRunsBesideTheRealOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *ground) {
 		for round := range 10 {

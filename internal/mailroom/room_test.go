@@ -186,6 +186,8 @@ func (g *ground) settled(but string) bool {
 	return true
 }
 
+// TestEveryMoodOfAServer meets all that mail servers do. Sent twice, a mail
+// makes a customer doubt both; given up too early, he never hears of it.
 func TestEveryMoodOfAServer(t *testing.T) {
 	mailroom.Hurry(t)
 	onEach(t, func(t *testing.T, g *ground) {
@@ -253,6 +255,9 @@ func TestACustomerIsNotFlooded(t *testing.T) {
 	})
 }
 
+// TestTroubleOfTheServerIsNoMailsFault has a server that does not know us.
+// Attempts that count against the mails would give up all of them for one wrong
+// password.
 func TestTroubleOfTheServerIsNoMailsFault(t *testing.T) {
 	onEach(t, func(t *testing.T, g *ground) {
 		for i := range 5 {
@@ -282,6 +287,8 @@ func TestTroubleOfTheServerIsNoMailsFault(t *testing.T) {
 	})
 }
 
+// TestAServerThatComesBackIsUsedAgain restarts the mail server. A line that was
+// kept open and is dead must not take the mails that follow with it.
 func TestAServerThatComesBackIsUsedAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, g *ground) {
 		room, _ := g.room(nil)
@@ -298,6 +305,8 @@ func TestAServerThatComesBackIsUsedAgain(t *testing.T) {
 	})
 }
 
+// TestRoomsSideBySideSendEachOnce lets three replicas send at once. A mail that
+// two of them take comes twice.
 func TestRoomsSideBySideSendEachOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, g *ground) {
 		const count = 60

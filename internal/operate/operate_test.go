@@ -117,6 +117,9 @@ func refusal(t *testing.T, what string, err error, code string, parts ...string)
 	}
 }
 
+// TestSupplierLife goes through everything an operator changes about a supplier.
+// A setting that is dropped on its way shows only when accounts are refused, or
+// taken, for it.
 func TestSupplierLife(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -163,6 +166,8 @@ func TestSupplierLife(t *testing.T) {
 
 func second[V any](_ V, err error) error { return err }
 
+// TestGrants gives and takes a grant. One that is not really taken back leaves a
+// supplier's customers open to an organisation that should not see them.
 func TestGrants(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -184,6 +189,9 @@ func TestGrants(t *testing.T) {
 	})
 }
 
+// TestOrganisationsAndTeams wants an organisation to be switched off without
+// being forgotten: its keys, its audit and its name must be there when it comes
+// back.
 func TestOrganisationsAndTeams(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -208,6 +216,8 @@ func TestOrganisationsAndTeams(t *testing.T) {
 	})
 }
 
+// TestKeyLife rotates a key with an overlap. An old key that ends at once stops
+// an import in the middle of the night, and one that never ends was not rotated.
 func TestKeyLife(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -257,6 +267,8 @@ func TestKeyLife(t *testing.T) {
 	})
 }
 
+// TestKeyRefusals asks for keys that make no sense. One of them that is made all
+// the same is a credential nobody watches.
 func TestKeyRefusals(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -283,6 +295,8 @@ func TestKeyRefusals(t *testing.T) {
 	})
 }
 
+// TestSkipMarks marks accounts to be skipped. An account that is imported in
+// spite of its mark is one that its customer has left.
 func TestSkipMarks(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
@@ -319,6 +333,9 @@ func TestSkipMarks(t *testing.T) {
 	})
 }
 
+// TestVendorLife sets a vendor anew. A setting that stays from before would send
+// questions, and the credential, to where the operator believes they no longer
+// go.
 func TestVendorLife(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()

@@ -15,6 +15,9 @@ import (
 	"landfall/internal/outbox"
 )
 
+// TestEveryReceiverGetsEverythingInOrder has receivers that are slow, down and
+// forgetful side by side. What one of them does must neither cost another an
+// event nor change its order.
 func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		const events, accounts = 600, 30
@@ -62,6 +65,8 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 	})
 }
 
+// TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver refuse one event for
+// ever. Behind it only what is about the same account may wait.
 func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		var mended atomic.Bool
@@ -101,6 +106,8 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 	})
 }
 
+// TestGoneIsSwitchedOff has a receiver say that it is gone. Asked on, it would
+// be asked for years.
 func TestGoneIsSwitchedOff(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		r := receive(t, func(string, int, int) (int, bool) { return http.StatusGone, false })
@@ -136,6 +143,8 @@ func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
 	})
 }
 
+// TestReceiversAreKeptAtBay sends to receivers that redirect and that never end.
+// Followed, they reach into our network; read to the end, they take our memory.
 func TestReceiversAreKeptAtBay(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		var reached atomic.Int64
@@ -183,6 +192,8 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 	})
 }
 
+// TestRetryAfterOfReceiversIsHonoured has a receiver ask for time. One that is
+// asked again at once has no chance to recover.
 func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 	eachYard(t, func(y *yard) {
 		var first, second atomic.Int64

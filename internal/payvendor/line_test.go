@@ -39,6 +39,9 @@ func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
 
 var down = &statusError{status: 503}
 
+// TestBreakerSparesAVendorInTrouble goes on asking a vendor that is down. Every
+// caller would wait for the full time otherwise, and the vendor would come up
+// under a crowd.
 func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var alarms []string
@@ -70,6 +73,8 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	})
 }
 
+// TestRefusalsDoNotTripTheBreaker asks for what a vendor does not have. A book
+// with many wrong references must not close the line for those with right ones.
 func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	for _, err := range []error{
 		errMissing, outward.ErrForbidden, &statusError{status: 400}, &statusError{status: 401}, &statusError{status: 403},
@@ -89,6 +94,8 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	}
 }
 
+// TestLongTroubleIsPersistent waits until trouble counts as lasting. Told too
+// early not to repeat, callers drop what a minute would have mended.
 func TestLongTroubleIsPersistent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, script := scripted(Options{Tries: 1})
@@ -178,6 +185,9 @@ func TestRetryAfterKeepsUsAway(t *testing.T) {
 	})
 }
 
+// TestNewConfigurationStartsAfresh changes a vendor that was in trouble, as an
+// operator does to mend it: what counted against the old one must not hold up
+// the new.
 func TestNewConfigurationStartsAfresh(t *testing.T) {
 	verifier, vendor, script := scripted(Options{Tries: 1})
 	script.err = down
@@ -272,6 +282,8 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
+// TestSandbox tries every word that the sandbox understands. Integrators test
+// their handling of each answer with it and have no other way.
 func TestSandbox(t *testing.T) {
 	vendor := landfall.Vendor{Code: "SANDBOX", Adapter: Sandbox}
 	for reference, want := range map[string]string{

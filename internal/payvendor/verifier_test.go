@@ -64,6 +64,8 @@ func codeOf(t *testing.T, err error) string {
 	return known.Code
 }
 
+// TestStripeMock asks the vendor's own mock. What we believe of its replies is
+// held against what it says of them itself.
 func TestStripeMock(t *testing.T) {
 	binary := tooltest.Go(t, "github.com/stripe/stripe-mock", "v0.203.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,6 +145,8 @@ var asked = map[string]landfall.Instruction{
 	JSON:       {Reference: "R1", Type: "CARD"},
 }
 
+// TestReplies gives each adapter every reply there is. Told to repeat what never
+// works, callers repeat it; told not to, they drop what would have.
 func TestReplies(t *testing.T) {
 	unavailable, rejected, missing := landfall.CodeVendorUnavailable, landfall.CodeVendorRejected, landfall.CodeInstructionNotFound
 	reply := func(status int, body string) http.HandlerFunc {
@@ -228,6 +232,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// TestWhatIsKept looks at what remains of a reply: whatever a vendor sends, a
+// whole card number is never kept.
 func TestWhatIsKept(t *testing.T) {
 	for _, c := range []struct {
 		name, adapter, body string
@@ -271,6 +277,8 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
+// TestCallerHangsUp ends the call while the vendor is silent, so that callers
+// who leave do not count as a vendor in trouble.
 func TestCallerHangsUp(t *testing.T) {
 	entered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -44,6 +44,8 @@ func connect(t *testing.T, options relay.Options) (*relay.Session, error) {
 	return server.Connect(t.Context())
 }
 
+// TestARealServerTakesMessages sends to a server that is not ours, with every
+// way to protect the line and to log in that servers offer.
 func TestARealServerTakesMessages(t *testing.T) {
 	for mode, kind := range map[relay.Mode]string{relay.StartTLS: "starttls", relay.TLS: "tls", relay.Plain: "plain"} {
 		for _, excluded := range []string{"", "PLAIN", "LOGIN"} {
@@ -79,6 +81,8 @@ func TestARealServerTakesMessages(t *testing.T) {
 	}
 }
 
+// TestWhatServersSayIsUnderstood meets each mood of a server. Refused and put
+// off look alike and must not be mixed up: one is over, the other comes again.
 func TestWhatServersSayIsUnderstood(t *testing.T) {
 	server := mailtest.Start(t, "starttls")
 	options := to(t, server, relay.StartTLS)
@@ -123,6 +127,8 @@ func TestWhatServersSayIsUnderstood(t *testing.T) {
 	}
 }
 
+// TestACutWithinTheMessageToldNobody breaks the line within a long message. Such
+// a mail was not delivered, and can be sent again without being the second.
 func TestACutWithinTheMessageToldNobody(t *testing.T) {
 	server := mailtest.Start(t, "starttls")
 	session, err := connect(t, to(t, server, relay.StartTLS))
@@ -141,6 +147,8 @@ func TestACutWithinTheMessageToldNobody(t *testing.T) {
 	}
 }
 
+// TestWhoCannotBeTrustedGetsNothing meets servers that cannot prove who they
+// are. Neither the password nor a customer's letter may reach one.
 func TestWhoCannotBeTrustedGetsNothing(t *testing.T) {
 	starttls, plain := mailtest.Start(t, "starttls"), mailtest.Start(t, "plain")
 	unknown := to(t, starttls, relay.StartTLS)
@@ -185,6 +193,8 @@ func TestWhoCannotBeTrustedGetsNothing(t *testing.T) {
 	}
 }
 
+// TestAddressesOfOtherScripts writes to an address with letters of its own, and
+// to some that would add commands to the line.
 func TestAddressesOfOtherScripts(t *testing.T) {
 	server := mailtest.Start(t, "starttls")
 	session, err := connect(t, to(t, server, relay.StartTLS))
@@ -206,6 +216,8 @@ func TestAddressesOfOtherScripts(t *testing.T) {
 	}
 }
 
+// TestOptionsThatCannotBeMeant sets up mail in ways that would send passwords in
+// clear or wait for ever; each is told at the start.
 func TestOptionsThatCannotBeMeant(t *testing.T) {
 	good := relay.Options{Server: "mail.example.com", Mode: relay.StartTLS, User: "u", Password: "p", Timeout: time.Second, Final: time.Second}
 	for name, change := range map[string]func(*relay.Options){
@@ -235,6 +247,8 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 	}
 }
 
+// TestAnEndedContextEndsTheWait ends the program while a server is silent.
+// Waiting for it would keep the whole program from ending.
 func TestAnEndedContextEndsTheWait(t *testing.T) {
 	server := mailtest.Start(t, "plain")
 	options := to(t, server, relay.Plain)

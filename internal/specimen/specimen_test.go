@@ -176,6 +176,8 @@ func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 	}
 }
 
+// TestOrdersThatMakeNoSense orders books that cannot be made. Found out half-
+// way, they would leave half a book behind.
 func TestOrdersThatMakeNoSense(t *testing.T) {
 	for name, spoil := range map[string]func(*specimen.Order){
 		"no accounts":    func(o *specimen.Order) { o.Accounts = 0 },

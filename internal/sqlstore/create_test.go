@@ -82,6 +82,8 @@ func tables(t *testing.T) []string {
 	return names
 }
 
+// TestDryRunLeavesEveryTableAlone counts all rows of all tables. Whoever adds a
+// table that a creation writes need not think of this test.
 func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -138,6 +140,8 @@ func (r *rut) Read(into []byte) (int, error) {
 	return io.ReadFull(rand.Reader, into)
 }
 
+// TestTakenNumberIsDrawnAgain draws numbers that are taken. One account with the
+// number of another would be found in its place.
 func TestTakenNumberIsDrawnAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		source := &rut{left: 6}
@@ -172,6 +176,8 @@ func TestTakenNumberIsDrawnAgain(t *testing.T) {
 	})
 }
 
+// TestClaimsAreCountedOverReplicas claims on three replicas at once. Limits that
+// each counts for itself are three times what the operator set.
 func TestClaimsAreCountedOverReplicas(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}
