@@ -21,13 +21,15 @@ type CredentialReader interface {
 	Token(ctx context.Context, hash [32]byte) (ServiceToken, APIKey, Organisation, error)
 }
 
-// CredentialWriter changes organisations, keys and tokens.
+// CredentialWriter changes who may come in, and as whom.
 type CredentialWriter interface {
-	// Vouch answers ErrRevoked when an author's key was revoked, has ended or is
-	// of a disabled organisation. Whatever is written in the name of a key through
-	// Update asks for it in the same transaction. No author is a good one: an
-	// operator.
-	Vouch(ctx context.Context, author Author) error
+	OrganisationWriter
+	KeyWriter
+	TokenWriter
+}
+
+// OrganisationWriter changes organisations and what they may take.
+type OrganisationWriter interface {
 	CreateOrganisation(ctx context.Context, name string) error // or ErrExists; with the default quotas
 	// SetQuotas replaces the quotas of an organisation, or ErrNotFound.
 	SetQuotas(ctx context.Context, name string, quotas Quotas) error
@@ -35,6 +37,15 @@ type CredentialWriter interface {
 	// sum; of many at once none is lost. Days long gone are forgotten.
 	AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error)
 	SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error
+}
+
+// KeyWriter changes API keys.
+type KeyWriter interface {
+	// Vouch answers ErrRevoked when an author's key was revoked, has ended or is
+	// of a disabled organisation. Whatever is written in the name of a key through
+	// Update asks for it in the same transaction. No author is a good one: an
+	// operator.
+	Vouch(ctx context.Context, author Author) error
 	CreateKey(ctx context.Context, key APIKey) error // CreatedAt is set here
 	// RevokeKey marks a key; its tokens are worthless from then on. Revoking
 	// again keeps the first time. ErrNotFound when there is no such key.
@@ -44,6 +55,10 @@ type CredentialWriter interface {
 	UseKeys(ctx context.Context, ids ...string) error
 	// ExpireKey brings a key's end forward to an instant (rotation's overlap).
 	ExpireKey(ctx context.Context, id string, at time.Time) error
+}
+
+// TokenWriter changes tokens and the families that a refreshed one comes from.
+type TokenWriter interface {
 	SaveTokens(ctx context.Context, tokens ...ServiceToken) error
 	// StartFamily keeps a new family of tokens; again changes nothing.
 	StartFamily(ctx context.Context, family TokenFamily) error
