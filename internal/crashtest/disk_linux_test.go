@@ -22,8 +22,12 @@ func alone(t *testing.T) bool {
 	if os.Getenv("LANDFALL_ALONE") == t.Name() {
 		return true
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$", "-test.timeout=5m")
-	command.Env = append(os.Environ(), "LANDFALL_ALONE="+t.Name())
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$", "-test.timeout=15m")
+	command.Env = append(os.Environ(), "LANDFALL_ALONE="+t.Name(), builtBefore+"="+path)
 	command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}
 	output, err := command.CombinedOutput()
 	switch {

@@ -118,7 +118,7 @@ func (g *ground) room(change func(*relay.Options)) (*mailroom.Room, context.Canc
 	roots.AppendCertsFromPEM(pem)
 	options := relay.Options{
 		Server: g.server.Address, Mode: relay.StartTLS, Roots: roots, User: mailtest.User, Password: mailtest.Password,
-		Timeout: time.Second, Final: 5 * time.Second,
+		Timeout: 2 * time.Second, Final: time.Minute,
 	}
 	if change != nil {
 		change(&options)
@@ -239,7 +239,7 @@ func TestACustomerIsNotFlooded(t *testing.T) {
 	mailroom.Hurry(t)
 	onEach(t, func(t *testing.T, g *ground) {
 		g.create("1", "deaf@a.co", "ada")
-		_, stop := g.room(nil)
+		_, stop := g.room(func(o *relay.Options) { o.Timeout = 20 * time.Second })
 		g.until("it is given up", func() bool { return g.settled("") })
 		stop()
 		got, mails := g.states()["deaf@a.co"], g.server.Mails()

@@ -27,7 +27,7 @@ func to(t *testing.T, server *mailtest.Server, mode relay.Mode) relay.Options {
 	roots.AppendCertsFromPEM(pem)
 	options := relay.Options{
 		Server: server.Address, Mode: mode, Roots: roots, User: mailtest.User, Password: mailtest.Password,
-		Timeout: 5 * time.Second, Final: 5 * time.Second,
+		Timeout: 30 * time.Second, Final: time.Minute,
 	}
 	if mode == relay.Plain {
 		options.User, options.Password = "", ""
