@@ -110,7 +110,7 @@ func (s *spool) put(bytes []byte, forced bool) error {
 		if left <= 0 {
 			return errSpoolFull
 		}
-		wake := time.AfterFunc(left, s.changed.Broadcast)
+		wake := time.AfterFunc(left, s.rouse)
 		s.changed.Wait()
 		wake.Stop()
 	}
@@ -207,6 +207,14 @@ func (s *spool) take(into []byte) (int, error) {
 		}
 		s.changed.Wait()
 	}
+}
+
+// rouse lets whoever waits look again. It comes in turn: between a look and the
+// wait that follows it nobody would hear it.
+func (s *spool) rouse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed.Broadcast()
 }
 
 // note wakes whoever waits for room.

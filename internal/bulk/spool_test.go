@@ -127,6 +127,30 @@ func TestFullSpool(t *testing.T) {
 	one.end()
 }
 
+// Patience that ended while somebody was about to wait used to wake nobody, and
+// he waited for ever.
+func TestPatienceEndsHoweverShort(t *testing.T) {
+	s := newSpool(newDisk(Spool{Folder: t.TempDir(), Most: 0}))
+	defer s.close()
+	piece := make([]byte, inMemory)
+	if err := s.put(piece, false); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error)
+	for i := range 500 {
+		s.patience = time.Duration(i%40+1) * time.Microsecond
+		go func() { refused <- s.put(piece, false) }()
+		select {
+		case err := <-refused:
+			if !errors.Is(err, errSpoolFull) {
+				t.Fatalf("got %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("after %d times it waits for ever", i)
+		}
+	}
+}
+
 // A disk that takes nothing is a full one.
 func TestSpoolWithoutADisk(t *testing.T) {
 	s := newSpool(newDisk(Spool{Folder: t.TempDir() + "/missing", Most: 1 << 40}))
