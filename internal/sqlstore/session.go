@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"landfall"
 	"landfall/internal/engine"
@@ -11,8 +12,9 @@ import (
 // session is the engine's transaction in the words of this package: absent
 // rows and trouble become the dictionary's.
 type session struct {
-	engine *engine.Tx
-	safe   *safe
+	engine   *engine.Tx
+	safe     *safe
+	expected *atomic.Int32 // what is staged next, likely
 }
 
 // view reads within one transaction.

@@ -107,25 +107,60 @@ var reasons = newBatch(`
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	open := unsettle(batch)
+	done := staged{kept: pile{table: stagingTable, rows: make([]any, 0, len(stagingTable.kinds)*len(batch))}}
+	if err := t.welcome(ctx, open, &done); err != nil {
+		return err
+	}
 	// Between the two statements a lease may end or a supplier be opened: then
 	// the reason read does not explain the refusal, and only those go again.
-	for range 3 {
-		if err := t.upsert(ctx, open); err != nil || len(open.byKey) == 0 {
+	for tries := 0; len(open.byKey) > 0; tries++ {
+		if tries == 3 {
+			return landfall.ErrUnavailable
+		}
+		if err := t.upsert(ctx, open, &done); err != nil {
 			return err
 		}
-		if err := t.explain(ctx, open); err != nil || len(open.byKey) == 0 {
+		if len(open.byKey) > 0 {
+			if err := t.explain(ctx, open, &done); err != nil {
+				return err
+			}
+		}
+	}
+	return done.write(ctx, t)
+}
+
+// staged is what follows from accounts that were staged, until it is written.
+type staged struct {
+	kept    pile
+	counted tallies
+	did     landfall.Acts
+	forgive []landfall.Key // accounts that had been refused before
+}
+
+// add takes down one account.
+func (s *staged) add(one *stageCall, process, revision, at int64) {
+	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
+	s.kept.add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+}
+
+// write writes all of it.
+func (s *staged) write(ctx context.Context, t *tx) error {
+	if len(s.kept.rows) > 0 {
+		sums, _ := s.counted.piles()
+		if err := t.write(ctx, &s.kept, sums, actPile(&s.did)); err != nil {
 			return err
 		}
 	}
-	return landfall.ErrUnavailable
+	return t.forgive(ctx, s.forgive)
 }
 
 // upsert writes what may be written and takes it out of open.
-func (t *tx) upsert(ctx context.Context, open *openStage) error {
+func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 	statement, width := &upsert, 4
 	if t.safe != nil {
 		statement, width = &upsertKeyed, 5
 	}
+	wanted := len(open.byKey)
 	text, args, err := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
 		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
 		if t.safe != nil {
@@ -141,14 +176,11 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		return err
 	}
 	defer rows.Close()
-	var forgive []landfall.Key
-	var counted tallies
-	var did landfall.Acts
-	kept := pile{table: stagingTable, rows: make([]any, 0, len(stagingTable.kinds)*len(open.byKey))}
+	first := 0
+	var key landfall.Key
+	var process, revision, at, supplier int64
+	var failed, refused bool
 	for rows.Next() {
-		var key landfall.Key
-		var process, revision, at, supplier int64
-		var failed, refused bool
 		var former landfall.Figures
 		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &supplier, &failed,
 			figuresInto{&former}, &refused); err != nil {
@@ -157,31 +189,28 @@ func (t *tx) upsert(ctx context.Context, open *openStage) error {
 		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
 		if revision == 1 {
 			outcome.Verdict = landfall.StagedFirst
+			first++
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
-		counted.take(supplier, waiting(failed), former)
-		counted.add(supplier, waiting(failed), one.wanted.Figures)
+		done.counted.take(supplier, waiting(failed), former)
+		done.counted.add(supplier, waiting(failed), one.wanted.Figures)
 		if refused {
-			forgive = append(forgive, key)
+			done.forgive = append(done.forgive, one.key)
 		}
-		did.Add(one.wanted.By, "account.stage", key, "revision "+strconv.FormatInt(revision, 10))
-		kept.add(process, revision, one.wanted.hash, at, one.wanted.kept,
-			textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+		done.add(one, process, revision, at)
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
-	_ = rows.Close()
-	sums, _ := counted.piles()
-	if err := t.write(ctx, &kept, sums, actPile(&did)); err != nil {
-		return err
+	if 2*first > wanted {
+		t.expected.Store(newcomers)
 	}
-	return t.forgive(ctx, forgive)
+	return t.note(rows.Close())
 }
 
 // explain sets the outcome of what was not written, and takes it out of open.
-func (t *tx) explain(ctx context.Context, open *openStage) error {
+func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
 	text, args, err := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))
@@ -193,7 +222,6 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 		return err
 	}
 	defer rows.Close()
-	var forgive []landfall.Key
 	for rows.Next() {
 		var supplier, external, state, number sql.NullString
 		var status landfall.SupplierStatus
@@ -224,7 +252,7 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 			// back what was refused in between.
 			outcome.Verdict = landfall.StagedAgain
 			if refused {
-				forgive = append(forgive, one.key)
+				done.forgive = append(done.forgive, one.key)
 			}
 		default:
 			continue // it could have been written: once more
@@ -234,8 +262,7 @@ func (t *tx) explain(ctx context.Context, open *openStage) error {
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
-	_ = rows.Close()
-	return t.forgive(ctx, forgive)
+	return t.note(rows.Close())
 }
 
 // forSizes writes a statement once for each size of batch, the sizes in rising

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -86,6 +87,7 @@ type Store struct {
 
 	safe     *safe                  // nil where nothing is encrypted
 	vouchers vouchers               // of the keys that write
+	expected atomic.Int32           // newcomers or oldFriends
 	draw     func() (string, error) // an account number
 	chores   []*chore               // none when nobody is served from here
 	purged   purgeFigures
@@ -186,7 +188,7 @@ func (s *Store) join() {
 }
 
 // view and tx give the engine's transaction in the words of this package.
-func (s *Store) view(t *engine.Tx) *view { return &view{&session{t, s.safe}} }
+func (s *Store) view(t *engine.Tx) *view { return &view{&session{t, s.safe, &s.expected}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn over one consistent snapshot.
