@@ -1,9 +1,6 @@
 package landfall
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // Acts gathers what organisations do in one transaction. All of it becomes one
 // entry of the audit, so that being written down costs a staging next to
@@ -15,9 +12,8 @@ import (
 // request's name, and the detail, unless the line before has the same.
 type Acts struct {
 	text  []byte
-	head  []byte // of the last kind
-	next  []byte // reused
-	last  string // the detail of the last account of this kind
+	kind  [5]string // of the last act: key, source, action, supplier and how the request begins
+	last  string    // the detail of the last account of this kind
 	Count int
 	// Operators is what operators did in the same transaction: they do little,
 	// and what they do is found by the account.
@@ -42,17 +38,15 @@ func (a *Acts) Add(by Author, action string, key Key, detail string) {
 	if slash := strings.LastIndexByte(line, '/'); slash >= 0 {
 		request, line = line[:slash], line[slash:]
 	}
-	head := append(a.next[:0], '=') //nolint:gocritic // next lends its memory and is set below
-	for i, field := range [...]string{by.KeyID, by.Source, action, key.Supplier, request} {
-		if i > 0 {
-			head = append(head, '\t')
+	if kind := [...]string{by.KeyID, by.Source, action, key.Supplier, request}; kind != a.kind {
+		for i, field := range kind {
+			mark := byte('\t')
+			if i == 0 {
+				mark = '='
+			}
+			a.text = appendField(append(a.text, mark), field)
 		}
-		head = appendField(head, field)
-	}
-	head = append(head, '\n')
-	if a.next = head; !bytes.Equal(head, a.head) {
-		a.text = append(a.text, head...)
-		a.head, a.next, a.last = head, a.head, ""
+		a.text, a.kind, a.last = append(a.text, '\n'), kind, ""
 	}
 	a.text = appendField(append(appendField(append(a.text, ' '), key.External), '\t'), line)
 	if detail != a.last {

@@ -62,9 +62,10 @@ func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
 	}
 	seen := make(map[landfall.Key]bool, len(handed))
 	defer landfall.Turn(ctx)()
+	noted, about := Noted(ctx)
 	for i := range handed {
 		one := &handed[i]
-		noted, about := Noted(ctx)
+		*about = About{} // they are read one after the other
 		read := &sent.read[i]
 		err := d.prepare(noted, one.Who, one.Body, read)
 		one.Supplier = about.Supplier

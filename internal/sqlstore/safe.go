@@ -126,7 +126,7 @@ func (s *safe) document(key landfall.Key, packed []byte) []byte {
 
 // hash gives the hash of a document as it is kept: the same document of the same
 // account has the same.
-func (s *safe) hash(key landfall.Key, hash [32]byte) []byte {
+func (s *safe) hash(key landfall.Key, hash *[32]byte) []byte {
 	if s == nil {
 		return hash[:]
 	}

@@ -28,30 +28,30 @@ type (
 
 // Stage keeps one document durably, or says why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	kept, err := s.newDocument(staging)
-	if err != nil {
+	var wanted document
+	if err := s.newDocument(&staging, &wanted); err != nil {
 		return landfall.StageOutcome{}, err
 	}
-	return s.stagings.join(ctx, staging.Key, len(kept.kept), kept)
+	return s.stagings.join(ctx, staging.Key, len(wanted.kept), wanted)
 }
 
 // newDocument looks at a staging, packs and seals it, before anybody else waits for it.
-func (s *Store) newDocument(staging landfall.Staging) (document, error) {
-	for _, text := range [...]string{staging.Key.Supplier, staging.Key.External} {
-		if !storable(text) {
-			return document{}, errUnstorable
-		}
+func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
+	if !storable(staging.Key.Supplier) || !storable(staging.Key.External) {
+		return errUnstorable
 	}
 	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
 	if !staging.Sound && !rules.Valid(staging.Document) {
-		return document{}, errMalformed
+		return errMalformed
 	}
 	packed, err := pack.Pack(staging.Document)
 	if err != nil {
-		return document{}, err
+		return err
 	}
-	staging.Figures.Accounts = 1
-	return document{staging, s.safe.document(staging.Key, packed), s.safe.hash(staging.Key, staging.Hash), figuresText(staging.Figures)}, nil
+	into.Staging = *staging
+	into.Figures.Accounts = 1
+	into.kept, into.hash, into.figures = s.safe.document(staging.Key, packed), s.safe.hash(staging.Key, &into.Hash), figuresText(into.Figures)
+	return nil
 }
 
 var errMalformed = errors.New("the document is not JSON")

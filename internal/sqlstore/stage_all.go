@@ -13,15 +13,15 @@ import (
 func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []landfall.StageResult {
 	results := make([]landfall.StageResult, len(stagings))
 	mine := &group[document, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
-	order := make([]*stageCall, len(stagings))
+	calls, order := make([]stageCall, len(stagings)), make([]*stageCall, len(stagings))
 	weight := 0
 	leave := landfall.Turn(ctx)
-	for i, staging := range stagings {
-		kept, err := s.newDocument(staging)
-		if results[i].Err = err; err == nil {
-			order[i] = &stageCall{key: staging.Key, wanted: kept}
-			mine.calls = append(mine.calls, order[i])
-			weight += len(kept.kept)
+	for i := range stagings {
+		one := &calls[i]
+		if results[i].Err = s.newDocument(&stagings[i], &one.wanted); results[i].Err == nil {
+			one.key, order[i] = stagings[i].Key, one
+			mine.calls = append(mine.calls, one)
+			weight += len(one.wanted.kept)
 		}
 	}
 	leave()
