@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // exchange runs the statements of one transaction on PostgreSQL with as few
@@ -51,7 +52,7 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 		}
 		batch := x.opening()
 		count := batch.Len()
-		batch.Queue(text, args...)
+		batch.Queue(text, flat(args)...)
 		results := x.conn.SendBatch(ctx, batch)
 		var err error
 		for range count {
@@ -95,7 +96,7 @@ func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, er
 		}
 		return &pgRows{Rows: rows, rest: results, of: x}, nil
 	}
-	rows, err := x.conn.Query(ctx, text, args...)
+	rows, err := x.conn.Query(ctx, text, flat(args)...)
 	if err != nil {
 		return nil, x.note(postgresDialect.wrap(err))
 	}
@@ -117,8 +118,24 @@ func (x *exchange) exec(ctx context.Context, text string, args []any) (int64, er
 		}
 		return tag.RowsAffected(), x.note(postgresDialect.wrap(err))
 	}
-	tag, err := x.conn.Exec(ctx, text, args...)
+	tag, err := x.conn.Exec(ctx, text, flat(args)...)
 	return tag.RowsAffected(), x.note(postgresDialect.wrap(err))
+}
+
+// flat declares columns of rows to be what they are: lists without lists in them.
+// The driver would find it out by reflection, value by value.
+func flat(args []any) []any {
+	for i, arg := range args {
+		switch list := arg.(type) {
+		case []string:
+			args[i] = pgtype.FlatArray[string](list)
+		case []int64:
+			args[i] = pgtype.FlatArray[int64](list)
+		case [][]byte:
+			args[i] = pgtype.FlatArray[[]byte](list)
+		}
+	}
+	return args
 }
 
 // note remembers that the connection broke, and doubts all others with it.

@@ -18,11 +18,14 @@ const (
 // insert a row that may be there costs PostgreSQL a third more than one that is not,
 // since it writes it, looks and confirms it. Between the look of this statement and
 // its writing somebody else may be quicker; then it fails, and all of it is done again.
+// The look is a question for each row, since a join would be planned while the table is
+// empty and then read all of a supplier's accounts for each. The clock is asked once.
 const welcoming = `
+	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
-	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
+	SELECT s.id, w.external, 'staged', 1, w.hash, (SELECT at FROM clock), (SELECT at FROM clock), w.figures
 	FROM unnest($2::text[], $3::bytea[], $4::text[]) WITH ORDINALITY w (external, hash, figures, place)
-	JOIN supplier s ON s.code = $1 CROSS JOIN (SELECT {now} AS at) clock
+	JOIN supplier s ON s.code = $1
 	WHERE s.status = 'Ongoing' AND (SELECT p.id FROM process p WHERE p.supplier_id = s.id AND p.external = w.external) IS NULL
 	ORDER BY w.place
 	RETURNING external, id, staged_at, supplier_id,
