@@ -23,7 +23,7 @@ func Speaking(t testing.TB, say func(net.Conn)) string {
 				return
 			}
 			go func() {
-				defer connection.Close()
+				defer func() { _ = connection.Close() }() // all was said
 				say(connection)
 			}()
 		}
