@@ -70,6 +70,8 @@ func must(t *testing.T, name string, arguments ...string) string {
 	return string(output)
 }
 
+// TestUnitIsSound has systemd judge its unit, and how much of the machine it
+// leaves open. A word that systemd does not know is left out by it in silence.
 func TestUnitIsSound(t *testing.T) {
 	t.Parallel()
 	analyze := tooltest.Debian(t, "systemd-analyze", "systemd")
@@ -149,6 +151,8 @@ func unknownMetrics(t *testing.T, file, text string) {
 	}
 }
 
+// TestAlertsAreSound has Prometheus judge the alerts, and wants a page for each.
+// One about a figure that was renamed never rings.
 func TestAlertsAreSound(t *testing.T) {
 	t.Parallel()
 	promtool := tooltest.Debian(t, "promtool", "prometheus")
@@ -206,6 +210,8 @@ func TestDashboardIsSound(t *testing.T) {
 	must(t, promtool, "check", "rules", file)
 }
 
+// TestExampleSettingsAreRight checks the settings that operators begin with. A
+// mistake in them is the first thing anybody sees of us.
 func TestExampleSettingsAreRight(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(read(t, "landfall.yaml"), "/etc/landfall/db-ca.pem", tooltest.NewAuthority(t).File, 1)

@@ -190,6 +190,8 @@ func through(t *testing.T, start func(listen, one, two string)) {
 	}
 }
 
+// TestReplicasBehindHaproxy ends one of two replicas under load behind the
+// configuration that operators copy. No caller may notice.
 func TestReplicasBehindHaproxy(t *testing.T) {
 	t.Parallel()
 	haproxy := tooltest.Debian(t, "haproxy")
@@ -200,6 +202,8 @@ func TestReplicasBehindHaproxy(t *testing.T) {
 	})
 }
 
+// TestReplicasBehindNginx does the same with the other balancer, whose usual
+// settings buffer and repeat what must not be.
 func TestReplicasBehindNginx(t *testing.T) {
 	t.Parallel()
 	nginx := tooltest.Debian(t, "nginx", "nginx-light")

@@ -48,6 +48,8 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
 	}
 }
 
+// TestWhatATransactionTypeNeeds leaves out what each type needs. A charge
+// without its reason can be explained to nobody.
 func TestWhatATransactionTypeNeeds(t *testing.T) {
 	const list = "current_statement_transactions"
 	cases := []struct {
@@ -79,6 +81,9 @@ func TestWhatATransactionTypeNeeds(t *testing.T) {
 	}
 }
 
+// TestPaymentsMustBeMoreThanZero turns payments around. A negative one is a
+// repayment that nobody made, while a negative charge is how some correct
+// theirs.
 func TestPaymentsMustBeMoreThanZero(t *testing.T) {
 	for amount, want := range map[string][]string{
 		"0": {"out_of_range current_statement_transactions.0.amount"}, "-0.01": {"out_of_range current_statement_transactions.0.amount"}, "0.01": {},
@@ -123,6 +128,9 @@ func TestTodayIsTheSuppliersDay(t *testing.T) {
 	}
 }
 
+// TestRegionDecidesAboutPhonesAndPostcodes reads one number for suppliers of two
+// countries. Judged by the wrong one, all customers of a supplier would be
+// refused.
 func TestRegionDecidesAboutPhonesAndPostcodes(t *testing.T) {
 	body := account(`"billing_postcode":"12345","customers":[{"family_name":"B","landline":"650 253 0000"}]`)
 	british := mustRead(t, body).Check(testSupplier(), testNow)
@@ -134,6 +142,8 @@ func TestRegionDecidesAboutPhonesAndPostcodes(t *testing.T) {
 	}
 }
 
+// TestShortStatementDoesNotHideALongOne has a short bill between two that
+// overlap. Comparing neighbours alone would not find them.
 func TestShortStatementDoesNotHideALongOne(t *testing.T) {
 	body := account(`"statements":[
 		{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31"},
@@ -145,6 +155,8 @@ func TestShortStatementDoesNotHideALongOne(t *testing.T) {
 	}
 }
 
+// TestEmptyPathIsAnInvalidPath sends empty paths where one is needed and where
+// one may be left out.
 func TestEmptyPathIsAnInvalidPath(t *testing.T) {
 	body := account(`"notes":[{"document_paths":[{"document_path":""}]}],"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31","statement_path":""}]`)
 	// A statement need not have one, so that an empty path there is none.
@@ -180,6 +192,8 @@ func TestIdentifiersDifferVisibly(t *testing.T) {
 	}
 }
 
+// TestManyTwinsAreFound looks for twins among more than the few that are
+// compared one by one.
 func TestManyTwinsAreFound(t *testing.T) {
 	var known seen
 	for i := range 100 {
@@ -190,6 +204,8 @@ func TestManyTwinsAreFound(t *testing.T) {
 	}
 }
 
+// TestVerdictWithoutErrorsIsNoError has warnings alone, which must never refuse
+// an account.
 func TestVerdictWithoutErrorsIsNoError(t *testing.T) {
 	if err := (Verdict{Warnings: []landfall.Violation{{Code: "x"}}}).Err(); err != nil {
 		t.Error(err)

@@ -235,6 +235,8 @@ func TestMarkMayOvertakeDryRun(t *testing.T) {
 	}
 }
 
+// TestHonestStoryHasNoFault gives the checker a history without a fault. One
+// that finds faults there finds them everywhere, and is soon not listened to.
 func TestHonestStoryHasNoFault(t *testing.T) {
 	s := honest()
 	for _, fault := range crashtest.Check(&s.history, s.state) {

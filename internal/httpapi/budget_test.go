@@ -21,6 +21,8 @@ func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 	return loan.end
 }
 
+// TestBodiesAreBoundedInAll fills the memory for bodies with large ones. Small
+// requests must get through beside them, and nobody wait without end.
 func TestBodiesAreBoundedInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(40<<20, 10<<20) // 10 MiB for small bodies, 30 for large ones
@@ -94,6 +96,8 @@ func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
 	})
 }
 
+// TestQueueForBytesIsBounded lets more wait than may. A queue without an end is
+// only a slower way to run out of memory.
 func TestQueueForBytesIsBounded(t *testing.T) {
 	p := newPurse(1)
 	for range longestQueue + 1 {

@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "rewrite the checked-in API description"
 
 const checkedIn = "../../api/openapi.json"
 
+// TestOpenAPIIsCheckedIn compares the description with the one that was checked
+// in. Clients are generated from it, so that a change must be seen by whoever
+// makes it.
 func TestOpenAPIIsCheckedIn(t *testing.T) {
 	fresh := OpenAPI()
 	if !bytes.Equal(fresh, OpenAPI()) {

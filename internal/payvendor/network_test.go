@@ -42,6 +42,9 @@ func record(t *testing.T, answers ...string) (*Verifier, *[]string) {
 	return verifier, &dialled
 }
 
+// TestPrivateAddressesAreNotDialled names vendors at every kind of address
+// inside a network. One that is forgotten lets an operator's setting, or a
+// vendor's name, reach the cloud's own secrets.
 func TestPrivateAddressesAreNotDialled(t *testing.T) {
 	for _, addr := range []string{
 		"127.0.0.1", "127.1.2.3", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
@@ -85,6 +88,8 @@ func TestOddSpellingsOfAddresses(t *testing.T) {
 	}
 }
 
+// TestRebinding has a name change its address between two questions. What was
+// judged must be what is dialled.
 func TestRebinding(t *testing.T) {
 	verifier, dialled := record(t, "93.184.216.34", "10.0.0.1")
 	vendor := vendorAt(t, JSON, "https://vendor.example")
@@ -97,6 +102,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
+// TestOneBadAddressSpoilsAll has a name with a public and a private address.
+// Which one is dialled would be left to chance.
 func TestOneBadAddressSpoilsAll(t *testing.T) {
 	verifier, dialled := record(t)
 	verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
@@ -108,6 +115,8 @@ func TestOneBadAddressSpoilsAll(t *testing.T) {
 	}
 }
 
+// TestOpenedNetworks opens one network. Its neighbours, and the addresses of the
+// machine itself, must stay shut.
 func TestOpenedNetworks(t *testing.T) {
 	for addr, want := range map[string]string{
 		"10.20.3.4": landfall.CodeVendorUnavailable, "::ffff:10.20.3.4": landfall.CodeVendorUnavailable,
@@ -123,6 +132,8 @@ func TestOpenedNetworks(t *testing.T) {
 	}
 }
 
+// TestCertificates meets vendors that cannot prove who they are. The credential
+// must not reach one of them.
 func TestCertificates(t *testing.T) {
 	authority, authorityKey := certificate(t, nil, nil, "authority", time.Now().Add(time.Hour))
 	stranger, strangerKey := certificate(t, nil, nil, "stranger", time.Now().Add(time.Hour))

@@ -75,6 +75,8 @@ func refusedBy(t *testing.T, err error, name string, wait time.Duration) {
 	}
 }
 
+// TestRequestsASecond floods from one organisation beside another. The quota of
+// one must never be felt by its neighbour.
 func TestRequestsASecond(t *testing.T) {
 	clock := noon()
 	refused := map[[2]string]int{}
@@ -103,6 +105,8 @@ func TestRequestsASecond(t *testing.T) {
 	}
 }
 
+// TestBytesADay sends to two servers by turns. Bytes that each counts for itself
+// are twice the quota, and those a restart forgets are free.
 func TestBytesADay(t *testing.T) {
 	each(t, func(t *testing.T, store landfall.Store) {
 		clock := noon()
@@ -154,6 +158,8 @@ func TestBytesADay(t *testing.T) {
 	})
 }
 
+// TestConcurrentCreations creates more at once than an organisation may. A place
+// that is not given back is missing until the next restart.
 func TestConcurrentCreations(t *testing.T) {
 	keeper := quota.New(nil, noon().now, nil)
 	sender := who("Acme", landfall.Quotas{ConcurrentCreations: 2})

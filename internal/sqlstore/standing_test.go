@@ -65,6 +65,8 @@ func state(t *testing.T, store landfall.Store) (found landfall.Process) {
 	return found
 }
 
+// TestLiveClaimRefuses changes an account that is being created at the moment.
+// Its new data would be on record and not in the account.
 func TestLiveClaimRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := staged(t, url)
@@ -93,6 +95,8 @@ func TestLiveClaimRefuses(t *testing.T) {
 	})
 }
 
+// TestEndedClaimIsNone finds the claim of a server that died. If it counted, its
+// account could never be created.
 func TestEndedClaimIsNone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := staged(t, url)
@@ -118,6 +122,8 @@ func TestEndedClaimIsNone(t *testing.T) {
 	})
 }
 
+// TestImportedRefuses changes an account that exists. What is staged then is
+// never used, and whoever sent it must hear of it.
 func TestImportedRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := staged(t, url)

@@ -93,6 +93,8 @@ func ask(t *testing.T, handler http.Handler, r *http.Request) answer {
 	return got
 }
 
+// TestBothSpellingsObtainAToken asks under both names of the mutation.
+// Integrators have written either.
 func TestBothSpellingsObtainAToken(t *testing.T) {
 	for _, field := range []string{"obtainServiceToken", "ObtainServiceToken"} {
 		issuer := &stubIssuer{}
@@ -113,6 +115,8 @@ func TestBothSpellingsObtainAToken(t *testing.T) {
 	}
 }
 
+// TestRefresh obtains a token with a refresh token alone, and must not take the
+// empty key beside it for a key.
 func TestRefresh(t *testing.T) {
 	issuer := &stubIssuer{}
 	got := ask(t, tokenql.New(issuer, tokenql.Options{}),
@@ -122,6 +126,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// TestExactlyOneCredential gives none, or two. Which of two is meant is not ours
+// to choose, and asking the issuer with none would count as a guess.
 func TestExactlyOneCredential(t *testing.T) {
 	for _, input := range []string{`{}`, `{apiKey: null}`, `{apiKey: null, refreshToken: null}`, `{apiKey: "a", refreshToken: "b"}`} {
 		issuer := &stubIssuer{}
@@ -133,6 +139,8 @@ func TestExactlyOneCredential(t *testing.T) {
 	}
 }
 
+// TestFailuresOfTheIssuer lets the issuer fail in every way. A caller who is
+// told of a bad key while the database is away throws a good one out.
 func TestFailuresOfTheIssuer(t *testing.T) {
 	cases := map[string]struct {
 		err          error
@@ -171,6 +179,8 @@ func TestFailuresOfTheIssuer(t *testing.T) {
 	}
 }
 
+// TestPanicIsAnInternalError lets the issuer panic. Neither the answer nor the
+// log may hold the key that was sent.
 func TestPanicIsAnInternalError(t *testing.T) {
 	var log bytes.Buffer
 	handler := tokenql.New(&stubIssuer{panics: true}, tokenql.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -183,6 +193,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	}
 }
 
+// TestIntrospectionAndHintsAreASetting asks for the schema with introspection on
+// and off. Hints would tell the schema word by word where it is off.
 func TestIntrospectionAndHintsAreASetting(t *testing.T) {
 	const schema = `{ __schema { types { name } } __type(name: "Mutation") { name } }`
 	const mistyped = `mutation { obtainServiceTokn(input: {apiKey: "` + canary + `"}) { token } }`
@@ -202,6 +214,8 @@ func TestIntrospectionAndHintsAreASetting(t *testing.T) {
 	}
 }
 
+// TestSourceIsThePeerUnlessConfigured sends a header that names another source.
+// Believed from anybody, it would let a guesser be somebody else each time.
 func TestSourceIsThePeerUnlessConfigured(t *testing.T) {
 	for _, configured := range []bool{true, false} {
 		issuer := &stubIssuer{}
@@ -218,6 +232,7 @@ func TestSourceIsThePeerUnlessConfigured(t *testing.T) {
 	}
 }
 
+// TestQueryByGet asks without a body, as probes and browsers do.
 func TestQueryByGet(t *testing.T) {
 	request := httptest.NewRequest(http.MethodGet, "/v1/graphql/?query="+url.QueryEscape("{ service }"), nil)
 	got := ask(t, tokenql.New(&stubIssuer{}, tokenql.Options{}), request)

@@ -28,6 +28,9 @@ var (
 
 const text = "zoe@example.org"
 
+// TestWhatIsSealedOpensInItsPlaceAlone opens a value in the place of another. If
+// it did, whoever writes to the database could show one person's data as
+// another's.
 func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	for name, kept := range map[string]string{
@@ -47,6 +50,8 @@ func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
 	}
 }
 
+// TestEveryAlteredBitIsSeen turns every bit of what is kept. A change that opens
+// is a change that nobody notices.
 func TestEveryAlteredBitIsSeen(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	for _, kept := range [][]byte{v.Seal(place, []byte(text)), v.Match(place, []byte(text))} {
@@ -60,6 +65,8 @@ func TestEveryAlteredBitIsSeen(t *testing.T) {
 	}
 }
 
+// TestKeysAreRotated opens with the old key, both and the new one. A value that
+// is called current too early is lost with the key that is dropped.
 func TestKeysAreRotated(t *testing.T) {
 	before := vault.New([]vault.Key{one}, secret)
 	during := vault.New([]vault.Key{other, one}, secret)
@@ -81,6 +88,8 @@ func TestKeysAreRotated(t *testing.T) {
 	}
 }
 
+// TestEqualValuesLookAlikeInOnePlaceAlone compares what is kept of equal values.
+// Alike everywhere, they would tell who has the same name.
 func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	if v.SealText(place, text) == v.SealText(place, text) {
@@ -100,6 +109,8 @@ func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
 	}
 }
 
+// TestWhatWasNeverSealedIsGivenBack reads values of before there was a key, some
+// of which look a little like sealed ones.
 func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
@@ -117,6 +128,8 @@ func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
 	}
 }
 
+// TestLengthIsKnownWithoutOpening computes lengths from what is kept: lists show
+// them, and opening every note for that would cost too much.
 func TestLengthIsKnownWithoutOpening(t *testing.T) {
 	v := vault.New([]vault.Key{one}, secret)
 	for length := 1; length < 100; length++ {
@@ -127,6 +140,8 @@ func TestLengthIsKnownWithoutOpening(t *testing.T) {
 	}
 }
 
+// TestKeysAreRead reads keys that are cut, doubled or no keys. A weak one must
+// be refused at the start, and never repeated in the refusal.
 func TestKeysAreRead(t *testing.T) {
 	spelled := []string{vault.NewKeyText(), hex.EncodeToString(one[:])}
 	keys, err := vault.ReadKeys(spelled[0] + ", " + spelled[1])
@@ -146,6 +161,8 @@ func TestKeysAreRead(t *testing.T) {
 	}
 }
 
+// TestSecretIsWrapped keeps the database's own secret under a key. Without one
+// it must not even look as if it opened.
 func TestSecretIsWrapped(t *testing.T) {
 	kept := vault.Wrap(one, secret)
 	if got, err := vault.Unwrap(one, kept); err != nil || got != secret {
