@@ -26,10 +26,19 @@ func (f *fleet) shows(r *replica, key landfall.Key) string {
 
 const inProgress = `{"status":"IN_PROGRESS","platform_account_number":""}`
 
-// asks sends a process request and does not wait for its answer.
+// asks sends a process request and does not wait for its answer. Nobody stands
+// before a gate for longer than a few seconds: on a busy machine some come again.
 func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, then func(crashtest.Answer, error)) {
 	base := r.address()
-	waiting.Go(func() { then(c.send(base, crashtest.Intent{Verb: crashtest.Process, Key: key})) })
+	waiting.Go(func() {
+		for {
+			answer, err := c.send(base, crashtest.Intent{Verb: crashtest.Process, Key: key})
+			if err != nil || answer.Status != http.StatusServiceUnavailable {
+				then(answer, err)
+				return
+			}
+		}
+	})
 }
 
 // A replica is killed while it creates an account. Everybody sees that the
@@ -162,9 +171,7 @@ func holdsLimit(t *testing.T, f *fleet) {
 		})
 	}
 	eventually(t, soon, "all but the limit are refused", func() bool { return refused.Load() == accounts-limit })
-	if n := g.count(alive); n != limit {
-		t.Errorf("%d accounts are being created, want %d", n, limit)
-	}
+	eventually(t, soon, "as many as the limit are being created", func() bool { return g.count(alive) == limit })
 	victim := 0
 	for pending[victim].Load() == 0 {
 		victim++
