@@ -39,8 +39,7 @@ func newBatch(query string, columns ...string) batch {
 func (b batch) of(asArrays bool, rows []any) (text string, args []any, err error) {
 	width := len(b.kinds)
 	if asArrays {
-		args, err = arrays(rows, b.kinds)
-		return b.arrays, args, err
+		return b.arrays, arrays(rows, width), nil
 	}
 	size := sizeFor(len(rows) / width)
 	return b.values[size], pad(rows, width*size), nil

@@ -99,8 +99,7 @@ var hint = regexp.MustCompile(`\{by (\w+)\}`)
 // of gives the text and the parameters for a list of ids and names.
 func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
 	if asArrays {
-		args, err = arrays(wanted, w.kinds)
-		return w.arrays, args, err
+		return w.arrays, arrays(wanted, len(w.kinds)), nil
 	}
 	rows := make([][]any, 0, len(wanted)/len(w.kinds))
 	for row := range slices.Chunk(wanted, len(w.kinds)) {

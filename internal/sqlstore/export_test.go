@@ -130,6 +130,14 @@ func (s *session) plan(ctx context.Context, text string, args ...any) (plan []st
 	}
 	values := make([]string, len(args))
 	for i, arg := range args {
+		// An array is asked for as a constant.
+		if array, is := arg.(engine.Column); is {
+			text, err := array.TextValue()
+			if err != nil {
+				return nil, err
+			}
+			arg = text.String
+		}
 		values[i] = "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
 	}
 	plan, err = collect(ctx, s, line, `EXPLAIN ANALYZE EXECUTE probe (`+strings.Join(values, ", ")+`)`)
@@ -169,13 +177,7 @@ func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed strin
 // wishText is a query with constants, since that is how a plan is asked for.
 func (s *Store) wishText(query wish, wanted []any) (text string, args []any, err error) {
 	err = s.View(context.Background(), func(v landfall.View) error {
-		arrays := v.(*view).engine.Arrays()
-		text, args, err = query.of(arrays, wanted)
-		for i := range args {
-			if arrays && err == nil {
-				args[i], err = array(wanted, i, len(query.kinds))
-			}
-		}
+		text, args, err = query.of(v.(*view).engine.Arrays(), wanted)
 		return err
 	})
 	return text, args, err

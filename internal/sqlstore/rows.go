@@ -3,10 +3,11 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"landfall/internal/engine"
 )
 
 // table is a table whose rows are written many at a time. Columns are declared
@@ -120,10 +121,7 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 		if len(p.rows) == 0 {
 			continue
 		}
-		part, columns, taken, err := p.arrays(len(args) + 1)
-		if err != nil {
-			return err
-		}
+		part, columns, taken := p.arrays(len(args) + 1)
 		parts, args = append(parts, part), append(args, columns...)
 		if exact = -1; p.table.exact {
 			exact = taken
@@ -138,53 +136,24 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 
 // arrays takes as many rows off the pile as one statement may hold, and gives
 // the text that writes them with its parameters, numbered from first.
-func (p *pile) arrays(first int) (text string, columns []any, taken int, err error) {
+func (p *pile) arrays(first int) (text string, columns []any, taken int) {
 	rows := p.rows[:min(len(p.rows), longestArray*p.width())]
 	p.rows = p.rows[len(rows):]
-	columns, err = arrays(rows, p.table.kinds)
-	return p.table.arrays(first), columns, len(rows) / p.width(), err
+	return p.table.arrays(first), arrays(rows, p.width()), len(rows) / p.width()
 }
 
-// arrays makes an array of each column of rows: one the driver sends as it is
-// where every value is of one plain kind, and else a constant of PostgreSQL.
-func arrays(rows []any, kinds []string) (columns []any, err error) {
-	columns = make([]any, len(kinds))
-	for column, kind := range kinds {
-		plain := false
-		switch kind {
-		case "bigint":
-			columns[column], plain = plainly[int64](rows, column, len(kinds))
-		case "text":
-			columns[column], plain = plainly[string](rows, column, len(kinds))
-		case "bytea":
-			columns[column], plain = plainly[[]byte](rows, column, len(kinds))
-		}
-		if plain {
-			continue
-		}
-		if columns[column], err = array(rows, column, len(kinds)); err != nil {
-			return nil, err
-		}
+// arrays makes an array of each column of rows.
+func arrays(rows []any, width int) []any {
+	columns := make([]any, width)
+	for at := range columns {
+		columns[at] = engine.Column{Rows: rows, At: at, Width: width}
 	}
-	return columns, nil
-}
-
-// plainly gives every width-th value, if all of them are of one kind.
-func plainly[T any](rows []any, column, width int) (values []T, plain bool) {
-	values = make([]T, 0, len(rows)/width)
-	for i := column; i < len(rows); i += width {
-		value, is := rows[i].(T)
-		if !is {
-			return nil, false
-		}
-		values = append(values, value)
-	}
-	return values, true
+	return columns
 }
 
 // oneStatement makes one statement of several writes.
-// Parts see the same snapshot and not each other's rows; foreign keys are checked
-// when all of them are done, so that the order of the parts is of no concern.
+// Parts see the same snapshot and not each other's rows, so that the order of the
+// parts is of no concern.
 func oneStatement(writes []string) string {
 	last := len(writes) - 1
 	if last == 0 {
@@ -195,42 +164,4 @@ func oneStatement(writes []string) string {
 		parts[i] = "part" + strconv.Itoa(i) + " AS (" + write + ")"
 	}
 	return "WITH " + strings.Join(parts, ", ") + " " + writes[last]
-}
-
-// array spells every width-th value as a constant of PostgreSQL.
-func array(rows []any, column, width int) (string, error) {
-	text := make([]byte, 1, 16*len(rows)/width+2)
-	text[0] = '{'
-	for i := column; i < len(rows); i += width {
-		if i > column {
-			text = append(text, ',')
-		}
-		switch value := rows[i].(type) {
-		case nil:
-			text = append(text, "NULL"...)
-		case int64:
-			text = strconv.AppendInt(text, value, 10)
-		case bool:
-			text = strconv.AppendBool(text, value)
-		case string:
-			text = quote(text, value)
-		default:
-			return "", fmt.Errorf("a row holds a %T", value)
-		}
-	}
-	return string(append(text, '}')), nil
-}
-
-// quote writes a text for an array constant. Between the quotes only these two signs
-// mean anything, and a text that reads NULL is a text.
-func quote(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for {
-		at := strings.IndexAny(text, `"\`)
-		if at < 0 {
-			return append(append(dst, text...), '"')
-		}
-		dst = append(append(dst, text[:at]...), '\\', text[at])
-		text = text[at+1:]
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"landfall"
+	"landfall/internal/engine"
 )
 
 const (
@@ -312,15 +313,14 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 // among writes the condition that something is one of a list, which PostgreSQL
 // looks up by an index only when it sees an array.
 // The list has to be the first parameter of the whole statement.
-func among[T any](v *view, kind string, wanted []T) (condition, list string, err error) {
-	text, err := json.Marshal(wanted)
-	if err != nil || !v.engine.Arrays() {
+func among[T any](v *view, kind string, wanted []T) (condition string, list any, err error) {
+	if !v.engine.Arrays() {
+		text, err := json.Marshal(wanted)
 		return ` IN (SELECT value FROM json_each($1))`, string(text), err
 	}
 	values := make([]any, len(wanted))
 	for i, value := range wanted {
 		values[i] = value
 	}
-	list, err = array(values, 0, 1)
-	return ` = ANY ($1::` + kind + `[])`, list, err
+	return ` = ANY ($1::` + kind + `[])`, engine.Column{Rows: values, Width: 1}, nil
 }

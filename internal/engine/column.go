@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Column is one column of rows whose values lie one after the other, as an array
+// for PostgreSQL. The driver asks it for each value and sends that as it is: to
+// spell an array out and to read it again costs both sides several times as
+// much, most of all for JSON, of which every quote has to be escaped.
+type Column struct {
+	Rows  []any // an int64, a string, a bool, bytes or nil each
+	At    int   // of the column within a row
+	Width int   // of a row
+}
+
+func (c Column) length() int { return len(c.Rows) / c.Width }
+
+// Dimensions is what the driver asks for first.
+func (c Column) Dimensions() []pgtype.ArrayDimension {
+	if len(c.Rows) == 0 {
+		return []pgtype.ArrayDimension{} // an array without values, and not none
+	}
+	return []pgtype.ArrayDimension{{Length: int32(c.length()), LowerBound: 1}} //nolint:gosec // of memory
+}
+
+// Index gives one value.
+func (c Column) Index(i int) any { return c.Rows[i*c.Width+c.At] }
+
+// IndexType leaves the driver to look at each value.
+func (c Column) IndexType() any { return nil }
+
+// TextValue is for connections over which the kinds of parameters are not known.
+func (c Column) TextValue() (pgtype.Text, error) {
+	text := []byte{'{'}
+	for i := range c.length() {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		switch value := c.Index(i).(type) {
+		case nil:
+			text = append(text, "NULL"...)
+		case int64:
+			text = strconv.AppendInt(text, value, 10)
+		case bool:
+			text = strconv.AppendBool(text, value)
+		case string:
+			text = quote(text, value)
+		case []byte:
+			text = quote(text, `\x`+hex.EncodeToString(value))
+		default:
+			return pgtype.Text{}, fmt.Errorf("a row holds a %T", value)
+		}
+	}
+	return pgtype.Text{String: string(append(text, '}')), Valid: true}, nil
+}
+
+// quote writes a text for an array constant. Between the quotes only these two signs
+// mean anything, and a text that reads NULL is a text.
+func quote(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for {
+		at := strings.IndexAny(text, `"\`)
+		if at < 0 {
+			return append(append(dst, text...), '"')
+		}
+		dst = append(append(dst, text[:at]...), '\\', text[at])
+		text = text[at+1:]
+	}
+}
