@@ -161,6 +161,12 @@ func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrCutOff, err)
 		}
+		if answer, is := plainAnswer(text); is {
+			if !yield(answer, nil) {
+				return errEnough
+			}
+			continue
+		}
 		var line struct {
 			Answer
 			Summary *struct {

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -56,12 +57,14 @@ func asked(kind book.Kind) url.Values {
 	return nil
 }
 
-// addedNone reports whether a posting says that it found everything there.
+// addedNone reports whether a posting says that it found everything there. An
+// answer repeats what was sent and is long, so that only one which may say so is read.
 func addedNone(kind book.Kind, body json.RawMessage) bool {
 	var posted struct {
 		Added *int `json:"added"`
 	}
-	return asked(kind) != nil && json.Unmarshal(body, &posted) == nil && posted.Added != nil && *posted.Added == 0
+	return asked(kind) != nil && bytes.Contains(body, []byte(`"added":0`)) &&
+		json.Unmarshal(body, &posted) == nil && posted.Added != nil && *posted.Added == 0
 }
 
 // failureOf says a refusal in the words of the dictionary.
@@ -81,8 +84,12 @@ type postedItem struct {
 	Differences []string `json:"differences"`
 }
 
-// postedItems reads what became of each part of a posting; other lines have none.
+// postedItems reads what became of each part of a posting, unless nothing was there
+// before; other lines have none.
 func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
+	if !bytes.Contains(body, []byte("_ALREADY_EXISTS")) {
+		return nil
+	}
 	var items []postedItem
 	var err error
 	switch kind {
