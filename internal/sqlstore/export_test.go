@@ -250,3 +250,19 @@ const (
 	SuppliersWithText = suppliersWith
 	FindTermsText     = findTerms
 )
+
+// Keyed is a statement that finds accounts by supplier and number, and what it asks for.
+type Keyed struct {
+	Name, Text string
+	Wanted     []any
+}
+
+// KeyedStatements are those that only look.
+func KeyedStatements() []Keyed {
+	two := []any{"S", "1", "T", "S", "2", "T"}
+	return []Keyed{
+		{"the reasons of a staging", reasons.arrays, []any{"{S,S}", "{1,2}"}},
+		{"the reasons of a claim", claimReasons[2], two},
+		{"a dry run", looks[2], two},
+	}
+}
