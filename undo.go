@@ -54,16 +54,15 @@ type UndoForecast struct {
 	Gone     int                // were taken back before
 }
 
-// Add counts another part of the same run in.
-func (f *UndoForecast) Add(part UndoForecast) {
-	f.Undoable += part.Undoable
-	f.Gone += part.Gone
-	for reason, count := range part.Kept {
-		if f.Kept == nil {
-			f.Kept = map[KeptReason]int{}
+// With counts another part of the same run in. Neither of the two is changed.
+func (f UndoForecast) With(part UndoForecast) UndoForecast {
+	kept := make(map[KeptReason]int, len(f.Kept)+len(part.Kept))
+	for _, counts := range []map[KeptReason]int{f.Kept, part.Kept} {
+		for reason, count := range counts {
+			kept[reason] += count
 		}
-		f.Kept[reason] += count
 	}
+	return UndoForecast{Undoable: f.Undoable + part.Undoable, Gone: f.Gone + part.Gone, Kept: kept}
 }
 
 // AllKept is how many accounts would be kept, for whatever reason.

@@ -132,7 +132,7 @@ func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress 
 		}); err != nil {
 			return landfall.UndoForecast{}, err
 		}
-		all.Add(part)
+		all = all.With(part)
 		progress(min(from+forecastStep, run.Tally.Selected), run.Tally.Selected)
 	}
 	return all, nil

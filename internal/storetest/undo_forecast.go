@@ -45,7 +45,7 @@ func undoForecast(t *testing.T, store landfall.Store) {
 			for from := 0; from < 9 && err == nil; from += 2 {
 				var part landfall.UndoForecast
 				part, err = view.UndoForecast(t.Context(), run.ID, from, 2)
-				found.Add(part)
+				found = found.With(part)
 			}
 			return err
 		})
