@@ -56,7 +56,7 @@ func forgetAtOnce(folder string) (leave func()) {
 		if number, is := last.(syscall.Signal); is {
 			code = 128 + int(number) // as a shell tells of who died of it
 		}
-		os.Exit(code) //nolint:revive // nobody is left who could be told
+		os.Exit(code) // nobody is left who could be told
 	}()
 	return sync.OnceFunc(func() {
 		signal.Stop(signals)

@@ -133,7 +133,7 @@ func (w *world) operate(t *testing.T, line string) {
 		if failed := w.open(t); failed == nil {
 			err = errors.New("it started")
 		} else if !w.match("…more"+strings.TrimSpace(sentence), failed.Error()) {
-			err = fmt.Errorf("it said %q", failed)
+			err = fmt.Errorf("it said: %w", failed)
 		}
 	case "rekey": // rekey: everything is encrypted with the first key
 		_, err = w.operator.Rekey(ctx, func(landfall.RekeyStep) {})

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/csv"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -106,9 +107,7 @@ func audit(v *visit) (any, error) {
 // auditPath is an address of the audit with the filter of this one.
 func (v *visit) auditPath(name string, with url.Values) string {
 	query := v.URL.Query()
-	for field, value := range with {
-		query[field] = value
-	}
+	maps.Copy(query, with)
 	return Root + "admin/audit/" + name + "?" + query.Encode()
 }
 

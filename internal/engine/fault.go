@@ -58,8 +58,7 @@ func (d *dialect) wrap(err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	var ours *Unreadable
-	if errors.As(err, &ours) {
+	if ours, is := errors.AsType[*UnreadableError](err); is {
 		return &Fault{kind: broken, cause: ours}
 	}
 	found := d.classify(err)
@@ -77,15 +76,15 @@ func (d *dialect) wrap(err error) error {
 	return &found
 }
 
-// Unreadable is the error of a reader of our own that makes nothing of a column.
+// UnreadableError is the error of a reader of our own that makes nothing of a column.
 // It says so without the value, and is passed on.
-type Unreadable struct{ Cause error }
+type UnreadableError struct{ Cause error }
 
 // Error is the cause's text.
-func (u *Unreadable) Error() string { return u.Cause.Error() }
+func (u *UnreadableError) Error() string { return u.Cause.Error() }
 
 // Unwrap gives the cause to errors.Is.
-func (u *Unreadable) Unwrap() error { return u.Cause }
+func (u *UnreadableError) Unwrap() error { return u.Cause }
 
 // is reports whether an error is a fault of some kind.
 func is(err error, wanted means) bool {

@@ -21,13 +21,14 @@ func (h *house) waitFor(who, query string) <-chan reply {
 // soon is long enough for any machine, and half of what they ask to wait for.
 const soon = 30 * time.Second
 
-func within(t *testing.T, answered <-chan reply, limit time.Duration) reply {
+// withinSoon gives the answer, which whoever waits must not wait out.
+func withinSoon(t *testing.T, answered <-chan reply) reply {
 	t.Helper()
 	select {
 	case got := <-answered:
 		return got
-	case <-time.After(limit):
-		t.Fatalf("no answer within %s", limit)
+	case <-time.After(soon):
+		t.Fatalf("no answer within %s", soon)
 		return reply{}
 	}
 }
@@ -43,7 +44,7 @@ func TestWhoWaitsIsToldAtOnce(t *testing.T) {
 	}
 	h.create("other", "THEIRS", "not ours")
 	h.create("importer", "OURS", "ours")
-	got := within(t, answered, soon)
+	got := withinSoon(t, answered)
 	if got.status != 200 || !strings.Contains(got.body, `"subject":"OURS/ours"`) || strings.Contains(got.body, "not ours") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -61,7 +62,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond)
 	h.create("importer", "OURS", "secret")
-	got := within(t, answered, soon)
+	got := withinSoon(t, answered)
 	if got.status != 401 || strings.Contains(got.body, "secret") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -80,7 +81,7 @@ func TestGrantTakenAwayWhileWaiting(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if got := within(t, answered, soon); got.status != 200 || strings.Contains(got.body, "secret") {
+	if got := withinSoon(t, answered); got.status != 200 || strings.Contains(got.body, "secret") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -93,7 +94,7 @@ func TestTheEndEndsWaits(t *testing.T) {
 	answered := h.waitFor("viewer", "?wait=60")
 	time.Sleep(200 * time.Millisecond)
 	close(ending)
-	got := within(t, answered, soon)
+	got := withinSoon(t, answered)
 	if got.status != 200 || !strings.HasPrefix(got.body, `{"events":[],"next":"`) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -131,6 +132,6 @@ func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
 	}
 	close(ending)
 	for _, answered := range waiting {
-		within(t, answered, soon)
+		withinSoon(t, answered)
 	}
 }

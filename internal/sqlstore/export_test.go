@@ -100,7 +100,7 @@ const FailedText = failedProcesses
 // strings, the way it does for everybody: on PostgreSQL it is carried out.
 func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
 	err = s.View(ctx, func(v landfall.View) error {
-		plan, err = v.(*view).session.plan(ctx, text, args...)
+		plan, err = v.(*view).plan(ctx, text, args...)
 		return err
 	})
 	return plan, err
@@ -112,7 +112,7 @@ func (s *Store) PlanOfNumbers(ctx context.Context, numbers ...string) (plan []st
 	err = s.stream(ctx, func(v *view) error {
 		these, list, err := among(v, "text", numbers)
 		if err == nil {
-			plan, err = v.session.plan(ctx, numberedText(these), list)
+			plan, err = v.plan(ctx, numberedText(these), list)
 		}
 		return err
 	})

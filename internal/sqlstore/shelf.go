@@ -105,5 +105,5 @@ func unreadable(table, column string, row []any, err error) error {
 			known[i] = fmt.Sprint(value)
 		}
 	}
-	return &engine.Unreadable{Cause: fmt.Errorf("%s.%s of %s: %w", table, column, strings.Join(known, ", "), err)}
+	return &engine.UnreadableError{Cause: fmt.Errorf("%s.%s of %s: %w", table, column, strings.Join(known, ", "), err)}
 }
