@@ -5,10 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"landfall"
 	"landfall/internal/engine"
 )
+
+// Unhurried lets callers wait for their turn for as long as a busy machine takes:
+// a crowd is to be served here, and not told to come back.
+func Unhurried(options Options) Options {
+	options.turn = 30 * time.Second
+	return options
+}
 
 // Force changes rows past the port, to put a store into states that other
 // programs or another version of this one may leave behind.

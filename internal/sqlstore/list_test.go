@@ -20,9 +20,12 @@ const manyRows = 100_000
 func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
 	t.Helper()
 	store := staged(t, url)
-	force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
-		SELECT s.id, 'N-' || CAST(n.i AS TEXT), 'staged', 1, CAST('x' AS {bytes}), n.i, n.i FROM n, supplier s`, rows))
+	const together = 10_000 // so that no statement takes long
+	for from := 0; from < rows; from += together {
+		force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+			INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
+			SELECT s.id, 'N-' || CAST(n.i AS TEXT), 'staged', 1, CAST('x' AS {bytes}), n.i, n.i FROM n, supplier s`, from+1, min(from+together, rows)))
+	}
 	return store
 }
 
@@ -113,7 +116,7 @@ func TestListEndsWithItsReader(t *testing.T) {
 		}
 		break
 	}
-	for end := time.Now().Add(time.Second); ; {
+	for end := time.Now().Add(30 * time.Second); ; {
 		busy, err := store.Count(t.Context(), `SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`)
 		if err != nil {

@@ -20,7 +20,7 @@ var databases = map[string]func(testing.TB) string{
 
 func open(t testing.TB, url string, keys ...vault.Key) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys})
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Unhurried(sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,13 +58,17 @@ type Options struct {
 	// Looks says that the database is only looked at: it is not made one that is
 	// encrypted.
 	Looks bool
+	// turn is how long work waits for its turn before it is refused; zero is as
+	// usual.
+	turn time.Duration
 }
 
 // engine gives the options as the engine reads them.
 func (o Options) engine() engine.Options {
+	limits := engine.Limits{Lock: o.LockTimeout, Transaction: o.Patience, QueueWait: o.turn, Admission: o.turn}
 	return engine.Options{
 		Steps: schemaSteps(), Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
-		Connections: o.Connections, Limits: engine.Limits{Lock: o.LockTimeout, Transaction: o.Patience}, Logger: o.Logger,
+		Connections: o.Connections, Limits: limits, Logger: o.Logger,
 	}
 }
 
