@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
@@ -28,6 +29,10 @@ const (
 	// collections. Little is: at the default a busy server collects many times
 	// a second.
 	gcPercent = 400
+	// sampledEvery is how many bytes are allocated between two that a profile of the
+	// memory takes down. At eight times the usual distance such a profile is still
+	// good, and taking them down costs a busy server nothing to speak of.
+	sampledEvery = 4 << 20
 )
 
 // FitMemory trades memory for speed, but not more of it than there is: near the
@@ -35,6 +40,7 @@ const (
 // does not have it killed by its container. Whoever sets GOGC or GOMEMLIMIT has
 // decided for himself.
 func FitMemory(settings Settings, log *slog.Logger) {
+	runtime.MemProfileRate = sampledEvery
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

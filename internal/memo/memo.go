@@ -53,6 +53,13 @@ func (m *Memo[Question, Answer]) Get(
 		// patience of the caller that happened to ask it first.
 		m.fill(context.WithoutCancel(ctx), question, entry, ask)
 	}
+	// Nearly always the answer is there, and looking at one channel is cheaper than
+	// waiting for two.
+	select {
+	case <-entry.done:
+		return entry.found, entry.err
+	default:
+	}
 	select {
 	case <-entry.done:
 		return entry.found, entry.err
