@@ -36,7 +36,7 @@ func newBatch(query string, columns ...string) batch {
 }
 
 // of gives the text and the parameters for rows, one value after the other.
-func (b batch) of(asArrays bool, rows []any) (text string, args []any, err error) {
+func (b batch) of(asArrays bool, rows []any) (text string, args []any, err error) { //nolint:unparam // asked like a wish
 	width := len(b.kinds)
 	if asArrays {
 		return b.arrays, arrays(rows, width), nil
