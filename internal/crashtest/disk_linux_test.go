@@ -113,7 +113,7 @@ func TestFullDisk(t *testing.T) {
 			d.fill(2 * time.Second)
 			eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
 			d.empty()
-			t.Logf("the service takes writes again after %s", c.recovers(l, soon))
+			t.Logf("the service takes writes again after %s", c.recovers(l))
 			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 		}
 	})
@@ -132,7 +132,7 @@ func TestFailingSync(t *testing.T) {
 		for range 2 {
 			time.Sleep(500 * time.Millisecond)
 			f.failSyncs(strace, 1500*time.Millisecond)
-			t.Logf("the service takes writes again after %s", c.recovers(l, soon))
+			t.Logf("the service takes writes again after %s", c.recovers(l))
 		}
 	})
 	f.unharmed()

@@ -66,7 +66,7 @@ func TestMoreCallersThanCanBeServed(t *testing.T) {
 	if took := f.memory(); took > 512 {
 		t.Errorf("the server took %d MiB", took)
 	}
-	c.recovers(l, soon)
+	c.recovers(l)
 	c.quiet()
 	judge(c, l.name)
 	f.unharmed()

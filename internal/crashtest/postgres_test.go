@@ -60,7 +60,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 				if err := cluster.Restart(); err != nil {
 					t.Fatal(err)
 				}
-				c.recovers(l, soon)
+				c.recovers(l)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func disturbed(f *fleet, l *load, callers int, disturb func(*caller, *rand.Rand)
 
 // recovers waits until every server takes writes again, and gives how long
 // that took.
-func (c *caller) recovers(l *load, patience time.Duration) time.Duration {
+func (c *caller) recovers(l *load) time.Duration {
 	c.t.Helper()
 	random, began := rand.New(rand.NewPCG(l.seed, 7)), time.Now()
 	for _, r := range c.replicas {

@@ -65,7 +65,7 @@ func failover(t *testing.T) (took time.Duration) {
 		must(primary.Kill())
 		line.cut()
 		must(standby.Execute("SELECT pg_promote()"))
-		took = c.recovers(l, time.Minute)
+		took = c.recovers(l)
 	})
 	t.Logf("the slowest answer took %s", c.slowest())
 	f.unharmed()

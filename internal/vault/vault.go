@@ -129,10 +129,11 @@ func (v *Vault) Seal(place Place, value []byte) []byte {
 // Match seals a value so that the same one looks the same in the same place,
 // and is found by that.
 func (v *Vault) Match(place Place, value []byte) []byte {
+	begin := v.synthesise(place, value)
 	kept := make([]byte, 1+aes.BlockSize+len(value))
 	kept[0] = matched1
-	copy(kept[1:], v.synthesise(place, value))
-	cipher.NewCTR(v.match, kept[1:1+aes.BlockSize]).XORKeyStream(kept[1+aes.BlockSize:], value)
+	copy(kept[1:], begin)
+	cipher.NewCTR(v.match, begin).XORKeyStream(kept[1+aes.BlockSize:], value)
 	return kept
 }
 

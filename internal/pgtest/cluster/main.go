@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"landfall/internal/pgtest"
@@ -43,7 +44,7 @@ func run(command []string) (status int, err error) {
 	defer cluster.Stop()
 	child := exec.Command(command[0], command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.Env = append(usual, pgtest.Environment+"="+cluster.URL)
+	child.Env = slices.Concat(usual, []string{pgtest.Environment + "=" + cluster.URL})
 	var exit *exec.ExitError
 	if err := child.Run(); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
@@ -65,5 +66,5 @@ const (
 func roomy(folder string) bool {
 	var found syscall.Statfs_t
 	err := syscall.Statfs(folder, &found)
-	return err == nil && found.Bavail*uint64(found.Bsize) >= enough //nolint:gosec // a block is no smaller than nothing
+	return err == nil && found.Bavail*uint64(found.Bsize) >= enough
 }
