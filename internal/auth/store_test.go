@@ -119,8 +119,9 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 		wantCode(t, "refreshed token", err, "")
 		_, err = issuer.Refresh(t.Context(), "192.0.2.1", grant.RefreshToken.Reveal())
 		wantCode(t, "spent refresh token", err, landfall.CodeAuthenticationFailed)
-		_, err = gate.Identify(t.Context(), show(next))
-		wantCode(t, "token after a spent one was shown", err, "")
+		// Another gate, for this one may remember its last answer for a moment.
+		_, err = auth.NewGate(w.store, w.now).Identify(t.Context(), show(next))
+		wantCode(t, "token after a spent one was shown", err, landfall.CodeAuthenticationFailed)
 	})
 }
 
@@ -248,7 +249,14 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 		for i := range 32 {
 			group.Go(func() {
 				<-start
-				_, err := issuers[i%2].Refresh(t.Context(), "192.0.2."+string(rune('0'+i%10)), grant.RefreshToken.Reveal())
+				refresh := func() error {
+					_, err := issuers[i%2].Refresh(t.Context(), "192.0.2."+string(rune('0'+i%10)), grant.RefreshToken.Reveal())
+					return err
+				}
+				err := refresh()
+				for code(err) == landfall.CodeServiceUnavailable { // a busy machine tells some to come back
+					err = refresh()
+				}
 				switch code(err) {
 				case "":
 					good.Add(1)
