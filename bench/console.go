@@ -44,10 +44,10 @@ func consoleAddresses() (all []string, err error) {
 	// at a page.
 	const accounts = console.Root + "suppliers/" + supplier + "/accounts/?state="
 	return append(all,
-		accounts + "imported", accounts + "pending", accounts + "failed", accounts + "refused", accounts + "faulty&code=invalid_date&attr=customers.*.email",
-		console.Root + "runs/" + undoneRun + "/", console.Root + "runs/" + undoneRun + "/undo/",
-		console.Root + "search/?q=OLD-5000", console.Root + "search/?q=lovelace5", console.Root + "search/?q=nobody+of+this+name",
-		console.Root + "admin/audit/?subject=" + supplier + "/OLD-77", console.Root + "admin/audit/?action=account.",
+		accounts+"imported", accounts+"pending", accounts+"failed", accounts+"refused", accounts+"faulty&code=invalid_date&attr=customers.*.email",
+		console.Root+"runs/"+undoneRun+"/", console.Root+"runs/"+undoneRun+"/undo/",
+		console.Root+"search/?q=OLD-5000", console.Root+"search/?q=lovelace5", console.Root+"search/?q=nobody+of+this+name",
+		console.Root+"admin/audit/?subject="+supplier+"/OLD-77", console.Root+"admin/audit/?action=account.",
 	), nil
 }
 

@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+)
+
+// entry is an account with what it is found by.
+type entry struct {
+	id     int64
+	number string
+	region string
+	data   landfall.AccountData
+}
+
+// entries reads what accounts are found by, all of them at once.
+func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
+	these, list, err := among(v, "bigint", ids)
+	if err != nil {
+		return nil, err
+	}
+	batch, err := collect(ctx, v.session, func(scan scanner, one *entry) error {
+		return scan(&one.id, &one.number, &one.region, v.safe.shelf("account", &one.id).text("billing_name", &one.data.BillingName))
+	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
+		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, list)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]*landfall.AccountData, len(batch))
+	for i := range batch {
+		byID[batch[i].id] = &batch[i].data
+	}
+	customers, err := collect(ctx, v.session, func(scan scanner, one *owned[landfall.Customer]) error {
+		c := &one.item
+		var ordinal int64
+		person := v.safe.shelf("customer", &one.id, &ordinal)
+		return scan(&one.id, &ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName),
+			person.text("email", &c.Email), person.text("mobile", &c.Mobile), person.text("landline", &c.Landline))
+	}, `SELECT account_id, ordinal, given_name, family_name, email, mobile, landline FROM customer WHERE account_id`+these, list)
+	for _, one := range customers {
+		if data := byID[one.id]; data != nil {
+			data.Customers = append(data.Customers, one.item)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A search does not ask what belongs together. Each postcode and each point
+	// becomes an address of its own, which spares reading the rest of them.
+	place := func(table, column string) func(scanner, *owned[string]) error {
+		return func(scan scanner, one *owned[string]) error {
+			return scan(&one.id, &one.place, v.safe.shelf(table, &one.id, &one.place).text(column, &one.item))
+		}
+	}
+	postcodes, err := collect(ctx, v.session, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)
+	if err != nil {
+		return nil, err
+	}
+	points, err := collect(ctx, v.session, place("supply_point", "identifier"), `SELECT account_id, ordinal, identifier FROM supply_point WHERE account_id`+these, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range postcodes {
+		if data := byID[one.id]; data != nil {
+			data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: landfall.Address{PostalCode: one.item}})
+		}
+	}
+	for _, one := range points {
+		if data := byID[one.id]; data != nil {
+			data.SupplyAddresses = append(data.SupplyAddresses,
+				landfall.SupplyAddress{SupplyPoints: []landfall.SupplyPoint{{Identifier: one.item}}})
+		}
+	}
+	return batch, nil
+}
+
+// termRow is one term of an account that had a number when it was read.
+type termRow struct {
+	account      int64
+	number, term string
+}
+
+// termRows gives the rows of a batch in the order they are looked up in.
+func (s *Store) termRows(batch []entry) []termRow {
+	var rows []termRow
+	for i := range batch {
+		one := &batch[i]
+		for _, term := range s.termsOf(&one.data, one.region, s.terms.Whole()) {
+			// A term that a database would refuse is left out: the account is found
+			// by its others, and the clerk does not come to a halt over it.
+			if kept := s.terms.Forms(term)[0]; storable(kept) {
+				rows = append(rows, termRow{one.id, one.number, kept})
+			}
+		}
+	}
+	return rows
+}
