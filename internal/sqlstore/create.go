@@ -77,7 +77,10 @@ func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 
 // turning is how processes become accounts: which of them may, and why others
 // may not.
-type turning struct{ imports, reasons map[int]string }
+type turning struct {
+	imports, reasons map[int]string
+	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
+}
 
 // turn writes the texts for a condition on a column under which a process may
 // become an account, w being what is wanted.
@@ -127,7 +130,11 @@ func (t *tx) create(ctx context.Context, how turning, draw func() (string, error
 			if err := t.leaveTold(ctx, &rows.mails); err != nil {
 				return err
 			}
-			return collision(t.write(ctx, rows.piles()...))
+			written := rows.piles()
+			if how.fleeting {
+				written = rows.itself()
+			}
+			return collision(t.write(ctx, written...))
 		}
 	}
 	return landfall.ErrUnavailable

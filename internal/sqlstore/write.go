@@ -51,6 +51,12 @@ func (r *accountRows) parts() [14]*pile {
 	}
 }
 
+// itself is what accounts consist of, without the events that tell of them.
+func (r *accountRows) itself() []*pile {
+	parts := r.parts()
+	return parts[:len(parts)-1]
+}
+
 // piles are all that is written for these accounts, to be written in one go.
 func (r *accountRows) piles() []*pile {
 	parts := r.parts()
