@@ -120,9 +120,11 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 		f.operate("webhook", "add", name, "Acme", h.URL, "--from-start")
 	}
 	written := make(chan struct{})
+	store := f.open() // before anything is restarted
 	go func() {
 		defer close(written)
-		f.tellEvents(events)
+		defer store.Close()
+		f.tellEvents(store, events)
 	}()
 	for kills := 0; ; kills++ {
 		done := written
@@ -153,9 +155,7 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 
 // tellEvents writes events of forty accounts beside the servers, as an operator
 // does who skips and unskips, until each was kept.
-func (f *fleet) tellEvents(count int) {
-	store := f.open()
-	defer store.Close()
+func (f *fleet) tellEvents(store landfall.Store, count int) {
 	for i := 0; i < count; {
 		err := store.Update(f.t.Context(), func(tx landfall.Tx) error {
 			for n := i; n < min(i+20, count); n++ {
