@@ -82,7 +82,11 @@ func TestPendingOfAFinishedBook(t *testing.T) {
 				for index, filter := range lists {
 					cheap(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
 				}
-				cheap(t, store, "process_failed", sqlstore.FailedText, supplier, "", 10)
+				failed := "process_failed"
+				if common == "failed" {
+					failed = "process_" // where nearly all have failed, the index of all is as good
+				}
+				cheap(t, store, failed, sqlstore.FailedText, supplier, "", 10)
 			})
 		})
 	}
