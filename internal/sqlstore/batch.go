@@ -36,11 +36,11 @@ func newBatch(query string, columns ...string) batch {
 }
 
 // of gives the text and the parameters for rows, one value after the other.
-func (b batch) of(asArrays bool, rows []any) (text string, args []any, err error) { //nolint:unparam // asked like a wish
+func (b batch) of(asArrays bool, rows []any) (text string, args []any) {
 	width := len(b.kinds)
 	if asArrays {
-		return b.arrays, arrays(rows, width), nil
+		return b.arrays, arrays(rows, width)
 	}
 	size := sizeFor(len(rows) / width)
-	return b.values[size], pad(rows, width*size), nil
+	return b.values[size], pad(rows, width*size)
 }

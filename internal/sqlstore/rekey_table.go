@@ -148,10 +148,7 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 	// write, since they stand in the same queue.
 	for part := range slices.Chunk(due, longestBatch*width) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
-			text, args, err := r.save.of(t.engine.Arrays(), slices.Clone(part))
-			if err != nil {
-				return err
-			}
+			text, args := r.save.of(t.engine.Arrays(), slices.Clone(part))
 			changed, err := t.exec(ctx, text, args...)
 			if err == nil {
 				at.sealed += changed

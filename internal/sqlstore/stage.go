@@ -161,16 +161,13 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 		statement, width = &upsertKeyed, 5
 	}
 	wanted := len(open.byKey)
-	text, args, err := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
+	text, args := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
 		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
 		if t.safe != nil {
 			rows = append(rows, one.wanted.Hash[:])
 		}
 		return rows
 	}))
-	if err != nil {
-		return err
-	}
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return err
@@ -211,12 +208,9 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 
 // explain sets the outcome of what was not written, and takes it out of open.
 func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
-	text, args, err := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
+	text, args := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))
-	if err != nil {
-		return err
-	}
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return err
