@@ -3,6 +3,7 @@
 package money
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/shopspring/decimal"
@@ -18,6 +19,9 @@ type Amount int64
 // ParseAmount reads a decimal such as "12", "-0.5" or "1.500" exactly. Digits
 // beyond the second decimal must be zeros: money is never rounded in silence.
 func ParseAmount(text string) (Amount, error) {
+	if value, is := parseSmall(text); is && value.places <= amountPlaces {
+		return Amount(value.count * powers[amountPlaces-value.places]), nil
+	}
 	n, err := split(text)
 	if err != nil {
 		return 0, err
@@ -56,4 +60,9 @@ func (a Amount) Append(dst []byte) []byte {
 }
 
 // Decimal gives the amount for exact arithmetic with quantities and rates.
-func (a Amount) Decimal() Decimal { return exact(decimal.New(int64(a), -amountPlaces)) }
+func (a Amount) Decimal() Decimal {
+	if a == math.MinInt64 { // it has no opposite
+		return exact(decimal.New(int64(a), -amountPlaces))
+	}
+	return Decimal{small: small{int64(a), amountPlaces}}
+}

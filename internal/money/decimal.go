@@ -1,6 +1,7 @@
 package money
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/shopspring/decimal"
@@ -9,13 +10,18 @@ import (
 // Decimal is an exact quantity or rate that keeps its digits as they were
 // sent: 1.50 stays 1.50. The zero Decimal is 0.
 type Decimal struct {
-	text   string          // as sent; "" for a result
-	result decimal.Decimal // of arithmetic
+	text   string           // as sent; "" for a result
+	small  small            // its value, unless it is large
+	result *decimal.Decimal // of arithmetic that no word holds
+	large  bool             // the value is what the text or the result says
 }
 
 // ParseDecimal reads a decimal of at most 12 digits before the point and 10
 // after it, not counting zeros at the end.
 func ParseDecimal(text string) (Decimal, error) {
+	if value, is := parseSmall(text); is && value.places <= decimalPlaces {
+		return Decimal{text: text, small: value}, nil
+	}
 	n, err := split(text)
 	if err != nil {
 		return Decimal{}, err
@@ -23,33 +29,56 @@ func ParseDecimal(text string) (Decimal, error) {
 	if significant(n.fraction) > decimalPlaces {
 		return Decimal{}, ErrPlaces
 	}
-	return Decimal{text: text}, nil
+	return Decimal{text: text, large: true}, nil
 }
 
 // String gives the digits as they were sent.
 func (d Decimal) String() string {
 	if d.text == "" {
-		return d.result.String()
+		return d.value().String()
 	}
 	return d.text
 }
 
 // Mul gives the exact product, which may have more digits than can be sent.
-func (d Decimal) Mul(other Decimal) Decimal { return exact(d.value().Mul(other.value())) }
+func (d Decimal) Mul(other Decimal) Decimal {
+	if product, fits := d.small.mul(other.small); fits && d.both(other) {
+		return Decimal{small: product}
+	}
+	return exact(d.value().Mul(other.value()))
+}
 
 // Add gives the exact sum.
-func (d Decimal) Add(other Decimal) Decimal { return exact(d.value().Add(other.value())) }
+func (d Decimal) Add(other Decimal) Decimal {
+	if sum, fits := d.small.add(other.small); fits && d.both(other) {
+		return Decimal{small: sum}
+	}
+	return exact(d.value().Add(other.value()))
+}
 
 // Sub gives the exact difference.
-func (d Decimal) Sub(other Decimal) Decimal { return exact(d.value().Sub(other.value())) }
+func (d Decimal) Sub(other Decimal) Decimal {
+	if difference, fits := d.small.sub(other.small); fits && d.both(other) {
+		return Decimal{small: difference}
+	}
+	return exact(d.value().Sub(other.value()))
+}
 
 // Compare is negative when d is smaller than other, positive when larger; the
 // spelling does not matter.
-func (d Decimal) Compare(other Decimal) int { return d.value().Cmp(other.value()) }
+func (d Decimal) Compare(other Decimal) int {
+	if mine, others, _, fit := d.small.aligned(other.small); fit && d.both(other) {
+		return cmp.Compare(mine, others)
+	}
+	return d.value().Cmp(other.value())
+}
 
 // Round gives the nearest amount; halves go away from zero, as on a bill. A
 // product too large for an amount is ErrRange.
 func (d Decimal) Round() (Amount, error) {
+	if rounded, fits := d.small.round(); fits && !d.large {
+		return rounded, nil
+	}
 	minor := d.value().Round(amountPlaces).Shift(amountPlaces)
 	if minor.Abs().Cmp(largest) > 0 {
 		return 0, ErrRange
@@ -60,19 +89,25 @@ func (d Decimal) Round() (Amount, error) {
 // Near reports whether d and other are at most a tolerance apart, compared
 // exactly, before any rounding.
 func (d Decimal) Near(other Decimal, tolerance Amount) bool {
-	apart := d.value().Sub(other.value()).Abs()
-	return apart.Cmp(decimal.New(int64(tolerance), -amountPlaces)) <= 0
+	apart := d.Sub(other)
+	return apart.Compare(tolerance.Decimal()) <= 0 && apart.Compare((-tolerance).Decimal()) >= 0
 }
 
 var largest = decimal.NewFromInt(math.MaxInt64)
 
-// value gives the number behind the digits. They passed split, so the parser
-// cannot fail and cannot be made to work for long.
+// both reports whether the values of both are small.
+func (d Decimal) both(other Decimal) bool { return !d.large && !other.large }
+
+// value gives the number as the library has it. Digits that were sent passed
+// split, so the parser cannot fail and cannot be made to work for long.
 func (d Decimal) value() decimal.Decimal {
-	if d.text == "" {
-		return d.result
+	switch {
+	case !d.large:
+		return decimal.New(d.small.count, -int32(d.small.places))
+	case d.text != "":
+		return decimal.RequireFromString(d.text)
 	}
-	return decimal.RequireFromString(d.text)
+	return *d.result
 }
 
-func exact(value decimal.Decimal) Decimal { return Decimal{result: value} }
+func exact(value decimal.Decimal) Decimal { return Decimal{result: &value, large: true} }

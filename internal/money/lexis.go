@@ -68,8 +68,11 @@ func digits(text string) bool {
 // 0.00001. One whose value could not be kept anyway is refused before its
 // zeros are written out, so that 1e20000000 costs nothing.
 func Plain(text string) (string, error) {
-	at := strings.IndexAny(text, "eE")
-	if at < 0 {
+	at := 0
+	for at < len(text) && text[at]|0x20 != 'e' {
+		at++
+	}
+	if at == len(text) {
 		return text, nil
 	}
 	mantissa, sign := text[:at], ""

@@ -1,0 +1,130 @@
+package money
+
+import (
+	"math"
+	"math/bits"
+)
+
+// small is a decimal whose digits fit a machine word: count tenths, hundredths
+// or whatever its places say. Nearly every number on a bill is one, and so are
+// its products and sums. Its methods answer false where the result is none; the
+// library then reckons it again, with as many digits as it takes.
+//
+// The lowest number of a word is never a count, so that every one has an
+// opposite.
+type small struct {
+	count  int64
+	places uint8
+}
+
+// mostPlaces is how many places a small decimal may have: as many as there are
+// powers of ten in a word.
+const mostPlaces = 18
+
+var powers = func() (of [mostPlaces + 1]int64) {
+	for i, power := 0, int64(1); i < len(of); i, power = i+1, power*10 {
+		of[i] = power
+	}
+	return of
+}()
+
+// parseSmall reads the digits of a decimal in one go. It knows neither what is
+// wrong with other texts nor numbers of more than 18 digits.
+func parseSmall(text string) (small, bool) {
+	rest := text
+	negative := rest != "" && rest[0] == '-'
+	if negative {
+		rest = rest[1:]
+	}
+	count, point := int64(0), -1
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c >= '0' && c <= '9':
+			count = count*10 + int64(c-'0') // what overflows is too long anyway
+		case c == '.' && point < 0:
+			point = i
+		default:
+			return small{}, false
+		}
+	}
+	whole, places := len(rest), 0
+	if point >= 0 {
+		whole, places = point, len(rest)-point-1
+	}
+	if whole == 0 || whole > maxWhole || whole > 1 && rest[0] == '0' || whole+places > mostPlaces || point >= 0 && places == 0 {
+		return small{}, false
+	}
+	if negative {
+		count = -count
+	}
+	return small{count, uint8(places)}, true
+}
+
+// times gives the product of two numbers, if it is one itself.
+func times(a, b int64) (int64, bool) {
+	high, low := bits.Mul64(magnitude(a), magnitude(b))
+	if high != 0 || low > math.MaxInt64 {
+		return 0, false
+	}
+	if a < 0 != (b < 0) {
+		return -int64(low), true
+	}
+	return int64(low), true
+}
+
+// magnitude is how far a number is from zero.
+func magnitude(a int64) uint64 {
+	if a < 0 {
+		return uint64(-a)
+	}
+	return uint64(a)
+}
+
+func (s small) mul(other small) (small, bool) {
+	count, fits := times(s.count, other.count)
+	places := s.places + other.places
+	return small{count, places}, fits && places <= mostPlaces
+}
+
+// aligned gives the counts of both in the places of the finer.
+func (s small) aligned(other small) (mine, others int64, places uint8, fit bool) {
+	mine, others, places, fit = s.count, other.count, s.places, true
+	switch {
+	case s.places < other.places:
+		places = other.places
+		mine, fit = times(mine, powers[other.places-s.places])
+	case s.places > other.places:
+		others, fit = times(others, powers[s.places-other.places])
+	}
+	return mine, others, places, fit
+}
+
+func (s small) add(other small) (small, bool) {
+	a, b, places, fit := s.aligned(other)
+	sum := a + b
+	// Two of one sign whose sum has the other have gone over the edge.
+	fit = fit && (a^sum)&(b^sum) >= 0 && sum != math.MinInt64
+	return small{sum, places}, fit
+}
+
+func (s small) sub(other small) (small, bool) {
+	other.count = -other.count
+	return s.add(other)
+}
+
+// round gives the nearest number of hundredths; halves go away from zero.
+func (s small) round() (Amount, bool) {
+	if s.places <= amountPlaces {
+		count, fits := times(s.count, powers[amountPlaces-s.places])
+		return Amount(count), fits
+	}
+	power := powers[s.places-amountPlaces]
+	whole, rest := s.count/power, s.count%power
+	switch half := power / 2; {
+	case rest >= half:
+		whole++
+	case rest <= -half:
+		whole--
+	}
+	return Amount(whole), true
+}
