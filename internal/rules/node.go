@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -40,8 +41,8 @@ type Node struct {
 	doc        *Document
 	parent     *Node // while the parent is being read: the sibling before this one
 	typ        *Type
-	kids       *[]*Node // in the order they were sent; nil when there are none
-	value      int64    // of a number, a boolean, a date or a datetime
+	kids       *[]*Node // items as they were sent, members as the table has them; nil when there are none
+	value      int64    // of a number, a boolean, a date or a datetime; of an object a bit for each field it has
 	start, end int32    // of the value's JSON in the text
 	index      int32    // of the field in the parent's table, or of the item
 	state      state
@@ -65,15 +66,16 @@ func (n *Node) Field(name string) *Node {
 		return absent
 	}
 	// Objects keep what was sent, not a place for all that could have been: many
-	// empty ones would cost a hundred times their own size. They are few, and
-	// mostly differ in length already.
-	names := n.typ.Table.names
-	for _, kid := range *n.kids {
-		if names[kid.index] == name {
-			return kid
-		}
+	// empty ones would cost a hundred times their own size.
+	i := n.typ.Table.find(name)
+	if i < 0 {
+		return absent
 	}
-	return absent
+	given, its := uint64(n.value), uint64(1)<<(i&63) //nolint:gosec // the bits
+	if given&its == 0 {
+		return absent
+	}
+	return (*n.kids)[bits.OnesCount64(given&(its-1))]
 }
 
 // Items gives the values of a list.

@@ -1,41 +1,57 @@
 package rules
 
-import "sync"
+import (
+	"math/bits"
+	"sync"
+)
 
 // slab hands out nodes from a few large pieces of memory: an account is about
-// a hundred small values, and a hundred allocations would cost more than
-// reading it.
+// two hundred small values, and as many allocations would cost more than reading
+// it.
 type slab struct {
 	nodes    []Node
 	pointers []*Node
 	families [][]*Node
 }
 
-// newSlab expects about one value per 24 bytes of JSON. Small bodies, the usual
-// ones, get what another one has released.
+// rooms are how many nodes a slab that is used again has room for. What a slab
+// of each takes is in proportion to the bodies that get it, so that thousands of
+// small ones at once do not hold the memory of large ones. One that turns out
+// too small doubles, and is then one of the next room.
+var rooms = [...]int{192, 384, 768}
+
+var slabs [len(rooms)]sync.Pool
+
+// bytesByNode is how many bytes of JSON there are to a value where they are many.
+const bytesByNode = 16
+
+// newSlab gives short bodies, the usual ones, what another one has released.
 func newSlab(size int) *slab {
-	expected := size/24 + 8
-	if expected <= mostKept {
-		return slabs.Get().(*slab) //nolint:forcetypeassert // the pool makes nothing else
+	expected := size/bytesByNode + 8
+	for i, room := range rooms {
+		if expected > room {
+			continue
+		}
+		if used, is := slabs[i].Get().(*slab); is {
+			return used
+		}
+		return &slab{nodes: make([]Node, 0, room)}
 	}
 	return &slab{nodes: make([]Node, 0, min(expected, slabSize))}
 }
 
-// mostKept is how many values a slab that is used again has room for.
-const mostKept = 192
-
-var slabs = sync.Pool{New: func() any { return &slab{nodes: make([]Node, 0, mostKept)} }}
-
 // release lets go of everything and makes the memory somebody else's.
 func (s *slab) release() {
-	if cap(s.nodes) != mostKept || cap(s.pointers) > 2*mostKept || cap(s.families) > mostKept {
-		return // it has grown
+	for i, room := range rooms {
+		if cap(s.nodes) == room && cap(s.pointers) <= 2*room && cap(s.families) <= room {
+			clear(s.nodes)
+			clear(s.pointers)
+			clear(s.families)
+			s.nodes, s.pointers, s.families = s.nodes[:0], s.pointers[:0], s.families[:0]
+			slabs[i].Put(s)
+			return
+		}
 	}
-	clear(s.nodes)
-	clear(s.pointers)
-	clear(s.families)
-	s.nodes, s.pointers, s.families = s.nodes[:0], s.pointers[:0], s.families[:0]
-	slabs.Put(s)
 }
 
 // slabSize is how many nodes a piece has at most, so that little is left over.
@@ -50,19 +66,25 @@ func (s *slab) node() *Node {
 }
 
 // family makes the children of a node out of a chain that leads from the last
-// of them to the first.
+// of them to the first. Items keep their order; members stand in the order of
+// the table, where Field finds them by counting those before them.
 func (s *slab) family(parent, last *Node, count int) *[]*Node {
 	if count == 0 {
 		return nil
 	}
 	if cap(s.pointers)-len(s.pointers) < count {
-		s.pointers = make([]*Node, 0, max(count, 128))
+		s.pointers = make([]*Node, 0, max(count, min(cap(s.nodes), 2*rooms[0])))
 	}
 	from := len(s.pointers)
 	s.pointers = s.pointers[:from+count]
 	kids := s.pointers[from : from+count : from+count]
-	for i := count - 1; i >= 0; i-- {
-		kids[i] = last
+	object, given := parent.typ.Shape == ShapeObject, uint64(parent.value) //nolint:gosec // the bits
+	for last != nil {
+		place := int(last.index)
+		if object {
+			place = bits.OnesCount64(given & (1<<(last.index&63) - 1))
+		}
+		kids[place] = last
 		last, last.parent = last.parent, parent
 	}
 	if len(s.families) == cap(s.families) {

@@ -9,10 +9,11 @@ type Table struct {
 	Doc    string
 	Fields []Field
 
-	index    map[string]int
-	required []int // the fields that must be there
-	names    []string
-	typ      Type // of the object itself
+	index     map[string]int
+	directory *directory // of the same; nil for names that have none
+	required  []int      // the fields that must be there
+	names     []string
+	typ       Type // of the object itself
 }
 
 // Field declares one member of an object.
@@ -40,27 +41,24 @@ func NewTable(name, doc string, fields ...Field) *Table {
 		}
 	}
 	table.typ = Object(table)
+	table.directory = newDirectory(table.names)
 	return table
 }
 
-// find gives the index of a field, or -1. Senders mostly keep to the declared
-// order and leave some out, so the fields after the last one are tried before
-// the index.
-func (t *Table) find(name string, guess int) int {
-	for i := guess; i < min(guess+triedInOrder, len(t.names)); i++ {
-		if t.names[i] == name {
+// find gives the index of a field, or -1.
+func (t *Table) find(name string) int {
+	if t.directory == nil {
+		if i, known := t.index[name]; known {
 			return i
 		}
+		return -1
 	}
-	if i, known := t.index[name]; known {
-		return i
+	i := int(t.directory.slots[t.directory.slot(name)]) - 1
+	if i >= 0 && t.names[i] != name {
+		return -1
 	}
-	return -1
+	return i
 }
-
-// triedInOrder is how many names are compared, most of them by their lengths
-// alone, in the time that the index takes.
-const triedInOrder = 8
 
 // Need declares a required field, May an optional one.
 func Need(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }

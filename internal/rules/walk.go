@@ -50,13 +50,13 @@ func (r *reader) object(node *Node) bool {
 	var strangers names
 	var given uint64 // the fields seen, a bit each
 	var last *Node
-	count, guess := 0, 0
+	count := 0
 	for r.tokens.peek() != '}' {
 		name, offset, ok := r.name()
 		if !ok {
 			return false
 		}
-		i := table.find(name, guess)
+		i := table.find(name)
 		if i < 0 {
 			if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
 				return false
@@ -67,7 +67,6 @@ func (r *reader) object(node *Node) bool {
 			return r.twice()
 		}
 		given |= 1 << i
-		guess = i + 1
 		member := r.child(last, i, &table.Fields[i].Type)
 		if member == nil || !r.value(member, table.Fields[i].Required) {
 			return false
@@ -79,6 +78,7 @@ func (r *reader) object(node *Node) bool {
 		return false
 	}
 	r.forget(&strangers)
+	node.value = int64(given)
 	node.kids = r.slab.family(node, last, count)
 	for _, i := range table.required {
 		if given&(1<<i) == 0 {

@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// every looks a table's own names up, names that are nearly the same, and those
+// of every other table.
+func every(t *testing.T, table *Table, others ...string) {
+	t.Helper()
+	for i, name := range table.names {
+		if table.find(name) != i {
+			t.Errorf("%s has %s at %d, not %d", table.Name, name, table.find(name), i)
+		}
+		others = append(others, name+"s", name[1:], name[:len(name)-1], strings.ToUpper(name), "", "x")
+	}
+	for _, name := range others {
+		if want, known := table.index[name]; table.find(name) != want && known || table.find(name) >= 0 && !known {
+			t.Errorf("%s has %q at %d", table.Name, name, table.find(name))
+		}
+	}
+}
+
+func TestNamesAreFoundAtOnce(t *testing.T) {
+	full := make([]Field, 64)
+	for i := range full {
+		full[i] = May("field_"+strconv.Itoa(i)+strings.Repeat("x", i%7), Boolean(), "")
+	}
+	for _, table := range []*Table{sampleTable, thing, NewTable("Empty", ""), NewTable("Nameless", "", May("", Boolean(), ""))} {
+		if table.directory == nil {
+			t.Errorf("%s has no directory", table.Name)
+		}
+	}
+	largest := NewTable("Full", "", full...)
+	every(t, sampleTable, largest.names...)
+	every(t, largest, sampleTable.names...)
+	every(t, thing, sampleTable.names...)
+}
+
+// Names that differ where nobody looks are found by the index.
+func TestNamesThatLookAlikeAreFound(t *testing.T) {
+	table := NewTable("Twins", "", May("abcde", Boolean(), ""), May("axcde", Boolean(), ""), May("aycde", Boolean(), ""))
+	if table.directory != nil {
+		t.Error("the names have slots of their own")
+	}
+	every(t, table, "azcde")
+	doc, fault := table.Read([]byte(`{"aycde":true,"abcde":false}`), Limits{})
+	if fault != nil || !doc.Root().Field("aycde").Bool() || doc.Root().Field("axcde").Present() || !doc.Root().Field("abcde").Present() {
+		t.Error("the wrong twin was read", fault)
+	}
+}
+
+// In whatever order members come, each is found under its own name.
+func TestMembersAreFoundInEveryOrder(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	fields := make([]Field, len(names))
+	for i, name := range names {
+		fields[i] = May(name, Integer(0, 9), "")
+	}
+	table := NewTable("Letters", "", fields...)
+	var sent func(body []string, left []string)
+	sent = func(body, left []string) {
+		doc, fault := table.Read([]byte("{"+strings.Join(body, ",")+"}"), Limits{})
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		for i, name := range names {
+			member := doc.Root().Field(name)
+			given := strings.Contains(strings.Join(body, ","), `"`+name+`"`)
+			if member.Present() != given || given && (member.Int() != int64(i) || member.Attr() != name) {
+				t.Errorf("%v: %s is %d at %q", body, name, member.Int(), member.Attr())
+			}
+		}
+		for i, name := range left {
+			rest := append(append([]string{}, left[:i]...), left[i+1:]...)
+			value := strconv.Itoa(strings.Index("abcd", name))
+			sent(append(append([]string{}, body...), `"`+name+`":`+value), rest)
+		}
+	}
+	sent(nil, names)
+}
