@@ -1,10 +1,12 @@
 package rules
 
+import "math/bits"
+
 // directory finds the place of a field in its table with one look: every name of
 // the table has a slot of its own. A map would take three times as long, and an
 // account is asked for its fields some hundreds of times.
 type directory struct {
-	factor uint32
+	factor uint64
 	slots  [256]uint8 // the field's place counted from 1, 0 where none is
 }
 
@@ -12,8 +14,8 @@ type directory struct {
 // is none when two names cannot be told apart by what is looked at.
 func newDirectory(names []string) *directory {
 	d := new(directory)
-	for range mostTries {
-		d.factor += 2654435769 | 1 // spreads the factors over all there are
+	for try := range uint64(mostTries) {
+		d.factor = golden * (2*try + 1)
 		if d.fill(names) {
 			return d
 		}
@@ -21,8 +23,12 @@ func newDirectory(names []string) *directory {
 	return nil
 }
 
-// mostTries is far above what a table of 64 names needs, some thousands.
-const mostTries = 1 << 18
+const (
+	// mostTries is far above what a table of 64 names needs, some thousands.
+	mostTries = 1 << 18
+	// golden spreads what differs little over all the numbers there are.
+	golden = 0x9e3779b97f4a7c15
+)
 
 func (d *directory) fill(names []string) bool {
 	d.slots = [256]uint8{}
@@ -36,12 +42,19 @@ func (d *directory) fill(names []string) bool {
 	return true
 }
 
-// slot looks at the length of a name and three of its letters.
+// slot looks at the length of a name, its first eight letters and its last
+// eight, which are all that most names have.
 func (d *directory) slot(name string) uint8 {
 	length := len(name)
-	if length == 0 {
-		return 0
+	var first, last uint64
+	switch {
+	case length >= 8:
+		first, last = word(name, 0), word(name, length-8)
+	case length >= 4:
+		first, last = half(name, 0), half(name, length-4)
+	case length > 0:
+		first, last = uint64(name[0])|uint64(name[length/2])<<8, uint64(name[length-1])
 	}
-	seen := uint32(length) | uint32(name[0])<<8 | uint32(name[length/2])<<16 | uint32(name[length-1])<<24 //nolint:gosec // however long
-	return uint8(seen * d.factor >> 24)
+	both := first*golden ^ bits.RotateLeft64(last, length)
+	return uint8((both ^ both>>29) * d.factor >> 56)
 }

@@ -58,6 +58,9 @@ func (r *Report) Warnings() []Violation { return r.list(r.warnings) }
 const DetailTooMany = "There are more problems than are listed. Mend these first."
 
 func (r *Report) list(findings []finding) []Violation {
+	if len(findings) == 0 {
+		return []Violation{}
+	}
 	inOrder(findings)
 	shown := min(len(findings), r.limit)
 	violations := make([]Violation, 0, shown+1)

@@ -32,6 +32,12 @@ func word(text string, at int) uint64 {
 		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
 }
 
+// half gives the four bytes at a place.
+func half(text string, at int) uint64 {
+	t := text[at : at+4]
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24
+}
+
 // zeros marks the lowest byte of a word that is 0 by its highest bit, and none
 // when there is none. Bytes above the lowest may be marked without being 0.
 func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
@@ -60,14 +66,17 @@ func survey(text string) traits {
 // quote gives the place of the next quote, -1 when there is none. Names and most
 // values are so short that a call of the library takes longer than they do.
 func quote(text string) int {
-	if len(text) >= 8 {
-		if found := zeros(word(text, 0) ^ '"'*ones); found != 0 {
-			return bits.TrailingZeros64(found) / 8
+	at := 0
+	for ; at+8 <= min(len(text), shortText); at += 8 {
+		if found := zeros(word(text, at) ^ '"'*ones); found != 0 {
+			return at + bits.TrailingZeros64(found)/8
 		}
-		if next := strings.IndexByte(text[8:], '"'); next >= 0 {
-			return 8 + next
-		}
-		return -1
 	}
-	return strings.IndexByte(text, '"')
+	if next := strings.IndexByte(text[at:], '"'); next >= 0 {
+		return at + next
+	}
+	return -1
 }
+
+// shortText is how far it pays to look without the library.
+const shortText = 24

@@ -58,12 +58,18 @@ func quickly(text string, is traits) (*tokens, bool) {
 
 // peek tells what comes next.
 func (t *tokens) peek() jsontext.Kind {
+	if t.kind != 0 {
+		return t.kind
+	}
+	return t.look()
+}
+
+// look is peek where nothing was found yet. The decoder remembers by itself.
+func (t *tokens) look() jsontext.Kind {
 	if t.decoder != nil {
 		return t.decoder.PeekKind()
 	}
-	if t.kind == 0 {
-		t.kind = t.find()
-	}
+	t.kind = t.find()
 	return t.kind
 }
 
@@ -146,6 +152,26 @@ func (t *tokens) step() error {
 
 // named reports whether a name has to come next.
 func (t *tokens) named() bool { return t.depth > 0 && t.objects&1 == 1 && t.expect != colon }
+
+// name reads the name of a member, and tells how long it is.
+func (t *tokens) name() (int, error) {
+	if t.peek() != '"' || t.decoder != nil || !t.named() {
+		return t.value()
+	}
+	end := t.quoted(t.next + 1)
+	if end < 0 {
+		t.lost = true
+		return 0, errLost
+	}
+	length := end - t.next
+	t.at, t.kind, t.expect = end, 0, colon
+	if rest := t.text[end:]; len(rest) > 1 && rest[0] == ':' {
+		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
+			t.kind, t.next = kind, end+1
+		}
+	}
+	return length, nil
+}
 
 // value reads a name or a value without parts, and tells how long it is.
 func (t *tokens) value() (int, error) {

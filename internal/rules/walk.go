@@ -50,13 +50,17 @@ func (r *reader) object(node *Node) bool {
 	var strangers names
 	var given uint64 // the fields seen, a bit each
 	var last *Node
-	count := 0
+	count, next := 0, 0
 	for r.tokens.peek() != '}' {
 		name, offset, ok := r.name()
 		if !ok {
 			return false
 		}
-		i := table.find(name)
+		// Senders mostly keep to the declared order.
+		i := next
+		if i == len(table.names) || table.names[i] != name {
+			i = table.find(name)
+		}
 		if i < 0 {
 			if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
 				return false
@@ -67,6 +71,7 @@ func (r *reader) object(node *Node) bool {
 			return r.twice()
 		}
 		given |= 1 << i
+		next = i + 1
 		member := r.child(last, i, &table.Fields[i].Type)
 		if member == nil || !r.value(member, table.Fields[i].Required) {
 			return false
