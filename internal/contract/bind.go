@@ -12,7 +12,7 @@ import (
 // begin with supply: either may come in lines or as an object.
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
-		Address:      bindAddress(n, "supply"),
+		Address:      bindAddress(n, &supplyAddress),
 		SupplyPoints: each(n.Field("supply_points"), bindSupplyPoint),
 	}
 }
@@ -62,17 +62,32 @@ func bindReading(n *rules.Node) landfall.Reading {
 	}
 }
 
-// bindTransaction keeps the transaction's own JSON, which is echoed later and
-// compared with a second import of the same identifier.
+// bindTransactions keeps each transaction's own JSON, which is echoed later and
+// compared with a second import of the same identifier. They are kept in one
+// piece of memory.
+func bindTransactions(items []*rules.Node) []landfall.Transaction {
+	size := 0
+	for _, item := range items {
+		size += len(item.Raw())
+	}
+	documents := make([]byte, 0, size)
+	return eachOf(items, func(n *rules.Node) landfall.Transaction {
+		from := len(documents)
+		documents = append(documents, n.Raw()...)
+		transaction := bindTransaction(n)
+		transaction.Document = documents[from:len(documents):len(documents)]
+		return transaction
+	})
+}
+
 func bindTransaction(n *rules.Node) landfall.Transaction {
 	return landfall.Transaction{
-		ID:       n.Field("transaction_id").Text(),
-		On:       n.Field("transaction_date").Day(),
-		Amount:   n.Field("amount").Amount(),
-		Type:     landfall.TransactionType(n.Field("type").Text()),
-		Reason:   n.Field("reason").Text(),
-		Note:     n.Field("note").Text(),
-		Document: []byte(n.Raw()),
+		ID:     n.Field("transaction_id").Text(),
+		On:     n.Field("transaction_date").Day(),
+		Amount: n.Field("amount").Amount(),
+		Type:   landfall.TransactionType(n.Field("type").Text()),
+		Reason: n.Field("reason").Text(),
+		Note:   n.Field("note").Text(),
 	}
 }
 

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"slices"
 	"time"
 
 	"landfall"
@@ -150,7 +149,7 @@ func (c *checker) postcode(node *rules.Node, country string) {
 
 // unique wants the texts of a field to differ within a list.
 func (c *checker) unique(code string, list *rules.Node, field string) {
-	var known seen
+	var known seen[string]
 	for _, item := range list.Items() {
 		c.firstTime(&known, code, item.Field(field))
 	}
@@ -158,46 +157,8 @@ func (c *checker) unique(code string, list *rules.Node, field string) {
 
 // firstTime breaks a rule when a text was seen before. Nodes that are wrong
 // already are left out: two empty ones are not the same thing twice.
-func (c *checker) firstTime(known *seen, code string, node *rules.Node) {
+func (c *checker) firstTime(known *seen[string], code string, node *rules.Node) {
 	if node.Valid() && !known.add(node.Text()) {
 		c.broken(code, node)
 	}
-}
-
-// seen is a set of texts that needs no map while it is small, as most are.
-type seen struct {
-	few  []string
-	many map[string]bool
-}
-
-// add reports whether the text is new.
-func (s *seen) add(text string) bool {
-	if s.many != nil {
-		known := s.many[text]
-		s.many[text] = true
-		return !known
-	}
-	if slices.Contains(s.few, text) {
-		return false
-	}
-	s.few = append(s.few, text)
-	if len(s.few) == 16 {
-		s.many = setOfTexts(s.few)
-	}
-	return true
-}
-
-// addPair reports whether two texts are new together. Neither can hold a
-// control character, so the pair is unmistakable.
-func (s *seen) addPair(a, b *rules.Node) bool {
-	return !a.Valid() || !b.Valid() || s.add(a.Text()+"\x00"+b.Text())
-}
-
-// setOfTexts makes a set for looking words up.
-func setOfTexts(texts []string) map[string]bool {
-	set := make(map[string]bool, 2*len(texts))
-	for _, text := range texts {
-		set[text] = true
-	}
-	return set
 }

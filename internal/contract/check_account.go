@@ -87,19 +87,19 @@ func (c *checker) billing(root *rules.Node) {
 		c.broken(CodeCurrencyMismatch, currency)
 	}
 	c.email(root.Field("billing_email"))
-	c.address(root, "billing", CodeBillingAddressTwice)
+	c.address(root, &billingAddress, CodeBillingAddressTwice)
 }
 
 // address looks at an address that may be given in either of two styles.
-func (c *checker) address(n *rules.Node, prefix, twice string) {
-	postcode, structured := n.Field(prefix+"_postcode"), n.Field(prefix+"_address")
+func (c *checker) address(n *rules.Node, names *addressNames, twice string) {
+	postcode, structured := n.Field(names.postcode), n.Field(names.structured)
 	c.postcode(postcode, c.supplier.Region)
 	if !structured.Valid() {
 		return
 	}
 	c.postcode(structured.Field("postal_code"), structured.Field("country").Text())
 	free := postcode.Text() != ""
-	for _, name := range addressLines[prefix] {
+	for _, name := range names.lines {
 		free = free || n.Field(name).Text() != ""
 	}
 	if free {
@@ -142,9 +142,9 @@ func (c *checker) consents(n *rules.Node) {
 
 // references are twins when both of their parts are the same.
 func (c *checker) references(root *rules.Node) {
-	var known seen
+	var known seen[pair]
 	for _, reference := range root.Field("references").Items() {
-		if !known.addPair(reference.Field("namespace"), reference.Field("value")) {
+		if !newPair(&known, reference.Field("namespace"), reference.Field("value")) {
 			c.broken(CodeDuplicateReferences, reference)
 		}
 	}
@@ -154,7 +154,7 @@ func (c *checker) references(root *rules.Node) {
 func (c *checker) books(root *rules.Node) {
 	historical := root.Field("historical_statement_transactions")
 	current := root.Field("current_statement_transactions")
-	var known seen
+	var known seen[string]
 	c.transactions(historical, &known)
 	c.transactions(current, &known)
 

@@ -11,7 +11,7 @@ import (
 
 // transactions applies the rules of each transaction of a list. Identifiers
 // are compared with those known already; nil compares none.
-func (c *checker) transactions(list *rules.Node, known *seen) {
+func (c *checker) transactions(list *rules.Node, known *seen[string]) {
 	for _, transaction := range list.Items() {
 		if known != nil {
 			c.firstTime(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
@@ -134,9 +134,9 @@ func (c *checker) statements(list *rules.Node) {
 // instructions are twins when they are the same one at the same vendor: which
 // of the two is meant is not ours to guess.
 func (c *checker) instructions(list *rules.Node) {
-	var known seen
+	var known seen[pair]
 	for _, instruction := range list.Items() {
-		if reference := instruction.Field("reference"); !known.addPair(instruction.Field("vendor"), reference) {
+		if reference := instruction.Field("reference"); !newPair(&known, instruction.Field("vendor"), reference) {
 			c.broken(CodeDuplicateInstructions, reference)
 		}
 	}

@@ -9,17 +9,18 @@ import (
 // supplyAddresses checks every address and point, and that none comes twice
 // in the account.
 func (c *checker) supplyAddresses(list *rules.Node) {
-	var addresses, points seen
+	var addresses seen[string]
+	var points seen[pair]
 	several := len(list.Items()) > 1
 	for _, address := range list.Items() {
-		c.address(address, "supply", CodeSupplyAddressTwice)
+		c.address(address, &supplyAddress, CodeSupplyAddressTwice)
 		if several {
 			if text := addressText(address); text != "" && !addresses.add(text) {
 				c.broken(CodeDuplicateSupplyAddresses, address)
 			}
 		}
 		for _, point := range address.Field("supply_points").Items() {
-			if identifier := point.Field("identifier"); !points.addPair(point.Field("supply_type"), identifier) {
+			if identifier := point.Field("identifier"); !newPair(&points, point.Field("supply_type"), identifier) {
 				c.broken(CodeDuplicateSupplyPoints, identifier)
 			}
 			c.supplyPoint(point)
@@ -68,11 +69,11 @@ func addressText(n *rules.Node) string {
 			text.WriteString(value)
 		}
 	}
-	for i, name := range addressLines["supply"] {
+	for i, name := range supplyAddress.lines {
 		add(byte(i), n.Field(name))
 	}
-	add('p', n.Field("supply_postcode"))
-	structured := n.Field("supply_address")
+	add('p', n.Field(supplyAddress.postcode))
+	structured := n.Field(supplyAddress.structured)
 	for i, field := range addressTable.Fields {
 		add(byte(0x10+i), structured.Field(field.Name))
 	}

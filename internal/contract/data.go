@@ -15,7 +15,7 @@ func (a *Account) Data() landfall.AccountData {
 		Currency:               root.Field("currency").Text(),
 		AccountType:            accountType(root),
 		BillingName:            root.Field("billing_name").Text(),
-		BillingAddress:         bindAddress(root, "billing"),
+		BillingAddress:         bindAddress(root, &billingAddress),
 		LastBilledToOn:         root.Field("last_billed_to_date").Day(),
 		LastStatementClosingOn: root.Field("last_statement_closing_date").Day(),
 		LastStatementIssuedOn:  root.Field("last_statement_issue_date").Day(),
@@ -24,8 +24,8 @@ func (a *Account) Data() landfall.AccountData {
 		TransferBalance:        amountOf(root.Field("transfer_balance")),
 		Customers:              each(root.Field("customers"), bindCustomer),
 		SupplyAddresses:        each(root.Field("supply_addresses"), bindSupplyAddress),
-		HistoricalTransactions: each(root.Field("historical_statement_transactions"), bindTransaction),
-		CurrentTransactions:    each(root.Field("current_statement_transactions"), bindTransaction),
+		HistoricalTransactions: bindTransactions(root.Field("historical_statement_transactions").Items()),
+		CurrentTransactions:    bindTransactions(root.Field("current_statement_transactions").Items()),
 		Statements:             each(root.Field("statements"), bindStatement),
 		Notes:                  each(root.Field("notes"), bindNote),
 		Instructions:           each(root.Field("payment_instructions"), bindInstruction),
@@ -81,40 +81,4 @@ func bindCustomer(n *rules.Node) landfall.Customer {
 		Role:       n.Field("role").Text(),
 		Deceased:   n.Field("deceased").Text() != "",
 	}
-}
-
-// addressLines names the free-style lines of the two addresses an object may
-// carry, so that no name is put together for every account.
-var addressLines = map[string][5]string{
-	"billing": {"billing_address1", "billing_address2", "billing_address3", "billing_address4", "billing_address5"},
-	"supply":  {"supply_address1", "supply_address2", "supply_address3", "supply_address4", "supply_address5"},
-}
-
-// structuredLines are the parts of a structured address that have no place of
-// their own in the noun, in the order they stand on an envelope.
-var structuredLines = []string{"name", "organization", "street_address", "dependent_locality", "administrative_area"}
-
-// bindAddress reads an address in whichever of the two styles it was given.
-func bindAddress(n *rules.Node, prefix string) landfall.Address {
-	address := landfall.Address{PostalCode: n.Field(prefix + "_postcode").Text()}
-	for _, name := range addressLines[prefix] {
-		address.Lines = appendLine(address.Lines, n.Field(name))
-	}
-	if structured := n.Field(prefix + "_address"); structured.Valid() {
-		for _, name := range structuredLines {
-			address.Lines = appendLine(address.Lines, structured.Field(name))
-		}
-		address.Locality = structured.Field("locality").Text()
-		address.PostalCode = structured.Field("postal_code").Text()
-		address.Country = structured.Field("country").Text()
-	}
-	return address
-}
-
-// appendLine leaves empty lines of an address out.
-func appendLine(lines []string, node *rules.Node) []string {
-	if text := node.Text(); text != "" {
-		return append(lines, text)
-	}
-	return lines
 }

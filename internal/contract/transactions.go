@@ -37,9 +37,9 @@ func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, e
 // request are looked for only when the caller compares identifiers at all.
 func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, compare bool) Verdict {
 	c := newChecker(r.document, supplier, now)
-	var known *seen
+	var known *seen[string]
 	if compare {
-		known = new(seen)
+		known = new(seen[string])
 	}
 	c.transactions(r.list("transactions"), known)
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
@@ -48,7 +48,7 @@ func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, 
 // Transactions gives the transactions of a request without errors, each with
 // its own JSON.
 func (r *TransactionsRequest) Transactions() []landfall.Transaction {
-	return each(r.list("transactions"), bindTransaction)
+	return bindTransactions(r.list("transactions").Items())
 }
 
 // Refusal gives a verdict's errors the body that a transactions import has: the
@@ -95,7 +95,7 @@ func firstFailing(violations []landfall.Violation) (first landfall.Violation, in
 
 // Before gives the transactions in front of one of them.
 func (r *TransactionsRequest) Before(index int) []landfall.Transaction {
-	return eachOf(r.list("transactions").Items()[:index], bindTransaction)
+	return bindTransactions(r.list("transactions").Items()[:index])
 }
 
 // Refuse refuses one transaction for a reason that the payload alone does not
