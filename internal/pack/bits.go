@@ -31,54 +31,53 @@ func (w *writer) write(value uint64, count uint8) {
 // end gives all that was written. Of the last byte the bits that are left stay 0.
 func (w *writer) end() []byte { return w.to[:w.at+uint(w.count+7)/8] }
 
-// reader takes bits out of bytes.
+// reader takes bits out of bytes. It never stops: behind the end it reads on in
+// whatever the sheet holds there, and whoever reads asks now and then whether it
+// has gone too far.
 type reader struct {
-	from  []byte
-	bits  uint64
-	count uint8
-	short bool // more was asked for than there is
+	from *sheet
+	at   uint // in bits
+	end  uint
 }
 
-// fill sees to it that the bits asked for are there; behind the end they are 0.
-func (r *reader) fill(count uint8) {
-	if r.count >= count {
-		return
-	}
-	if len(r.from) >= 8 {
-		r.bits |= binary.LittleEndian.Uint64(r.from) << r.count
-		taken := (63 - r.count) / 8
-		r.from = r.from[taken:]
-		r.count += 8 * taken
-		return
-	}
-	for r.count < count && len(r.from) > 0 {
-		r.bits |= uint64(r.from[0]) << r.count
-		r.from = r.from[1:]
-		r.count += 8
-	}
+// newReader reads what was written, from a sheet. What does not fit there is
+// longer than anything that was pressed.
+func newReader(on *sheet, pressed []byte) reader {
+	length := copy(on[:], pressed)
+	return reader{from: on, end: 8 * uint(length)}
 }
 
-func (r *reader) drop(count uint8) {
-	if count > r.count {
-		r.short = true
-		count = r.count
-	}
-	r.bits >>= count
-	r.count -= count
+// over tells whether more was asked for than there is.
+func (r *reader) over() bool { return r.at > r.end }
+
+// bits gives those that come next, at least 57.
+func (r *reader) bits() uint64 {
+	return binary.LittleEndian.Uint64(r.from[r.at>>3&(1<<15-1):]) >> (r.at & 7)
 }
 
 func (r *reader) read(count uint8) uint64 {
-	r.fill(count)
-	value := r.bits & (1<<count - 1)
-	r.drop(count)
+	value := r.bits() & (1<<(count&63) - 1)
+	r.at += uint(count)
 	return value
 }
 
 func (r *reader) symbol(c *codes) uint8 {
-	r.fill(longestCode)
-	found := c.found[r.bits&(1<<longestCode-1)]
-	r.drop(found.width)
+	found := c.found[r.bits()&(1<<longestCode-1)]
+	r.at += uint(found.width)
 	return found.symbol
+}
+
+// four reads four symbols at once, which take 48 bits at most.
+func (r *reader) four(c *codes) (symbols [4]byte) {
+	bits, taken := r.bits(), uint(0)
+	for i := range symbols {
+		found := c.found[bits&(1<<longestCode-1)]
+		symbols[i] = found.symbol
+		bits >>= found.width & 63
+		taken += uint(found.width)
+	}
+	r.at += taken
+	return symbols
 }
 
 func (r *reader) length(s *scale, class uint8) int {

@@ -37,7 +37,7 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 	for _, account := range accounts {
 		pressed := p.press(nil, account)
 		_, width := binary.Uvarint(pressed)
-		in, at, end := reader{from: pressed[width:]}, patternLength, patternLength+len(account)
+		in, at, end := newReader(new(sheet), pressed[width:]), patternLength, patternLength+len(account)
 		for at < end {
 			token := in.symbol(p.tokens)
 			s.tokens[token]++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -118,6 +119,32 @@ func TestDamageIsAnError(t *testing.T) {
 	if back, err := pack.Unpack(kept[:len(kept)/2]); err == nil {
 		t.Errorf("half of it is %q", back)
 	}
+}
+
+// TestDocumentsDoNotMix packs and unpacks many accounts at once, and damaged ones
+// between them, on desks that they take over from each other.
+func TestDocumentsDoNotMix(t *testing.T) {
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			clerk := newClerk(uint64(worker))
+			for range 300 {
+				document := clerk.account()
+				kept, err := pack.Pack(document)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if half, err := pack.Unpack(kept[:1+len(kept)/2]); err == nil {
+					t.Errorf("half of it is %q", half)
+				}
+				if back, err := pack.Unpack(kept); err != nil || !bytes.Equal(back, document) {
+					t.Errorf("%q came back as %q, %v", document, back, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func BenchmarkPack(b *testing.B) {

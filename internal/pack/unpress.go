@@ -1,6 +1,9 @@
 package pack
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // unpress gives back a document that was pressed.
 func (p *pattern) unpress(pressed []byte) ([]byte, error) {
@@ -10,13 +13,17 @@ func (p *pattern) unpress(pressed []byte) ([]byte, error) {
 	}
 	d := p.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
 	defer p.desks.Put(d)
-	in := reader{from: pressed[width:]}
+	in := newReader(&d.out, pressed[width:])
 	at, end := patternLength, patternLength+int(length)
-	for at < end && !in.short {
+	for at < end && !in.over() {
 		token := in.symbol(p.tokens)
 		letters := in.length(letterCounts, token>>letterShift)
 		if letters > end-at {
 			return nil, errDamaged
+		}
+		for ; letters >= 4; letters -= 4 {
+			four := in.four(p.letters)
+			at += copy(d.text[at:], four[:])
 		}
 		for range letters {
 			d.text[at] = in.symbol(p.letters)
@@ -30,17 +37,34 @@ func (p *pattern) unpress(pressed []byte) ([]byte, error) {
 		if from >= at || from < 0 || size > end-at {
 			return nil, errDamaged
 		}
-		for size > 0 { // what is copied may reach into the copy itself
-			n := copy(d.text[at:at+size], d.text[from:at])
-			at += n
-			size -= n
-		}
+		d.text.repeat(at, from, size)
+		at += size
 	}
-	if in.short {
+	if in.over() {
 		return nil, errDamaged
 	}
-	return append(make([]byte, 0, length), d.text[patternLength:end]...), nil
+	return bytes.Clone(d.text[patternLength:end]), nil
 }
+
+// repeat copies what stands at one place to a later one. What is copied may reach
+// into the copy itself. Most copies are so short that it is quicker to write a few
+// bytes too many, which what comes next is written over.
+func (p *page) repeat(at, from, size int) {
+	if at-from >= 8 && size <= shortRepeat {
+		for n := 0; n < size; n += 8 {
+			binary.LittleEndian.PutUint64(p[uint16(at+n):], p.load(from+n)) //nolint:gosec // a place takes 16 bits
+		}
+		return
+	}
+	for size > 0 {
+		n := copy(p[at:at+size], p[from:at])
+		at += n
+		size -= n
+	}
+}
+
+// shortRepeat is how far it pays to copy without the library.
+const shortRepeat = 48
 
 // place tells where a copy is from.
 func (r *reader) place(p *pattern, source uint8, at int) int {
