@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,48 +23,48 @@ const bulkStagePath = "/v1/data-import/bulk/account-import-process/create-or-upd
 // while it sends and looks at the summary alone, so that the server under test
 // gets nearly all of the processors.
 func (s *service) stream(ctx context.Context, numbers *counter, length time.Duration, most int64) (*streamed, error) {
+	found := &streamed{}
+	return found, s.streamTo(ctx, found, numbers, length, most)
+}
+
+// streamTo does so for somebody who looks on.
+func (s *service) streamTo(ctx context.Context, found *streamed, numbers *counter, length time.Duration, most int64) error {
 	// A plain connection and no client of net/http: it would take a processor away from the
 	// server under test.
 	conn, err := net.Dial("tcp", s.address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = conn.Close() }()
-	found := &streamed{began: time.Now()}
+	found.began = time.Now()
 	// Sending and reading go on at the same time, as the call is meant to be used; to read at the
 	// end would measure the spool.
 	var sending sync.WaitGroup
 	sending.Go(func() { found.sent = sendAccounts(ctx, conn, s.token, numbers, found.began.Add(length), most) })
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 256<<10), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(answer.Body)
-		return nil, fmt.Errorf("bulk was answered %d: %s", answer.StatusCode, text)
+		return fmt.Errorf("bulk was answered %d: %s", answer.StatusCode, text)
 	}
 	if err := found.read(answer.Body); err != nil {
-		return nil, err
+		return err
 	}
 	sending.Wait()
-	return found, nil
+	return nil
 }
 
 // streamed is what became of a bulk request.
 type streamed struct {
-	began time.Time
-	sent  int64
-	lines int64
-	ended time.Time
-	marks []mark // how far it was when
-	tail  []byte
-}
-
-// mark is how far a stream was at a moment, from which the pace of any part follows.
-type mark struct {
-	lines int64
-	at    time.Time
+	began    time.Time
+	sent     int64
+	answered atomic.Int64 // lines so far, for whoever looks on
+	lines    int64
+	ended    time.Time
+	tail     []byte
 }
 
 // read counts answers and keeps the last one, which is the summary.
@@ -71,10 +72,7 @@ func (s *streamed) read(body io.Reader) error {
 	piece := make([]byte, 256<<10)
 	for {
 		n, err := body.Read(piece)
-		s.lines += int64(bytes.Count(piece[:n], []byte{'\n'}))
-		// A mark for each read, which costs next to nothing and lets any part of the stream be
-		// timed afterwards.
-		s.marks = append(s.marks, mark{s.lines, time.Now()})
+		s.answered.Add(int64(bytes.Count(piece[:n], []byte{'\n'})))
 		s.tail = append(s.tail, piece[:n]...)
 		// Only the end is kept: a million answers would be more memory than the server takes.
 		if len(s.tail) > 4<<10 {
@@ -110,22 +108,6 @@ func (s *streamed) read(body io.Reader) error {
 
 // rate is how many lines were done a second, the end included.
 func (s *streamed) rate() float64 { return float64(s.lines) / s.ended.Sub(s.began).Seconds() }
-
-// between gives the rate from one part of the lines to another.
-func (s *streamed) between(from, to float64) float64 {
-	var first, last mark
-	for _, m := range s.marks {
-		// The first mark at or behind the beginning and the last before the end: pieces do not
-		// fall on exact shares.
-		if first.at.IsZero() && float64(m.lines) >= from*float64(s.lines) {
-			first = m
-		}
-		if float64(m.lines) <= to*float64(s.lines) {
-			last = m
-		}
-	}
-	return float64(last.lines-first.lines) / last.at.Sub(first.at).Seconds()
-}
 
 // sendAccounts writes a request in chunks of some hundred lines.
 func sendAccounts(ctx context.Context, to io.Writer, token string, numbers *counter, until time.Time, most int64) (sent int64) {

@@ -22,25 +22,28 @@ const (
 )
 
 // move stages accounts in bulk and gives the rate at which a run creates them,
-// from the moment it is asked for to its end. Along the way it hears how far
-// the run is.
-func (s *service) move(ctx context.Context, numbers *counter, count int64, far func(done int64)) (sample, error) {
+// from the moment it is asked for to its end.
+func (s *service) move(ctx context.Context, numbers *counter, count int64) (sample, error) {
 	if _, err := s.stream(ctx, numbers, time.Hour, count); err != nil {
 		return sample{}, err
 	}
 	began := time.Now()
-	state, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
+	state, err := s.startRun(ctx)
 	for err == nil && state.State != "FINISHED" {
 		// Often enough for the end to be seen at once, and too rarely for asking to be work.
 		time.Sleep(20 * time.Millisecond)
 		state, err = s.ask(ctx, http.MethodGet, runsPath+state.ID+"/", "")
-		far(state.Succeeded)
 	}
 	// A run that left accounts out would look faster than it was.
 	if err == nil && state.Succeeded != count {
 		err = fmt.Errorf("the run created %d of %d accounts", state.Succeeded, count)
 	}
 	return sample{rate: float64(count) / time.Since(began).Seconds()}, err
+}
+
+// startRun asks for a run of all accounts that are staged.
+func (s *service) startRun(ctx context.Context) (moved, error) {
+	return s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
 }
 
 // moved is how far a run is.
@@ -75,14 +78,11 @@ func (s *service) ask(ctx context.Context, method, path, body string) (found mov
 	return found, json.NewDecoder(bytes.NewReader(text)).Decode(&found)
 }
 
-// nobody listens to how far a run is.
-func nobody(int64) {}
-
 // measureRun compares a run with 64 callers who ask for the same accounts.
 func measureRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) { return s.move(ctx, numbers, inRun) },
 		func() (sample, error) { return s.create(ctx, numbers, creations) })
 	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
 }
@@ -95,7 +95,7 @@ func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
-		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) { return s.move(ctx, numbers, inRun) },
 		func() (sample, error) {
 			found, err := m.pgbenchOf(ctx, s.database, rawCreations(togetherRaw), p.length, 2)
 			found.rate *= togetherRaw
@@ -117,22 +117,7 @@ func measureRunSQLite(ctx context.Context, p plan, m *machinery, s *service) (re
 	defer func() { _ = db.Close() }()
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
-		func() (sample, error) { return s.move(ctx, numbers, inRun, nobody) },
+		func() (sample, error) { return s.move(ctx, numbers, inRun) },
 		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length, togetherRaw) })
 	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: limit.of("accounts by a bare program")}, err
-}
-
-// measureLongRun compares the pace at the end of a long run with that at its
-// beginning.
-func measureLongRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
-	pace := streamed{lines: p.run}
-	if _, err := s.move(ctx, &counter{}, p.run, func(done int64) { pace.marks = append(pace.marks, mark{done, time.Now()}) }); err != nil {
-		return result{}, err
-	}
-	peak, err := s.memory("VmHWM")
-	first, last := pace.between(0.02, 0.12), pace.between(0.9, 1)
-	return result{
-		ratio: last / first, ours: fmt.Sprintf("%.0f accounts/s in the last tenth of %d, %.0f MiB at most", last, p.run, peak),
-		raw: fmt.Sprintf("%.0f accounts/s in the first", first),
-	}, err
 }

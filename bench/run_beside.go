@@ -25,7 +25,7 @@ func measureBesideRun(ctx context.Context, p plan, _ *machinery, s *service) (re
 	if err != nil {
 		return result{}, err
 	}
-	run, err := s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
+	run, err := s.startRun(ctx)
 	if err != nil {
 		return result{}, err
 	}
