@@ -10,6 +10,7 @@ type ClaimRequest struct {
 	Lease        time.Duration
 	ServiceLimit int  // claims of the whole service at once; 0 means no limit
 	DryRun       bool // keep nobody away: the process stays as it is
+	Loose        bool // hold nothing where nothing has to be counted: what comes of it is written soon
 	By           Author
 }
 
@@ -32,7 +33,9 @@ const (
 // Claim is the right to create one account until its lease ends by the
 // database's clock. The token fences: nothing is written for a claim whose
 // token is no longer the process's. The claim of a dry run fences nobody; it
-// has a token only where limits make it count.
+// has a token only where limits make it count. A loose claim has no token
+// either: something is written for it while nobody holds the process and what
+// is staged is still what was looked at.
 type Claim struct {
 	Key      Key
 	Token    string

@@ -31,7 +31,7 @@ var (
 // never end.
 const mostInternal = 5
 
-// WorkOn creates some members of a slice: claims for all of them, the rules once
+// WorkOn creates some members of a slice: a look at all of them, the rules once
 // more, questions to the outside, one creating transaction. It is Process for
 // many, and every attempt leaves what it would leave there. What fails for a
 // reason of ours stays open.
@@ -57,7 +57,9 @@ func (d *Desk) WorkOn(ctx context.Context, slice landfall.RunSlice, members []la
 	if err := work.claim(ctx, members[:places]); err != nil {
 		return Progress{}, err
 	}
-	work.prepare(ctx)
+	if err := work.prepare(ctx); err != nil {
+		return Progress{}, err
+	}
 	err = work.settle(ctx)
 	return work.Progress, err
 }
@@ -98,15 +100,22 @@ type try struct {
 	reason   error // why there is no creation
 }
 
-// claim asks for all members at once.
-func (s *stint) claim(ctx context.Context, members []landfall.RunMember) error {
+// request asks for the claim of one member.
+func (s *stint) request(key landfall.Key, loose bool) landfall.ClaimRequest {
 	plan := s.slice.Run.Plan
+	return landfall.ClaimRequest{
+		Key: key, Team: plan.Team, Lease: s.desk.lease, ServiceLimit: s.desk.serviceLimit, DryRun: plan.DryRun, Loose: loose,
+		By: s.who.Author(),
+	}
+}
+
+// claim asks for all members at once, loosely: nearly all of them are created
+// within the same tenth of a second, and who holds them meanwhile would write
+// each of them twice.
+func (s *stint) claim(ctx context.Context, members []landfall.RunMember) error {
 	requests := make([]landfall.ClaimRequest, len(members))
 	for i, member := range members {
-		requests[i] = landfall.ClaimRequest{
-			Key: member.Key, Team: plan.Team, Lease: s.desk.lease, ServiceLimit: s.desk.serviceLimit, DryRun: plan.DryRun,
-			By: s.who.Author(),
-		}
+		requests[i] = s.request(member.Key, true)
 	}
 	outcomes, err := s.desk.store.ClaimSlice(ctx, requests)
 	if err != nil {
@@ -146,7 +155,7 @@ func (s *stint) later(pause time.Duration) {
 
 // prepare gets everything ready that can be. Nobody waits for the outside but
 // those who have a question, and these ask side by side.
-func (s *stint) prepare(ctx context.Context) {
+func (s *stint) prepare(ctx context.Context) error {
 	now := s.desk.now()
 	// The rules come before the questions: nobody outside is asked about an account
 	// that they refuse anyway.
@@ -166,6 +175,9 @@ func (s *stint) prepare(ctx context.Context) {
 		}
 	}
 	if len(asking) > 0 {
+		if err := s.hold(ctx, asking); err != nil {
+			return err
+		}
 		s.askAll(ctx, asking, data)
 	}
 	for _, t := range s.tries {
@@ -176,6 +188,34 @@ func (s *stint) prepare(ctx context.Context) {
 			})
 		}
 	}
+	return nil
+}
+
+// hold claims firmly what somebody outside is asked about: that takes its time,
+// and may not be done twice for one account. What is not as it was looked at is
+// left for another try.
+func (s *stint) hold(ctx context.Context, asking []*try) error {
+	var open []*try
+	var requests []landfall.ClaimRequest
+	for _, t := range asking {
+		if t.claim.Token == "" && !t.claim.DryRun {
+			open, requests = append(open, t), append(requests, s.request(t.claim.Key, false))
+		}
+	}
+	outcomes, err := s.desk.store.ClaimSlice(ctx, requests)
+	if err != nil {
+		return err
+	}
+	for i, outcome := range outcomes {
+		t := open[i]
+		if outcome.Verdict != landfall.ClaimGranted || outcome.Claim.Revision != t.claim.Revision {
+			t.reason = landfall.ErrFenced
+		}
+		if outcome.Verdict == landfall.ClaimGranted {
+			t.claim = outcome.Claim
+		}
+	}
+	return nil
 }
 
 // errAltered is the reason kept of an account whose document is not the one
@@ -194,7 +234,9 @@ func (s *stint) askAll(ctx context.Context, asking []*try, data map[*try]*landfa
 	// Its error is nil: what an account meets is its own.
 	_ = eachOf(ctx, len(asking), func(ctx context.Context, i int) error {
 		t := asking[i]
-		t.reason = guarded(func() error { return t.ask(ctx, data[t]) })
+		if t.reason == nil {
+			t.reason = guarded(func() error { return t.ask(ctx, data[t]) })
+		}
 		return nil
 	})
 	lost := errors.Is(context.Cause(ctx), landfall.ErrFenced)

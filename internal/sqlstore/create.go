@@ -78,36 +78,43 @@ func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 // turning is how processes become accounts: which of them may, and why others
 // may not.
 type turning struct {
-	imports, reasons map[int]string
+	imports, reasons batch
 	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
 }
 
-// turn writes the texts for a condition on a column under which a process may
-// become an account, w being what is wanted.
+// turn writes the texts for a condition under which a process may become an
+// account, w being what is wanted.
 func turn(condition string) turning {
 	return turning{
 		// A statement gives back rows as it leaves them, so that a process itself has
 		// to remember whether it had failed before: the tallies are moved from there.
-		imports: forSizes(batchSizes, `WITH wanted (supplier, external, token, number) AS (VALUES `, `($1, $2, $3, $4)`, `)
+		imports: newBatch(`
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
 				failed_before = process.failed_at IS NOT NULL
 			FROM wanted w JOIN supplier s ON s.code = w.supplier
-			WHERE process.supplier_id = s.id AND process.external = w.external AND process.`+condition+` AND s.status = 'Ongoing'
+			WHERE process.supplier_id = s.id AND process.external = w.external AND `+condition+` AND s.status = 'Ongoing'
 				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
 			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
-				process.failed_before, process.figures`),
-		reasons: forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
-			SELECT w.supplier, w.external, coalesce(s.status, ''), p.`+condition+`
+				process.failed_before, process.figures`,
+			"supplier text", "external text", "token text", "revision bigint", "number text"),
+		reasons: newBatch(`
+			SELECT w.supplier, w.external, coalesce(s.status, ''), `+condition+`
 			FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
-			LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`),
+			LEFT JOIN process ON process.supplier_id = s.id AND process.external = w.external`,
+			"supplier text", "external text", "token text", "revision bigint"),
 	}
 }
 
 // claimed turns processes whose claims are still good. Only a claimed process
 // has a token; asking for its state as well would lead the planner to the index
-// of claims.
-var claimed = turn(`claim_token = w.token`)
+// of claims, as it would without the CASE.
+var claimed = turn(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
+
+// untouched is the condition under which something may be written for a loose
+// claim: nobody holds the process, and what was looked at is what is staged.
+// A document that was purged or erased meanwhile has taken its hash along.
+const untouched = free + ` AND process.revision = w.revision AND length(process.hash) > 0`
 
 // create turns a batch of claims into accounts, and says of each what became
 // of it.
@@ -147,7 +154,7 @@ func (t *tx) importAll(
 ) error {
 	numbers := make(map[string]*createCall, len(open.byKey))
 	var failed error
-	size, args := open.args(4, func(args []any, one *createCall) []any {
+	wanted := open.rows(5, func(args []any, one *createCall) []any {
 		number, err := draw()
 		if err != nil {
 			failed = err
@@ -158,12 +165,14 @@ func (t *tx) importAll(
 			failed = errCollision
 		}
 		numbers[number] = one
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token, number)
+		claim := &one.wanted.Claim
+		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision), number)
 	})
 	if failed != nil {
 		return failed
 	}
-	rows, err := t.returning(ctx, how.imports[size], args...)
+	text, args := how.imports.of(t.engine.Arrays(), wanted)
+	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return collision(err)
 	}
@@ -200,10 +209,11 @@ func collision(err error) error {
 // refuseCreation finds out afterwards why some were not moved: asking before would
 // cost everybody a question that hardly anybody needs.
 func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
-	size, args := open.args(3, func(args []any, one *createCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Claim.Token)
-	})
-	rows, err := t.query(ctx, how.reasons[size], args...)
+	text, args := how.reasons.of(t.engine.Arrays(), open.rows(4, func(args []any, one *createCall) []any {
+		claim := &one.wanted.Claim
+		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision))
+	}))
+	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return err
 	}

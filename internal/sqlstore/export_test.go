@@ -271,6 +271,6 @@ func KeyedStatements() []Keyed {
 	return []Keyed{
 		{"the reasons of a staging", reasons.arrays, []any{"{S,S}", "{1,2}"}},
 		{"the reasons of a claim", claimReasons[2], two},
-		{"a dry run", looks[2], two},
+		{"a look", looks.arrays, []any{"{S,S}", "{1,2}", "{T,T}"}},
 	}
 }

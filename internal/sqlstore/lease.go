@@ -27,7 +27,7 @@ func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
 
 // renew reports whether there was a lease to start anew.
 func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
-	if claim.DryRun && claim.Token == "" {
+	if claim.Token == "" {
 		return true, nil // it holds nothing that could end
 	}
 	text := `UPDATE process SET claim_until = {now} + $4` + held + ` AND claim_until > {now}`
@@ -80,21 +80,22 @@ func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error)
 const releaseWeight = 2 << 10
 
 // releases gives back what claims still hold, with what became of the attempt.
-// A dry run holds nothing: its failure is kept while the process waits with
-// the revision that was tried.
-var releases = forSizes(batchSizes, `WITH wanted (supplier, external, token, dry, revision, failure) AS (VALUES `,
-	`($1, $2, $3, CAST($4 AS BOOLEAN), CAST($5 AS BIGINT), $6)`, `)
+// A dry run and a loose claim hold nothing: the failure is kept while the
+// process waits with the revision that was tried.
+var releases = newBatch(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
 		claim_until = CASE WHEN w.dry THEN process.claim_until END,
 		failed_before = process.failed_at IS NOT NULL,
 		failure = CAST(w.failure AS {json}), failed_at = CASE WHEN w.failure IS NOT NULL THEN {now} END
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
-	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE WHEN w.dry
-		THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
+	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE
+		WHEN w.dry THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
+		WHEN w.token = '' THEN `+untouched+`
 		ELSE process.claim_token = w.token END
 	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external, process.supplier_id,
-		process.failed_before, process.failed_at IS NOT NULL, process.figures`)
+		process.failed_before, process.failed_at IS NOT NULL, process.figures`,
+	"supplier text", "external text", "token text", "dry boolean", "revision bigint", "failure text")
 
 // release ends a batch of claims. Nothing is kept in the name of a key that is
 // good no more, but what it held is free again: the account shall not wait for
@@ -118,12 +119,12 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // leaves nothing behind.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := unsettle(batch)
-	size, args := open.args(6, func(args []any, one *releaseCall) []any {
+	text, args := releases.of(t.engine.Arrays(), open.rows(6, func(args []any, one *releaseCall) []any {
 		w := one.wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision),
 			t.safe.json(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
-	})
-	rows, err := t.returning(ctx, releases[size], args...)
+	}))
+	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return err
 	}

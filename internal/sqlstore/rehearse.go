@@ -3,89 +3,14 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 
 	"landfall"
-	"landfall/internal/engine"
 )
 
 // A dry run is a creation that is rolled back. It claims nothing: it looks at
 // what it would create from, and does its work inside one transaction, where
 // nobody else can see it. Only where claims are counted does it leave a row
 // for as long as it lasts, so that the limits hold for it too.
-
-// looks gives what dry runs would create from, and how each process stands.
-var looks = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
-	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number, p.revision, p.failed_at IS NOT NULL, p.hash, g.document
-	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
-	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
-	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`)
-
-// look answers dry runs that no limit counts, and tells the others to count.
-// Who is granted is promised nothing, so there is nothing to commit for him;
-// a refusal rests on what was found, and must stay true.
-func (t *tx) look(ctx context.Context, batch []*claimCall) error {
-	open := unsettle(batch)
-	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
-	if err != nil {
-		return err
-	}
-	for _, one := range counted {
-		open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
-	}
-	for _, one := range batch {
-		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != claimMustCount {
-			return nil
-		}
-	}
-	return engine.ErrUndone
-}
-
-// lookAt answers the open calls of dry runs. Those that a limit counts are given
-// back unanswered, unless free says that there is room for one.
-func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
-	size, args := open.args(3, func(args []any, one *claimCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
-	})
-	rows, err := t.query(ctx, looks[size], args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var supplier, external, team, state, number sql.NullString
-		var status landfall.SupplierStatus
-		var limit int64
-		var revision sql.NullInt64
-		var failed sql.NullBool
-		var hash, document []byte
-		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &revision, &failed, &hash, &document); err != nil {
-			return nil, t.note(err)
-		}
-		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
-		if one == nil {
-			continue // padding
-		}
-		standing := landfall.ProcessState(state.String)
-		if standing == landfall.Claimed {
-			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
-		}
-		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String})
-			continue
-		}
-		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {
-			counted = append(counted, one)
-			continue
-		}
-		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
-			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: true, Failed: failed.Bool,
-		}})
-	}
-	return counted, t.note(rows.Err())
-}
 
 // countedLook is look under the locks of the limits: whom there is room for
 // gets a token that counts until the attempt ends or its lease does.
@@ -125,7 +50,7 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 
 // unclaimed turns processes for dry runs, whoever holds them: nobody else will
 // ever see it.
-var unclaimed = fleeting(turn(`state IN ('staged', 'claimed')`))
+var unclaimed = fleeting(turn(`process.state IN ('staged', 'claimed')`))
 
 // fleeting leaves out events, sums and the audit, which are the same whatever an
 // account is like: only what it consists of can be refused by the database.
@@ -157,12 +82,13 @@ func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []
 
 // succeeded forgets the failure of what a dry run has just shown to pass, as
 // long as it is the revision that was tried.
-var succeeded = forSizes(batchSizes, `WITH wanted (supplier, external, revision) AS (VALUES `, `($1, $2, CAST($3 AS BIGINT))`, `)
+var succeeded = newBatch(`
 	UPDATE process SET failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.revision = w.revision
 		AND process.state IN ('staged', 'claimed') AND process.failed_at IS NOT NULL
-	RETURNING process.supplier_id, process.figures`)
+	RETURNING process.supplier_id, process.figures`,
+	"supplier text", "external text", "revision bigint")
 
 // keepRehearsals writes down what came of dry runs and gives their places back.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
@@ -187,12 +113,12 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		}
 	}
 	if len(passed.byKey) > 0 {
-		size, args := passed.args(3, func(args []any, one *createCall) []any {
+		text, args := succeeded.of(t.engine.Arrays(), passed.rows(3, func(args []any, one *createCall) []any {
 			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
-		})
+		}))
 		recovered, err := collect(ctx, t.session, func(scan scanner, one *owned[landfall.Figures]) error {
 			return scan(&one.id, figuresInto{&one.item})
-		}, succeeded[size], args...)
+		}, text, args...)
 		if err != nil {
 			return err
 		}

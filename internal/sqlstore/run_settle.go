@@ -193,11 +193,15 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 		}
 	}
 	slices.SortFunc(batch, func(a, b *createCall) int { return compareKeys(a.key, b.key) })
-	for part := range slices.Chunk(batch, longestBatch) {
-		create := s.create
-		if work.slice.Run.Plan.DryRun {
-			create = s.rehearse
-		}
+	together := longestBatch
+	if t.engine.Arrays() {
+		together = longestGroup
+	}
+	create := s.create
+	if work.slice.Run.Plan.DryRun {
+		create = s.rehearse
+	}
+	for part := range slices.Chunk(batch, together) {
 		if err := create(t, ctx, part); err != nil {
 			return err
 		}
@@ -247,17 +251,18 @@ var gone = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VAL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`)
 
+// loose says that a claim holds nothing that could be let go.
+func loose(claim landfall.Claim) bool { return claim.Token == "" }
+
 // letGoAll goes in the order of the keys, as everybody does who locks several.
 func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
+	claims = slices.DeleteFunc(slices.Clone(claims), loose)
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, longestBatch) {
 		// A run is a rehearsal or it is none, so the first claim speaks for all of
 		// them.
 		if part[0].DryRun {
 			for _, claim := range part {
-				if claim.Token == "" {
-					continue
-				}
 				if err := t.endRehearsal(ctx, claim.Token); err != nil {
 					return err
 				}

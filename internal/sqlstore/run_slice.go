@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"landfall"
@@ -183,6 +184,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 			bytes += len(claim.Document)
 		}
 	}
+	back = slices.DeleteFunc(back, loose)
 	if len(back) == 0 {
 		return nil
 	}
@@ -196,7 +198,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 		return grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
 	}
 	kind := s.groupClaims
-	if requests[0].DryRun {
+	if requests[0].DryRun || requests[0].Loose {
 		kind = s.groupLooks
 	}
 	outcomes, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)

@@ -185,7 +185,7 @@ func (s *Store) join() {
 	s.releases = newJoint(s, s.release)
 	s.postings = newJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
 	s.groupClaims = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.groupLooks = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).look))
+	s.groupLooks = newGroup(s, longestGroup, vouched(&s.vouchers, claimant, (*tx).look))
 	s.groupCounted = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
 	s.undos = newJoint(s, (*tx).undo) // an operator has no key

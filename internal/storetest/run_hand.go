@@ -74,13 +74,30 @@ func noSlice(t *testing.T, store landfall.Store, id string) {
 	want(t, err, landfall.ErrNotFound)
 }
 
-// claimAll claims the members of a slice, all of whom are free.
+// claimAll claims the members of a slice firmly, all of whom are free.
 func claimAll(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
+	t.Helper()
+	return claimMembers(t, store, slice, false)
+}
+
+// claimLoosely only looks at them.
+func claimLoosely(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
+	t.Helper()
+	claims := claimMembers(t, store, slice, true)
+	for _, claim := range claims {
+		if claim.Token != "" {
+			t.Errorf("%s is held", claim.Key.External)
+		}
+	}
+	return claims
+}
+
+func claimMembers(t *testing.T, store landfall.Store, slice landfall.RunSlice, loose bool) []landfall.Claim {
 	t.Helper()
 	requests := make([]landfall.ClaimRequest, len(slice.Members))
 	for i, member := range slice.Members {
 		requests[i] = wish(member.Key)
-		requests[i].DryRun = slice.Run.Plan.DryRun
+		requests[i].DryRun, requests[i].Loose = slice.Run.Plan.DryRun, loose
 	}
 	outcomes, err := store.ClaimSlice(t.Context(), requests)
 	if err != nil || len(outcomes) != len(requests) {

@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	run(t, open, [][]check{
 		searches, excerpts, surveys,
 		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, creationRaces, rehearsals, postings, postingRaces,
-		failures, vendors, quotas, families, revocations, mails, sharedMails, eventLogs, webhooks, runs, runSlices, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
+		failures, vendors, quotas, families, revocations, mails, sharedMails, eventLogs, webhooks, runs, runSlices, looseClaims, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
 	})
 }
 
