@@ -26,7 +26,7 @@ func TestDaysFollowEachOther(t *testing.T) {
 		if read, err := ParseDay(want.Format(time.DateOnly)); err != nil || read != day {
 			t.Fatalf("%s was read as %s: %v", day, read, err)
 		}
-		if day != Date(want.Date()) || day != NumberedDay(day.Number()) {
+		if day != Date(want.Date()) || day != NumberedDay(day.Number()) || day.String() != want.Format(time.DateOnly) {
 			t.Fatalf("%s is not %s", day, want)
 		}
 		if next := day.AddDays(1); day != Last && (!day.Before(next) || !next.After(day) || day.Compare(next) >= 0 || next.AddDays(-1) != day) {

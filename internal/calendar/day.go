@@ -95,7 +95,13 @@ func (d Day) String() string {
 	if d.IsZero() {
 		return ""
 	}
-	return time.Unix(d.number*86400+dayZero, 0).UTC().Format(time.DateOnly)
+	year, month, day := time.Unix(d.number*86400+dayZero, 0).UTC().Date()
+	const of = "0123456789"
+	text := [...]byte{
+		of[year/1000], of[year/100%10], of[year/10%10], of[year%10], '-',
+		of[month/10], of[month%10], '-', of[day/10], of[day%10],
+	}
+	return string(text[:])
 }
 
 // count gives the number of a real day. Every account has a dozen dates, so
