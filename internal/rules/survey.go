@@ -45,14 +45,13 @@ func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
 // survey looks at a body, eight bytes at a time.
 func survey(text string) traits {
 	var high, low, back uint64
-	at := 0
-	for ; at+8 <= len(text); at += 8 {
-		w := word(text, at)
+	for ; len(text) >= 8; text = text[8:] {
+		w := word(text, 0)
 		high |= w | (w + ones) // 0x7f becomes 0x80; what a carry spoils is over 0x7f itself
 		low |= (w - ' '*ones) &^ w
 		back |= zeros(w ^ '\\'*ones)
 	}
-	for ; at < len(text); at++ {
+	for at := range len(text) {
 		c := uint64(text[at])
 		high |= c | (c + 1)
 		low |= (c - ' ') &^ c & 0x80

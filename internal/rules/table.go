@@ -13,6 +13,7 @@ type Table struct {
 	directory *directory // of the same; nil for names that have none
 	required  []int      // the fields that must be there
 	names     []string
+	labels    []label
 	typ       Type // of the object itself
 }
 
@@ -36,6 +37,7 @@ func NewTable(name, doc string, fields ...Field) *Table {
 		}
 		table.index[field.Name] = i
 		table.names = append(table.names, field.Name)
+		table.labels = append(table.labels, newLabel(field.Name))
 		if field.Required {
 			table.required = append(table.required, i)
 		}

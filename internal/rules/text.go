@@ -56,7 +56,13 @@ func (r *reader) text(node *Node, kind jsontext.Kind) {
 
 // unquote gives the text of a string and notes whether it has escapes.
 func (r *reader) unquote(node *Node) string {
-	if r.odd && strings.IndexByte(r.doc.text[node.start:node.end], '\\') >= 0 {
+	raw := r.doc.text[node.start:node.end]
+	switch {
+	case raw[0] != '"':
+		return raw
+	case !r.odd:
+		return raw[1 : len(raw)-1]
+	case strings.IndexByte(raw, '\\') >= 0:
 		node.state |= isEscaped
 	}
 	return node.plain()

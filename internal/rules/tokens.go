@@ -153,26 +153,6 @@ func (t *tokens) step() error {
 // named reports whether a name has to come next.
 func (t *tokens) named() bool { return t.depth > 0 && t.objects&1 == 1 && t.expect != colon }
 
-// name reads the name of a member, and tells how long it is.
-func (t *tokens) name() (int, error) {
-	if t.peek() != '"' || t.decoder != nil || !t.named() {
-		return t.value()
-	}
-	end := t.quoted(t.next + 1)
-	if end < 0 {
-		t.lost = true
-		return 0, errLost
-	}
-	length := end - t.next
-	t.at, t.kind, t.expect = end, 0, colon
-	if rest := t.text[end:]; len(rest) > 1 && rest[0] == ':' {
-		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
-			t.kind, t.next = kind, end+1
-		}
-	}
-	return length, nil
-}
-
 // value reads a name or a value without parts, and tells how long it is.
 func (t *tokens) value() (int, error) {
 	if t.decoder != nil {

@@ -52,20 +52,18 @@ func (r *reader) object(node *Node) bool {
 	var last *Node
 	count, next := 0, 0
 	for r.tokens.peek() != '}' {
-		name, offset, ok := r.name()
-		if !ok {
-			return false
-		}
-		// Senders mostly keep to the declared order.
-		i := next
-		if i == len(table.names) || table.names[i] != name {
-			i = table.find(name)
-		}
+		i := r.tokens.foresee(table.labels, next)
 		if i < 0 {
-			if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
+			name, offset, ok := r.name()
+			if !ok {
 				return false
 			}
-			continue
+			if i = table.find(name); i < 0 {
+				if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
+					return false
+				}
+				continue
+			}
 		}
 		if given&(1<<i) != 0 {
 			return r.twice()

@@ -105,7 +105,7 @@ func stranger(name string, known []string) string {
 
 // name reads the name of a member and tells where it stands.
 func (r *reader) name() (name string, offset int32, ok bool) {
-	length, err := r.tokens.name()
+	length, err := r.tokens.value()
 	if err != nil {
 		return "", 0, r.broken(err)
 	}
