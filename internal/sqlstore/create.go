@@ -121,6 +121,7 @@ const untouched = free + ` AND process.revision = w.revision AND length(process.
 func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
 	open := unsettle(batch)
 	rows := newAccountRows(t.safe)
+	rows.room(batch)
 	// Between importing and explaining, a supplier may be opened, and a number
 	// may be a retired one: then nothing explains the refusal, and only those go
 	// again, each with another number.

@@ -27,6 +27,17 @@ func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
 	return p, p.rows.account(creation)
 }
 
+// room makes place for the rows of prepared accounts.
+func (r *accountRows) room(batch []*createCall) {
+	for i, into := range r.parts() {
+		count := 0
+		for _, one := range batch {
+			count += len(one.wanted.rows.parts()[i].rows)
+		}
+		into.room(count / into.width())
+	}
+}
+
 // take adds the rows of a prepared account, now that everything is known.
 func (r *accountRows) take(p *prepared, process, at int64, number string) {
 	var key, name any = process, number

@@ -70,6 +70,10 @@ type pile struct {
 
 func (p *pile) add(values ...any) { p.rows = append(p.rows, values...) }
 
+// room makes place for so many rows more: a pile that grows by itself is copied
+// again and again.
+func (p *pile) room(rows int) { p.rows = slices.Grow(p.rows, rows*p.width()) }
+
 func (p *pile) width() int { return len(p.table.kinds) }
 
 // longestArray is how many rows go into one statement with arrays.

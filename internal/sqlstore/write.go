@@ -110,6 +110,7 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
+	r.periods.room(len(account.Periods))
 	for i, period := range account.Periods {
 		// The account itself says from when its period is open: whoever posts holds
 		// and reads that row anyway, and needs no other.
@@ -118,6 +119,7 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 		}
 		r.periods.add(id, int64(i+1), dayArg(period.FromOn), dayArg(period.ToOn), int64(period.Balance))
 	}
+	r.accounts.room(1)
 	r.accounts.add(id, int64(creation.Claim.Revision), creation.Claim.Team, data.AccountType, data.Currency, data.BillingName,
 		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
 		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
@@ -125,6 +127,7 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 		// The lengths of the lists are kept for the same reason: a posting numbers on
 		// without counting.
 		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
+	r.customers.room(len(data.Customers))
 	for i := range data.Customers {
 		c := &data.Customers[i]
 		r.customers.add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
@@ -210,6 +213,7 @@ func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) 
 
 // ledger keeps what was sent beside what was made of it.
 func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
+	r.entries.room(len(entries))
 	for i := range entries {
 		e := &entries[i]
 		var document any
@@ -224,6 +228,7 @@ func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall
 
 // statement numbers on behind those that are there.
 func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
+	r.statements.room(len(statements))
 	for i := range statements {
 		s := &statements[i]
 		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
