@@ -9,22 +9,23 @@ import (
 
 // lockedAccounts finds the accounts of a batch and holds them, one after the
 // other in the same order for everybody, so that nobody waits in a circle.
-var lockedAccounts = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var lockedAccounts = newBatch(`
 	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	JOIN account held ON held.id = p.id
-	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`)
+	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`,
+	"supplier text", "external text")
 
 // lockAccounts gives each posting the state of its account: where its books stand,
 // and the last number of each list, on behind which it will number. What it does not
 // find stays open, to be told why.
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
-	size, args := open.args(2, func(args []any, one *postCall) []any {
+	text, args := lockedAccounts.of(t.engine.Arrays(), open.rows(2, func(args []any, one *postCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
-	})
-	rows, err := t.query(ctx, lockedAccounts[size], args...)
+	}))
+	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
