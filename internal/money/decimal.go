@@ -32,6 +32,18 @@ func ParseDecimal(text string) (Decimal, error) {
 	return Decimal{text: text, large: true}, nil
 }
 
+// Counted is a decimal that was read before: its digits, and what Count gave of
+// it then.
+func Counted(text string, count int64, places uint8) Decimal {
+	return Decimal{text: text, small: small{count, places}}
+}
+
+// Count gives a decimal as so many tenths, hundredths or whatever its places say,
+// if its digits fit a machine word.
+func (d Decimal) Count() (count int64, places uint8, fits bool) {
+	return d.small.count, d.small.places, !d.large
+}
+
 // String gives the digits as they were sent.
 func (d Decimal) String() string {
 	if d.text == "" {

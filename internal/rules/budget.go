@@ -15,6 +15,16 @@ func budget(size int) int { return valuesFree + size/bytesByValue }
 
 // spend takes one value from the budget, or refuses the document.
 func (r *reader) spend() bool {
+	if r.left > 0 && (r.walked+1)%lookUpEvery != 0 {
+		r.left--
+		r.walked++
+		return true
+	}
+	return r.spendLast()
+}
+
+// spendLast is spend where it is time to look up or nothing may be left.
+func (r *reader) spendLast() bool {
 	if !r.awaited() {
 		return false
 	}

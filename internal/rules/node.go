@@ -45,6 +45,7 @@ type Node struct {
 	value      int64    // of a number, a boolean, a date or a datetime; of an object a bit for each field it has
 	start, end int32    // of the value's JSON in the text
 	index      int32    // of the field in the parent's table, or of the item
+	places     uint8    // of a decimal whose value is a count
 	state      state
 }
 
@@ -54,6 +55,7 @@ const (
 	isPresent state = 1 << iota // given, and not null
 	isBroken                    // has a shape violation of its own
 	isEscaped                   // a text with escapes in it
+	isCounted                   // a decimal with a count and its places, spelled without an exponent
 )
 
 // absent stands for everything that is not there.
@@ -116,6 +118,9 @@ func (n *Node) Amount() money.Amount { return money.Amount(n.valueOf(ShapeAmount
 func (n *Node) Decimal() money.Decimal {
 	if !n.Valid() || n.typ.Shape != ShapeDecimal && n.typ.Shape != ShapeAmount {
 		return money.Decimal{}
+	}
+	if n.state&isCounted != 0 {
+		return money.Counted(n.plain(), n.value, n.places)
 	}
 	digits, _ := n.digits()
 	value, _ := money.ParseDecimal(digits) // it was read once already

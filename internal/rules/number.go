@@ -45,10 +45,21 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 	case ShapeDecimal:
 		digits, err := r.digits(node)
 		if err == nil {
-			_, err = money.ParseDecimal(digits)
+			err = node.count(digits)
 		}
 		r.decimal(node, err, "Must have at most 10 decimal places.")
 	}
+}
+
+// count keeps the value of a decimal, if it is short, so that nobody has to read
+// it again.
+func (n *Node) count(digits string) error {
+	value, err := money.ParseDecimal(digits)
+	if count, places, fits := value.Count(); err == nil && fits && digits == n.plain() {
+		n.value, n.places = count, places
+		n.state |= isCounted
+	}
+	return err
 }
 
 // digits gives a decimal as it is spelled without an exponent. Only a JSON
