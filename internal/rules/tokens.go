@@ -19,7 +19,8 @@ import (
 type tokens struct {
 	decoder *jsontext.Decoder // nil: the quick way
 	text    string
-	traits  // of the text
+	traits       // of the text
+	simple  bool // a string of it ends with the next quote
 	lost    bool
 	at      int           // behind what was read last
 	next    int           // where what peek found stands
@@ -53,7 +54,7 @@ func quickly(text string, is traits) (*tokens, bool) {
 	if len(text) > longestQuick || !is.ascii && !utf8.ValidString(text) {
 		return nil, false
 	}
-	return &tokens{text: text, traits: is}, true
+	return &tokens{text: text, traits: is, simple: is.plain && is.flat}, true
 }
 
 // peek tells what comes next.
@@ -185,23 +186,6 @@ func (t *tokens) value() (int, error) {
 	}
 	t.glance()
 	return length, nil
-}
-
-// glance finds what comes next where nobody has put a space in between, as
-// programs write it, or leaves it to find.
-func (t *tokens) glance() {
-	rest := t.text[t.at:]
-	switch {
-	case len(rest) < 2:
-	case t.expect == nothing:
-		t.kind, t.next = kinds[rest[0]], t.at
-	case t.expect == comma && (rest[0] == '}' || rest[0] == ']'):
-		t.kind, t.next = jsontext.Kind(rest[0]), t.at
-	case rest[0] == ',' && t.expect == comma, rest[0] == ':' && t.expect == colon:
-		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
-			t.kind, t.next = kind, t.at+1
-		}
-	}
 }
 
 // quoted gives the end of a string from behind its first quote, -1 when it is

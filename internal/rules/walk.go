@@ -155,7 +155,7 @@ func (r *reader) empty(node *Node, required bool) bool {
 
 // scalar reads a value that has no parts and notes where it stands.
 func (r *reader) scalar(node *Node) bool {
-	length, err := r.tokens.value()
+	length, err := r.tokens.scalar()
 	if err != nil {
 		return r.broken(err)
 	}

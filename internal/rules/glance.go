@@ -1,0 +1,52 @@
+package rules
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// scalar reads a value without parts where a value has to be, and tells how long
+// it is. Nearly all are strings, and nearly all strings are simple.
+func (t *tokens) scalar() (int, error) {
+	if t.kind != '"' || !t.simple {
+		return t.value()
+	}
+	length := quote(t.text[t.next+1:])
+	if length < 0 {
+		t.lost = true
+		return 0, errLost
+	}
+	end := t.next + length + 2
+	t.at, t.kind, t.expect = end, 0, comma
+	if rest := t.text[end:]; len(rest) > 1 {
+		t.following(rest[0], rest[1])
+	}
+	return length + 2, nil
+}
+
+// following notes what comes behind a value.
+func (t *tokens) following(c, next byte) {
+	if c != ',' {
+		if c == '}' || c == ']' {
+			t.kind, t.next = jsontext.Kind(c), t.at
+		}
+		return
+	}
+	if kind := kinds[next]; kind != '}' && kind != ']' {
+		t.kind, t.next = kind, t.at+1
+	}
+}
+
+// glance finds what comes next where nobody has put a space in between, as
+// programs write it, or leaves it to find.
+func (t *tokens) glance() {
+	rest := t.text[t.at:]
+	switch {
+	case len(rest) < 2:
+	case t.expect == nothing:
+		t.kind, t.next = kinds[rest[0]], t.at
+	case t.expect == comma:
+		t.following(rest[0], rest[1])
+	case rest[0] == ':':
+		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
+			t.kind, t.next = kind, t.at+1
+		}
+	}
+}
