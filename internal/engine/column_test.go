@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"landfall/internal/pgtest"
 )
 
-// TestColumnsArriveAsTheyWere sends every kind of value both ways, as the driver
-// does it by itself and where it knows no kinds, and lets PostgreSQL say what came.
+// TestColumnsArriveAsTheyWere sends every kind of value both ways, as kinds that a
+// connection has learnt and where the driver knows none, and lets PostgreSQL say
+// what came.
 func TestColumnsArriveAsTheyWere(t *testing.T) {
 	config, err := pgx.ParseConfig(pgtest.URL(t))
 	if err != nil {
@@ -26,6 +28,7 @@ func TestColumnsArriveAsTheyWere(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+			learnColumns(conn.TypeMap())
 			for _, c := range []struct {
 				kind string
 				rows []any
@@ -37,6 +40,7 @@ func TestColumnsArriveAsTheyWere(t *testing.T) {
 				{"boolean", []any{true, nil, false}, `{t,NULL,f}`},
 				{"bytea", []any{[]byte{0, 255, '\\'}, nil, []byte{}}, `{"\\x00ff5c",NULL,"\\x"}`},
 				{"text", nil, `{}`},
+				{"json", []any{nil}, `{NULL}`},
 			} {
 				var got string
 				err := conn.QueryRow(t.Context(), `SELECT CAST($1::`+c.kind+`[] AS TEXT)`, Column{Rows: c.rows, Width: 1}).Scan(&got)
@@ -57,5 +61,20 @@ func TestColumnsTakeTheirOwnValues(t *testing.T) {
 	}
 	if _, err := (Column{Rows: []any{1.5}, Width: 1}).TextValue(); err == nil {
 		t.Error("a number that no table of ours has was spelt")
+	}
+}
+
+// TestColumnsAreOfOneKind: the bytes of a value of another kind would be read as
+// something else, or as a fault of the whole statement.
+func TestColumnsAreOfOneKind(t *testing.T) {
+	kinds := pgtype.NewMap()
+	learnColumns(kinds)
+	for oid, rows := range map[uint32][]any{
+		pgtype.Int8ArrayOID: {int64(1), "2"}, pgtype.TextArrayOID: {"a", []byte("b")}, pgtype.JSONArrayOID: {true},
+		pgtype.BoolArrayOID: {int64(1)}, pgtype.ByteaArrayOID: {"a"},
+	} {
+		if sent, err := kinds.Encode(oid, pgtype.BinaryFormatCode, Column{Rows: rows, Width: 1}, nil); err == nil {
+			t.Errorf("%v as kind %d: %x", rows, oid, sent)
+		}
 	}
 }

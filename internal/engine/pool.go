@@ -86,6 +86,7 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 	if c.Conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, err
 	}
+	learnColumns(c.TypeMap())
 	c.up.Store(true)
 	return c, nil
 }

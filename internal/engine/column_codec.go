@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// columnCodec sends a Column as PostgreSQL reads arrays, with all of its values in
+// one piece of memory: the driver's own codec asks each value for its kind
+// and lets the piece grow under them, which was a third of the time it took to
+// write an account's rows. Everything else is left to the driver's.
+type columnCodec struct {
+	pgtype.Codec
+	element uint32 // kind of the values
+}
+
+// learnColumns teaches a connection the kinds of array that our tables have.
+func learnColumns(kinds *pgtype.Map) {
+	for array, element := range map[uint32]uint32{
+		pgtype.Int8ArrayOID: pgtype.Int8OID, pgtype.TextArrayOID: pgtype.TextOID, pgtype.JSONArrayOID: pgtype.JSONOID,
+		pgtype.BoolArrayOID: pgtype.BoolOID, pgtype.ByteaArrayOID: pgtype.ByteaOID,
+	} {
+		if known, ok := kinds.TypeForOID(array); ok {
+			kinds.RegisterType(&pgtype.Type{Name: known.Name, OID: array, Codec: columnCodec{known.Codec, element}})
+		}
+	}
+}
+
+// PlanEncode is asked for every parameter of one of these kinds.
+func (c columnCodec) PlanEncode(kinds *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if _, ours := value.(Column); ours && format == pgtype.BinaryFormatCode {
+		return columnPlan(c.element)
+	}
+	return c.Codec.PlanEncode(kinds, oid, format, value)
+}
+
+// columnPlan writes columns of one kind.
+type columnPlan uint32
+
+// Encode writes how many dimensions there are, whether any value is none, the kind of
+// the values, length and first index of the one dimension, and then each value behind its length.
+func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
+	column := value.(Column) //nolint:forcetypeassert // PlanEncode looked
+	size, none := 20, uint32(0)
+	for i := range column.length() {
+		switch value := column.Index(i).(type) {
+		case string:
+			size += len(value)
+		case []byte:
+			size += len(value)
+		case nil:
+			none = 1
+		}
+		size += 4 + 8
+	}
+	buf = slices.Grow(buf, size)
+	if column.length() == 0 {
+		return word(word(word(buf, 0), 0), uint32(p)), nil
+	}
+	buf = word(word(word(buf, 1), none), uint32(p))
+	buf = word(word(buf, uint32(column.length())), 1) //nolint:gosec // of memory
+	for i := range column.length() {
+		value := column.Index(i)
+		if value != nil && !p.takes(value) {
+			return nil, fmt.Errorf("a column of kind %d holds a %T", uint32(p), value)
+		}
+		switch value := value.(type) {
+		case nil:
+			buf = word(buf, ^uint32(0))
+		case int64:
+			buf = binary.BigEndian.AppendUint64(word(buf, 8), uint64(value)) //nolint:gosec // as it is
+		case string:
+			buf = append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
+		case []byte:
+			buf = append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
+		case bool:
+			buf = append(word(buf, 1), 0)
+			if value {
+				buf[len(buf)-1] = 1
+			}
+		}
+	}
+	return buf, nil
+}
+
+// takes says whether a value is of the kind, since its bytes would be read as that.
+func (p columnPlan) takes(value any) (ours bool) {
+	switch p {
+	case pgtype.Int8OID:
+		_, ours = value.(int64)
+	case pgtype.TextOID, pgtype.JSONOID:
+		_, ours = value.(string)
+	case pgtype.BoolOID:
+		_, ours = value.(bool)
+	case pgtype.ByteaOID:
+		_, ours = value.([]byte)
+	}
+	return ours
+}
+
+// word appends four bytes in the order of the network.
+func word(buf []byte, value uint32) []byte { return binary.BigEndian.AppendUint32(buf, value) }
