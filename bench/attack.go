@@ -57,6 +57,10 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 	if _, err := neighbour.run(ctx, p.length/2); err != nil { // so that there is something to read
 		return siege{}, err
 	}
+	before, err := neighbour.run(ctx, p.length)
+	if err != nil {
+		return siege{}, err
+	}
 	// The worst case is looked for, so both begin at what any attack beats.
 	found := siege{rate: result{ratio: 1e9}, p99: result{atMost: true}}
 	for _, attack := range evil.attacks() {
@@ -65,35 +69,44 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 		if _, err := m.tell(ctx, "organisation", "set", "Evil", "--requests-per-second", strconv.Itoa(attack.quota), "--database", address); err != nil {
 			return siege{}, err
 		}
-		// One round is enough here, since every attack is a round of its own and the worst of
-		// them counts.
-		ratio, ours, alone, err := alternate(1, func() (sample, error) {
-			attacked, stop := context.WithCancel(ctx)
-			var group sync.WaitGroup
-			for number := range attackers {
-				group.Go(func() { attack.run(attacked, number) })
-			}
-			// Deferred in this order, so that they are told to stop first and waited for then:
-			// none reaches into the round that has nobody attack.
-			defer group.Wait()
-			defer stop()
-			time.Sleep(time.Second) // until it is in full swing
-			return neighbour.run(ctx, p.length)
-		}, func() (sample, error) { return neighbour.run(ctx, p.length) })
+		attacked, err := neighbour.beside(ctx, attack, p.length)
 		if err != nil {
 			return siege{}, fmt.Errorf("%s: %w", attack.name, err)
 		}
-		fmt.Fprintf(os.Stderr, "  beside %s: %.2f of the rate, p99 %.1f times\n", attack.name, ratio, float64(ours.p99)/float64(alone.p99))
-		words := result{ours: ours.of("answers beside " + attack.name), raw: alone.of("answers alone")}
+		after, err := neighbour.run(ctx, p.length)
+		if err != nil {
+			return siege{}, err
+		}
+		// Nobody attacks before it nor after it: a machine that becomes slower hits both sides.
+		alone := mean(before, after)
+		before = after
+		ratio, delay := attacked.rate/alone.rate, attacked.p99.Seconds()/alone.p99.Seconds()
+		fmt.Fprintf(os.Stderr, "  beside %s: %.2f of the rate, p99 %.1f times\n", attack.name, ratio, delay)
+		words := result{ours: attacked.of("answers beside " + attack.name), raw: alone.of("answers alone")}
 		if ratio < found.rate.ratio {
 			found.rate = result{ratio: ratio, ours: words.ours, raw: words.raw}
 		}
-		if delay := float64(ours.p99) / float64(alone.p99); delay > found.p99.ratio {
+		if delay > found.p99.ratio {
 			found.p99 = result{ratio: delay, ours: words.ours, raw: words.raw, atMost: true}
 		}
 	}
 	m.sieges[name] = found
 	return found, nil
+}
+
+// beside runs a load while somebody attacks.
+func (l load) beside(ctx context.Context, attack attack, length time.Duration) (sample, error) {
+	attacked, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	for number := range attackers {
+		group.Go(func() { attack.run(attacked, number) })
+	}
+	// Deferred in this order, so that they are told to stop first and waited for then:
+	// none reaches into the time that has nobody attack.
+	defer group.Wait()
+	defer stop()
+	time.Sleep(time.Second) // until it is in full swing
+	return l.run(ctx, length)
 }
 
 // neighbour is the work of an organisation that wants nothing but to get on: it

@@ -102,6 +102,10 @@ func (m *machinery) generate(ctx context.Context, name string, accounts int) (st
 	return folder, err
 }
 
+// rewrites is how often the rows of a book are written in bulk, of which the mean
+// counts.
+const rewrites = 2
+
 // measureImport compares the move of a whole book, from its files to the report,
 // with the bulk write of the very rows that it leaves in the database.
 func measureImport(
@@ -124,10 +128,14 @@ func measureImport(
 			return result{}, err
 		}
 		// Not alternated: an import leaves the database another one, and the second arm needs
-		// what the first has left.
-		raw, err := rewrite(ctx, m, name)
-		if err != nil {
-			return result{}, fmt.Errorf("raw limit: %w", err)
+		// what the first has left. It is short beside the first, so it runs twice.
+		var raw time.Duration
+		for range rewrites {
+			took, err := rewrite(ctx, m, name)
+			if err != nil {
+				return result{}, fmt.Errorf("raw limit: %w", err)
+			}
+			raw += took / rewrites
 		}
 		// Both by the number of accounts, so that the ratio is one of times.
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
@@ -175,7 +183,7 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	statements := []string{"CREATE SCHEMA raw"}
+	statements := []string{"DROP SCHEMA IF EXISTS raw CASCADE", "CREATE SCHEMA raw"}
 	for _, table := range tables {
 		// With all indexes and constraints: COPY into bare heaps would be a limit that no
 		// database of use reaches.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -26,6 +28,8 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 	if err != nil {
 		return 0, err
 	}
+	// Gone before the rows are written another time.
+	defer func() { _ = os.Remove(filepath.Join(m.folder, "raw-book.db")) }()
 	defer func() { _ = to.Close() }()
 	// Tables and indexes are made before anything is timed, as they are for us.
 	tables, err := likeSQLite(ctx, from, to)

@@ -80,11 +80,7 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 // longStream serves a database of its own, for a bulk request that begins when
 // somebody first asks how far it is.
 func (m *machinery) longStream(ctx context.Context, name string, lines int64) (*paced, error) {
-	database, err := m.freshPostgres(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := m.start(ctx, database)
+	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
 		return nil, err
 	}

@@ -9,25 +9,17 @@ import (
 // measureGrown compares creating accounts in a database that holds very many
 // of them with creating them in one that holds a few.
 func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
-	small, err := m.freshPostgres(ctx, "small")
-	if err != nil {
-		return result{}, err
-	}
-	few, err := m.start(ctx, small)
+	few, err := m.serveNew(ctx, fresh("small"))
 	if err != nil {
 		return result{}, err
 	}
 	defer few.stop()
-	large, err := m.freshPostgres(ctx, "large")
-	if err != nil {
-		return result{}, err
-	}
-	many, err := m.start(ctx, large)
+	many, err := m.serveNew(ctx, fresh("large"))
 	if err != nil {
 		return result{}, err
 	}
 	defer many.stop()
-	if err := m.grow(ctx, large, p.rows); err != nil {
+	if err := m.grow(ctx, many.database, p.rows); err != nil {
 		return result{}, err
 	}
 	fewNumbers, manyNumbers := &counter{}, &counter{}

@@ -70,6 +70,15 @@ func (m *machinery) sqlite(name string) string {
 	return "sqlite:" + filepath.Join(m.folder, name+".db")
 }
 
+// serveNew makes a database and serves it.
+func (m *machinery) serveNew(ctx context.Context, database func(context.Context, *machinery) (string, error)) (*service, error) {
+	name, err := database(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return m.start(ctx, name)
+}
+
 // start sets up a database as an operator would and serves it.
 func (m *machinery) start(ctx context.Context, database string) (*service, error) {
 	key, err := m.setUp(ctx, database)
@@ -148,8 +157,16 @@ func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
 	return string(output), nil
 }
 
+// hold lets the server stand still as it is, with everything that it does beside, so
+// that another one can be measured.
+func (s *service) hold() { _ = s.command.Process.Signal(syscall.SIGSTOP) }
+
+// goOn ends a standstill.
+func (s *service) goOn() { _ = s.command.Process.Signal(syscall.SIGCONT) }
+
 // stop waits for the orderly end, so that it disturbs no measurement behind it.
 func (s *service) stop() {
+	s.goOn() // or it would not hear of it
 	_ = s.command.Process.Signal(syscall.SIGTERM)
 	_ = s.command.Wait()
 }

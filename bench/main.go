@@ -119,12 +119,12 @@ var measurements = []measurement{
 	{"transactions-1-sqlite", "a bare program, a batch to a transaction", 0.5, measurePostSQLite(transactionPosting, 1)},
 	{"transactions-100-sqlite", "a bare program, a batch to a transaction", 0.5, measurePostSQLite(transactionPosting, 100)},
 	{"stage-with-slow-vendor", "staging while nobody waits for a vendor that takes 10 s", 0.8, measureSlowVendor},
-	{"flood-postgres", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("postgres", fresh("flood"))},
-	{"flood-postgres-after", "the same before the flood", 0.8, measureAfterFlood("postgres", fresh("flood"))},
-	{"flood-postgres-mib", "memory the server may take meanwhile", 512, measureFloodMemory("postgres", fresh("flood"))},
-	{"flood-sqlite", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("sqlite", file("flood"))},
-	{"flood-sqlite-after", "the same before the flood", 0.8, measureAfterFlood("sqlite", file("flood"))},
-	{"flood-sqlite-mib", "memory the server may take meanwhile", 512, measureFloodMemory("sqlite", file("flood"))},
+	{"flood-postgres", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("postgres", fresh)},
+	{"flood-postgres-after", "the same before the flood", 0.8, measureAfterFlood("postgres", fresh)},
+	{"flood-postgres-mib", "memory the server may take meanwhile", 512, measureFloodMemory("postgres", fresh)},
+	{"flood-sqlite", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("sqlite", file)},
+	{"flood-sqlite-after", "the same before the flood", 0.8, measureAfterFlood("sqlite", file)},
+	{"flood-sqlite-mib", "memory the server may take meanwhile", 512, measureFloodMemory("sqlite", file)},
 	{"attacked-postgres", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("postgres", fresh("attack"))},
 	{"attacked-postgres-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("postgres", fresh("attack"))},
 	{"attacked-sqlite", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("sqlite", file("attack"))},
@@ -154,11 +154,7 @@ func served(
 	measure func(ctx context.Context, p plan, m *machinery, s *service) (result, error),
 ) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		name, err := database(ctx, m)
-		if err != nil {
-			return result{}, err
-		}
-		s, err := m.start(ctx, name)
+		s, err := m.serveNew(ctx, database)
 		if err != nil {
 			return result{}, err
 		}

@@ -27,18 +27,23 @@ type flood struct {
 	peak      float64   // MiB of memory
 	idle      float64   // MiB some seconds after
 	afterward sample    // what 64 callers get right after
+	machine   float64   // how fast the machine was by then, in times: noise that is not the flood's
 }
+
+// kind makes databases of one kind, as fresh and file do.
+type kind func(name string) func(context.Context, *machinery) (string, error)
 
 // measureFlood gives the ratio of good answers under a flood to the best; what
 // else there is to know of it is in the words.
-func measureFlood(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+func measureFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		f, err := m.flood(ctx, p, name, database)
+		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
 			return result{}, err
 		}
 		return result{
-			ratio: f.good / f.best.rate, raw: f.best.of("staged by 64 callers"),
+			// The flood lies in between, so the machine is taken as it was in the middle.
+			ratio: f.good / f.best.rate / ((1 + f.machine) / 2), raw: f.best.of("staged by 64 callers") + f.meanwhile(),
 			ours: fmt.Sprintf("%.0f staged/s within 2 s; %.0f refused/s, p99 %.1f s, %d failed",
 				f.good, f.rate, f.refusals.percentile(0.99).Seconds(), f.failures),
 		}, nil
@@ -46,9 +51,9 @@ func measureFlood(name string, database func(context.Context, *machinery) (strin
 }
 
 // measureFloodMemory gives the most memory the server took meanwhile.
-func measureFloodMemory(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+func measureFloodMemory(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		f, err := m.flood(ctx, p, name, database)
+		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
 			return result{}, err
 		}
@@ -60,40 +65,51 @@ func measureFloodMemory(name string, database func(context.Context, *machinery) 
 
 // measureAfterFlood gives the ratio of what 64 callers get right after a flood
 // to what they got before.
-func measureAfterFlood(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
+func measureAfterFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		f, err := m.flood(ctx, p, name, database)
+		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
 			return result{}, err
 		}
-		return result{ratio: f.afterward.rate / f.best.rate, ours: f.afterward.of("staged right after"), raw: f.best.of("staged before")}, nil
+		return result{
+			ratio: f.afterward.rate / f.best.rate / f.machine, ours: f.afterward.of("staged right after"),
+			raw: f.best.of("staged before") + f.meanwhile(),
+		}, nil
 	}
 }
 
+// meanwhile says what became of the machine.
+func (f *flood) meanwhile() string {
+	return fmt.Sprintf(", the machine %.2f times as fast by the end", f.machine)
+}
+
 // flood lets it come over a server once for all who want to know of it.
-func (m *machinery) flood(ctx context.Context, p plan, name string, database func(context.Context, *machinery) (string, error)) (*flood, error) {
+func (m *machinery) flood(ctx context.Context, p plan, name string, databases kind) (*flood, error) {
 	if f := m.floods[name]; f != nil {
 		return f, nil
 	}
-	address, err := database(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	s, err := m.start(ctx, address)
+	s, err := m.serveNew(ctx, databases("flood"))
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
+	// Its twin is never flooded, and tells by what it gets before and after how the machine changed.
+	twin, err := m.serveNew(ctx, databases("calm"))
+	if err != nil {
+		return nil, err
+	}
+	defer twin.stop()
 	numbers, f := &counter{}, &flood{}
-	usual := func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) }
-	if f.best, err = usual(); err != nil {
+	var before, after sample
+	if f.best, before, err = s.usual(ctx, p, numbers, twin); err != nil {
 		return nil, err
 	}
 	// Three times as long as usual, because callers who are told to come back need time to do so.
 	f.rise(ctx, s, numbers, 3*p.length)
-	if f.afterward, err = usual(); err != nil {
+	if f.afterward, after, err = s.usual(ctx, p, numbers, twin); err != nil {
 		return nil, err
 	}
+	f.machine = after.rate / before.rate
 	// The peak is read after the second usual load, which a flood that left memory behind would
 	// raise.
 	if f.peak, err = s.memory("VmHWM"); err != nil {
@@ -105,6 +121,27 @@ func (m *machinery) flood(ctx context.Context, p plan, name string, database fun
 	}
 	m.floods[name] = f
 	return f, nil
+}
+
+// usual gives what 64 callers get of a server, beginning at once, and in turn with it
+// of its twin. The means count: a median would forget the first moments after a flood.
+func (s *service) usual(ctx context.Context, p plan, numbers *counter, twin *service) (own, other sample, err error) {
+	var owns, others []sample
+	for range p.rounds {
+		found, err := s.load(stagePath, numbers.account).run(ctx, p.length/time.Duration(p.rounds))
+		if err != nil {
+			return sample{}, sample{}, err
+		}
+		// What a flood has left behind in the server is not the machine's.
+		s.hold()
+		beside, err := twin.load(stagePath, numbers.account).run(ctx, p.length/time.Duration(p.rounds))
+		s.goOn()
+		if err != nil {
+			return sample{}, sample{}, err
+		}
+		owns, others = append(owns, found), append(others, beside)
+	}
+	return mean(owns...), mean(others...), nil
 }
 
 // rise sends from everybody at once. Who is refused comes back when he was

@@ -42,11 +42,7 @@ func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
 // longRun serves a database of its own and stages the accounts of a run, which
 // begins when somebody first asks how far it is.
 func (m *machinery) longRun(ctx context.Context, name string, accounts int64) (*paced, error) {
-	database, err := m.freshPostgres(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := m.start(ctx, database)
+	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
 		return nil, err
 	}

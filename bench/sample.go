@@ -81,3 +81,12 @@ func middle(samples []sample) sample {
 	})
 	return samples[len(samples)/2]
 }
+
+// mean gives what several samples of the same come to.
+func mean(samples ...sample) (all sample) {
+	for _, one := range samples {
+		all.rate += one.rate / float64(len(samples))
+		all.p99 += one.p99 / time.Duration(len(samples))
+	}
+	return all
+}

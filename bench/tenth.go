@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"syscall"
 	"time"
 )
 
@@ -44,12 +42,9 @@ func tenths(ctx context.Context, old, young *paced, total, shortest int64) (rati
 func (s *paced) advance(ctx context.Context, more int64) (sample, error) {
 	warm := s.goal + more/5
 	s.goal += more
-	if err := s.goOn(); err != nil {
-		return sample{}, err
-	}
-	// Stopped as it is, with everything that it does beside: a service that caught up with
-	// something in the other's turn would make that one slower.
-	defer func() { _ = s.command.Process.Signal(syscall.SIGSTOP) }()
+	s.goOn()
+	// A service that caught up with something in the other's turn would make that one slower.
+	defer s.hold()
 	done, err := s.far(ctx)
 	start := mark{done, time.Now()}
 	began, now := start, start
@@ -73,17 +68,9 @@ type mark struct {
 	at   time.Time
 }
 
-// goOn ends a standstill.
-func (s *paced) goOn() error { return s.command.Process.Signal(syscall.SIGCONT) }
-
 // finish lets the service do the rest.
 func (s *paced) finish(ctx context.Context, total int64) error {
 	_, err := s.advance(ctx, total-s.goal)
-	return errors.Join(err, s.goOn())
-}
-
-// stop ends the service, which could not hear of it while it stands still.
-func (s *paced) stop() {
-	_ = s.goOn()
-	s.service.stop()
+	s.goOn()
+	return err
 }
