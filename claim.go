@@ -35,7 +35,8 @@ const (
 // token is no longer the process's. The claim of a dry run fences nobody; it
 // has a token only where limits make it count. A loose claim has no token
 // either: something is written for it while nobody holds the process and what
-// is staged is still what was looked at.
+// is staged is still what was looked at; and a failure only while no other was
+// kept since, or one that is sent again would be told twice.
 type Claim struct {
 	Key      Key
 	Token    string
@@ -45,7 +46,7 @@ type Claim struct {
 	Hash     [32]byte
 	Lease    time.Duration
 	DryRun   bool
-	Failed   bool // for a dry run: a failure is on record, to be forgotten when it passes
+	FailedAt time.Time // of one that holds nothing: when the failure on record was kept, zero when there is none
 }
 
 // ClaimOutcome is the answer to one ClaimRequest.

@@ -81,7 +81,8 @@ const releaseWeight = 2 << 10
 
 // releases gives back what claims still hold, with what became of the attempt.
 // A dry run and a loose claim hold nothing: the failure is kept while the
-// process waits with the revision that was tried.
+// process waits with the revision that was tried, and that of a loose claim
+// while none was kept since: by nothing else would one that is sent again be known.
 var releases = newBatch(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
@@ -91,11 +92,11 @@ var releases = newBatch(`
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE
 		WHEN w.dry THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
-		WHEN w.token = '' THEN `+untouched+`
+		WHEN w.token = '' THEN `+untouched+` AND coalesce(process.failed_at, 0) = coalesce(w.failed, 0)
 		ELSE process.claim_token = w.token END
 	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external, process.supplier_id,
 		process.failed_before, process.failed_at IS NOT NULL, process.figures`,
-	"supplier text", "external text", "token text", "dry boolean", "revision bigint", "failure text")
+	"supplier text", "external text", "token text", "dry boolean", "revision bigint", "failed bigint", "failure text")
 
 // release ends a batch of claims. Nothing is kept in the name of a key that is
 // good no more, but what it held is free again: the account shall not wait for
@@ -119,9 +120,9 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // leaves nothing behind.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := unsettle(batch)
-	text, args := releases.of(t.engine.Arrays(), open.rows(6, func(args []any, one *releaseCall) []any {
+	text, args := releases.of(t.engine.Arrays(), open.rows(7, func(args []any, one *releaseCall) []any {
 		w := one.wanted
-		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision),
+		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
 			t.safe.json(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
 	}))
 	rows, err := t.returning(ctx, text, args...)

@@ -16,7 +16,7 @@ import (
 // looks gives what accounts would be created from, and how each process stands.
 var looks = newBatch(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at IS NOT NULL, p.hash, g.document
+		`+standing+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
@@ -57,8 +57,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		var supplier, external, team, state, number sql.NullString
 		var status landfall.SupplierStatus
 		var limit int64
-		var left, revision sql.NullInt64
-		var failed sql.NullBool
+		var left, revision, failed sql.NullInt64
 		var hash, document []byte
 		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &revision, &failed, &hash, &document); err != nil {
 			return nil, t.note(err)
@@ -81,7 +80,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		}
 		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
 			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, Failed: failed.Bool,
+			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
 		}})
 	}
 	return counted, t.note(rows.Err())

@@ -108,7 +108,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		}
 		rows.acts.Add(one.wanted.By, string(event.Type), one.key, "")
 		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
-		if !one.wanted.Claim.Failed {
+		if one.wanted.Claim.FailedAt.IsZero() {
 			delete(passed.byKey, one.key)
 		}
 	}

@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -125,4 +128,130 @@ var looseClaims = []check{
 		}
 		holds(t, store)
 	}},
+	// A failure after which it is tried again leaves its member open, so that nothing
+	// but the process itself can tell that it was kept already.
+	{"the failure of a loose claim that is sent again is kept once", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "new", "old")
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		failed := claim(t, store, wish(numbered("old")), landfall.ClaimGranted)
+		if err := store.Release(t.Context(), failed, broken(landfall.RunSlice{Members: make([]landfall.RunMember, 1)}, 0, failed).Attempt); err != nil {
+			t.Fatal(err)
+		}
+		slice := takeSlice(t, store, run.ID, time.Minute, 2)
+		claims := claimLoosely(t, store, slice)
+		var settlement landfall.Settlement
+		for i, claim := range claims {
+			failure := broken(slice, i, claim)
+			failure.Final = false
+			settlement.Failed = append(settlement.Failed, failure)
+		}
+		for range 2 { // the first answer is lost
+			settleSlice(t, store, slice, settlement)
+		}
+		for i, wanted := range []int{1, 2} {
+			if told := events(t, store, slice.Members[i].Key); len(told) != wanted {
+				t.Errorf("%s failed %d times, want %d", slice.Members[i].Key.External, len(told), wanted)
+			}
+		}
+		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2})
+		tallied(t, store)
+		holds(t, store)
+	}},
+	// Nobody is held off between the look and the settlement, so that both meet in the
+	// database, in whatever order either has its accounts. A newer document that was
+	// answered for must not be passed over by an account made of the older one.
+	{"loose claims, stagings, skips and single creations at once: each account is one of them", loosely},
+}
+
+func loosely(t *testing.T, store landfall.Store) {
+	const accounts = 60
+	staged(t, store)
+	for round := range 6 {
+		var book []landfall.Staging
+		for i := range accounts {
+			book = append(book, document(numbered(fmt.Sprintf("%d-%02d", round, i)), "first"))
+		}
+		for _, result := range store.StageAll(t.Context(), book) {
+			if result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
+		slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := claimLoosely(t, store, slice)
+		var settlement landfall.Settlement
+		for i, claim := range claims {
+			if i%5 == 4 {
+				settlement.Failed = append(settlement.Failed, broken(slice, i, claim))
+			} else {
+				settlement.Created = append(settlement.Created, made(slice, i, claim))
+			}
+		}
+		var settled landfall.Settled
+		again := map[landfall.Key]bool{}
+		single := map[landfall.Key]bool{}
+		atOnce(4, func(number int) {
+			switch number {
+			case 0:
+				var err error
+				if settled, err = store.SettleSlice(t.Context(), slice, settlement); err != nil {
+					t.Error(err)
+				}
+			case 1:
+				var newer []landfall.Staging
+				for _, one := range slices.Backward(book[:accounts*2/3]) {
+					newer = append(newer, document(one.Key, "newer"))
+				}
+				for i, result := range store.StageAll(t.Context(), newer) {
+					if result.Err != nil {
+						t.Error(result.Err)
+					}
+					again[newer[i].Key] = result.Verdict == landfall.StagedAgain
+				}
+			case 2:
+				for _, one := range slices.Backward(book) {
+					if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+						if _, err := tx.Skip(t.Context(), one.Key, "no"); err != nil {
+							return err
+						}
+						return tx.Unskip(t.Context(), one.Key)
+					}); err != nil && !errors.Is(err, landfall.ErrExists) {
+						t.Error(err)
+					}
+				}
+			case 3:
+				for _, one := range slices.Backward(book[accounts/3:]) {
+					outcome, err := store.Claim(t.Context(), wish(one.Key))
+					if err != nil {
+						t.Error(err)
+					}
+					if outcome.Verdict != landfall.ClaimGranted {
+						continue
+					}
+					created, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: house()})
+					if err != nil || created.Verdict != landfall.Created {
+						t.Errorf("%s was claimed: %+v, %v", one.Key.External, created, err)
+					}
+					single[one.Key] = true
+				}
+			}
+		})
+		for i, outcome := range settled.Created {
+			claim := settlement.Created[i].Creation.Claim
+			key := claim.Key
+			if outcome.Verdict != landfall.Created {
+				continue
+			}
+			if found := process(t, store, key); again[key] || single[key] || found.State != landfall.Imported || found.Revision != claim.Revision {
+				t.Errorf("%s: staged again %t, created by another %t, now %s of revision %d", key.External, again[key], single[key], found.State, found.Revision)
+			}
+		}
+		// The next round has its own.
+		change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
+		tallied(t, store)
+	}
+	holds(t, store)
 }
