@@ -61,6 +61,7 @@ func read(ctx context.Context, kind book.Kind, line book.Line, currency string) 
 		if err != nil {
 			return part{}
 		}
+		defer request.Release()
 		p.key = request.Key()
 		p.notes(request.Notes())
 	case book.Transactions:
@@ -68,6 +69,7 @@ func read(ctx context.Context, kind book.Kind, line book.Line, currency string) 
 		if err != nil {
 			return part{}
 		}
+		defer request.Release()
 		p.key = request.Key()
 		p.transactions(request.Transactions())
 	case book.Statements:
@@ -75,6 +77,7 @@ func read(ctx context.Context, kind book.Kind, line book.Line, currency string) 
 		if err != nil {
 			return part{}
 		}
+		defer request.Release()
 		p.key = request.Key()
 		p.statements(request.Statements())
 	case book.Instructions:

@@ -22,6 +22,7 @@ func ReadProcess(ctx context.Context, body []byte) (ProcessRequest, error) {
 	if err != nil {
 		return ProcessRequest{}, err
 	}
+	defer document.Release()
 	root := document.Root()
 	request := ProcessRequest{
 		Key:    keyOf(root, "import_supplier_code"),
@@ -44,6 +45,7 @@ func ReadInstruction(ctx context.Context, body []byte) (InstructionRequest, erro
 	if err != nil {
 		return InstructionRequest{}, err
 	}
+	defer document.Release()
 	root := document.Root()
 	request := InstructionRequest{Key: keyOf(root, "import_supplier"), Instruction: bindInstruction(root)}
 	return request, shapeError(document)
@@ -79,6 +81,10 @@ func readEnvelope(ctx context.Context, table *rules.Table, body []byte) (envelop
 
 // Key gives the account's key as far as it could be read.
 func (r *envelopeRequest) Key() landfall.Key { return keyOf(r.document.Root(), "import_supplier") }
+
+// Release says that nothing is asked of the request any more but its body. What
+// it has given stays.
+func (r *envelopeRequest) Release() { r.document.Release() }
 
 // Body gives the bytes that were sent.
 func (r *envelopeRequest) Body() []byte { return r.body }

@@ -17,7 +17,34 @@ type Column struct {
 	Rows  []any // an int64, a string, a bool, bytes or nil each
 	At    int   // of the column within a row
 	Width int   // of a row
+	room  int   // bytes that it and the columns behind it take on their way, as far as known
 }
+
+// Columns makes an array of each column of rows. They travel one behind the other, so the
+// first of them knows how much room all of them need: what grows under them
+// would be copied again and again.
+func Columns(rows []any, width int) []any {
+	columns := make([]any, width)
+	room := len(rows)*longestFixed + width*arrayHeader
+	for _, value := range rows {
+		switch value := value.(type) {
+		case string:
+			room += len(value)
+		case []byte:
+			room += len(value)
+		}
+	}
+	for at := range columns {
+		columns[at] = Column{Rows: rows, At: at, Width: width, room: room}
+		room = 0
+	}
+	return columns
+}
+
+const (
+	arrayHeader  = 20 // bytes before the values of an array
+	longestFixed = 12 // bytes of a number with its length, or of the length of a text
+)
 
 func (c Column) length() int { return len(c.Rows) / c.Width }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columnCodec sends a Column as PostgreSQL reads arrays, with all of its values in
-// one piece of memory: the driver's own codec asks each value for its kind
-// and lets the piece grow under them, which was a third of the time it took to
-// write an account's rows. Everything else is left to the driver's.
+// columnCodec sends a Column as PostgreSQL reads arrays. The driver's own codec asks
+// each value for its kind and lets the piece of memory grow under them, which
+// was a third of the time it took to send an account's rows. Everything else is
+// left to the driver's.
 type columnCodec struct {
 	pgtype.Codec
 	element uint32 // kind of the values
@@ -44,23 +44,13 @@ type columnPlan uint32
 // the values, length and first index of the one dimension, and then each value behind its length.
 func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 	column := value.(Column) //nolint:forcetypeassert // PlanEncode looked
-	size, none := 20, uint32(0)
-	for i := range column.length() {
-		switch value := column.Index(i).(type) {
-		case string:
-			size += len(value)
-		case []byte:
-			size += len(value)
-		case nil:
-			none = 1
-		}
-		size += 4 + 8
-	}
-	buf = slices.Grow(buf, size)
+	buf = slices.Grow(buf, column.room)
 	if column.length() == 0 {
 		return word(word(word(buf, 0), 0), uint32(p)), nil
 	}
-	buf = word(word(word(buf, 1), none), uint32(p))
+	buf = word(buf, 1)
+	none := len(buf)
+	buf = word(word(buf, 0), uint32(p))
 	buf = word(word(buf, uint32(column.length())), 1) //nolint:gosec // of memory
 	for i := range column.length() {
 		value := column.Index(i)
@@ -69,6 +59,7 @@ func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 		}
 		switch value := value.(type) {
 		case nil:
+			buf[none+3] = 1
 			buf = word(buf, ^uint32(0))
 		case int64:
 			buf = binary.BigEndian.AppendUint64(word(buf, 8), uint64(value)) //nolint:gosec // as it is

@@ -123,10 +123,16 @@ func (x *exchange) exec(ctx context.Context, text string, args []any) (int64, er
 }
 
 // flat declares columns of rows to be what they are: lists without lists in them.
-// The driver would find it out by reflection, value by value.
+// The driver would find it out by reflection, value by value. The first column
+// makes room for all of them.
 func flat(args []any) []any {
+	first, room := -1, 0
 	for i, arg := range args {
 		switch list := arg.(type) {
+		case Column:
+			if room += list.room; first < 0 {
+				first = i
+			}
 		case []string:
 			args[i] = pgtype.FlatArray[string](list)
 		case []int64:
@@ -134,6 +140,11 @@ func flat(args []any) []any {
 		case [][]byte:
 			args[i] = pgtype.FlatArray[[]byte](list)
 		}
+	}
+	if first >= 0 {
+		all := args[first].(Column) //nolint:forcetypeassert // it was looked at
+		all.room = room
+		args[first] = all
 	}
 	return args
 }

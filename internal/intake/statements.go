@@ -27,8 +27,10 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 	if supplier == nil {
 		return Accepted{}, errNoAccount
 	}
-	posted := request.Statements()
-	if err := d.checkPosted(ctx, *supplier, request.Key(), statementPaths(posted), errNoAccount); err != nil {
+	key, posted := request.Key(), request.Statements()
+	// Before anybody decides about them, who may still do so when the caller has left.
+	request.Release()
+	if err := d.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
 		return Accepted{}, err
 	}
 	ids := make([]string, len(posted))
@@ -37,14 +39,14 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 	}
 	added := 0
 	_, err = d.post(ctx, landfall.Posting{
-		Key: request.Key(), By: who.Author(), StatementIDs: ids,
+		Key: key, By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
 			fresh, conflict := books.PostStatements(account.Statements, posted)
 			if conflict >= 0 {
 				return landfall.Additions{}, refuseStatement(conflict)
 			}
 			added = len(fresh) // set and not summed: what is decided may be decided again
-			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, request.Key(), len(fresh))}, nil
+			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, key, len(fresh))}, nil
 		},
 	}, errNoAccount)
 	if err != nil {

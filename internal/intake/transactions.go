@@ -61,6 +61,9 @@ func (d *Desk) PostTransactions(
 	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
 		return TransactionsReceipt{}, err
 	}
+	// It is decided and written. After an error somebody may still be at it, who asks
+	// the request how to refuse it.
+	request.Release()
 	return receipt, nil
 }
 

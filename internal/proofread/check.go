@@ -36,6 +36,7 @@ var checks = map[book.Kind]check{
 		if err != nil {
 			return judgement{err: err}
 		}
+		defer request.Release()
 		return judged(request.Key(), request.Figures(), request.Check(settings, now))
 	},
 	book.Transactions: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
@@ -43,6 +44,7 @@ var checks = map[book.Kind]check{
 		if err != nil {
 			return judgement{err: err}
 		}
+		defer request.Release()
 		return judged(request.Key(), request.Figures(), request.Check(settings, now, true))
 	},
 	book.Statements: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) judgement {
@@ -50,6 +52,7 @@ var checks = map[book.Kind]check{
 		if err != nil {
 			return judgement{err: err}
 		}
+		defer request.Release()
 		return judged(request.Key(), request.Figures(), request.Check(settings, now))
 	},
 	book.Instructions: func(ctx context.Context, body []byte, _ *landfall.Supplier, _ time.Time) judgement {

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"strconv"
 	"strings"
+
+	"landfall/internal/engine"
 )
 
 // batch is a statement about rows that callers want, which it calls wanted.
@@ -39,7 +41,7 @@ func newBatch(query string, columns ...string) batch {
 func (b batch) of(asArrays bool, rows []any) (text string, args []any) {
 	width := len(b.kinds)
 	if asArrays {
-		return b.arrays, arrays(rows, width)
+		return b.arrays, engine.Columns(rows, width)
 	}
 	size := sizeFor(len(rows) / width)
 	return b.values[size], pad(rows, width*size)

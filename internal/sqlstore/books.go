@@ -12,6 +12,7 @@ import (
 
 	"landfall"
 	"landfall/internal/calendar"
+	"landfall/internal/engine"
 )
 
 // The columns of what can be posted, each behind the account's id.
@@ -99,7 +100,7 @@ var hint = regexp.MustCompile(`\{by (\w+)\}`)
 // of gives the text and the parameters for a list of ids and names.
 func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
 	if asArrays {
-		return w.arrays, arrays(wanted, len(w.kinds)), nil
+		return w.arrays, engine.Columns(wanted, len(w.kinds)), nil
 	}
 	rows := make([][]any, 0, len(wanted)/len(w.kinds))
 	for row := range slices.Chunk(wanted, len(w.kinds)) {

@@ -143,16 +143,7 @@ func (t *tx) writeArrays(ctx context.Context, piles []*pile) error {
 func (p *pile) arrays(first int) (text string, columns []any, taken int) {
 	rows := p.rows[:min(len(p.rows), longestArray*p.width())]
 	p.rows = p.rows[len(rows):]
-	return p.table.arrays(first), arrays(rows, p.width()), len(rows) / p.width()
-}
-
-// arrays makes an array of each column of rows.
-func arrays(rows []any, width int) []any {
-	columns := make([]any, width)
-	for at := range columns {
-		columns[at] = engine.Column{Rows: rows, At: at, Width: width}
-	}
-	return columns
+	return p.table.arrays(first), engine.Columns(rows, p.width()), len(rows) / p.width()
 }
 
 // oneStatement makes one statement of several writes.
