@@ -83,6 +83,7 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground 
 type hooked struct {
 	landfall.Store
 	beforeCreate func()
+	afterCreate  func()
 	failRelease  error
 	renewed      atomic.Int32
 }
@@ -97,6 +98,9 @@ func (h *hooked) Release(ctx context.Context, claim landfall.Claim, attempt land
 func (h *hooked) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
 	if h.beforeCreate != nil {
 		h.beforeCreate()
+	}
+	if h.afterCreate != nil {
+		defer h.afterCreate()
 	}
 	return h.Store.Create(ctx, creation)
 }

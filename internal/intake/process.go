@@ -43,6 +43,25 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 		return Created{}, err
 	}
 	defer done()
+	// A dry run holds nothing, so that an account may be created or skipped under it and
+	// wait again a moment later. Nobody was too slow then, and it tries again.
+	for try := 1; ; try++ {
+		created, err := d.attempt(ctx, who, request, *supplier)
+		// This very error: others with its code are not about the account.
+		told, _ := errors.AsType[*landfall.Error](err)
+		if !request.DryRun || told != errGivenUp || try == mostRehearsals {
+			return created, err
+		}
+	}
+}
+
+// mostRehearsals is how often a dry run is tried on an account that comes and goes.
+const mostRehearsals = 3
+
+// attempt asks for the claim of an account and tries to create it once.
+func (d *Desk) attempt(
+	ctx context.Context, who landfall.Principal, request contract.ProcessRequest, supplier landfall.Supplier,
+) (Created, error) {
 	claimed, err := d.store.Claim(ctx, landfall.ClaimRequest{
 		Key: request.Key, Team: request.Team, Lease: d.lease, ServiceLimit: d.serviceLimit, DryRun: request.DryRun,
 		By: who.Author(),
@@ -53,7 +72,7 @@ func (d *Desk) Process(ctx context.Context, who landfall.Principal, request cont
 	if claimed.Verdict != landfall.ClaimGranted {
 		return Created{}, refusedClaim(request.Key, claimed)
 	}
-	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: *supplier}
+	attempt := attempt{desk: d, who: who, claim: claimed.Claim, supplier: supplier}
 	return attempt.settle(ctx)
 }
 
@@ -123,10 +142,13 @@ func (a *attempt) explainLoss(ctx context.Context) error {
 	case landfall.Claimed:
 		return importInProgress(a.desk.lease)
 	}
-	return &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitRetryAfter,
-		Detail: "The attempt took too long and was given up. Send the same request again.",
-	}
+	return errGivenUp
+}
+
+// errGivenUp is what a caller is told whose account is free again.
+var errGivenUp = &landfall.Error{
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitRetryAfter,
+	Detail: "The attempt took too long and was given up. Send the same request again.",
 }
 
 // run takes the steps that need no transaction one after the other; only the last

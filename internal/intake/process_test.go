@@ -201,6 +201,36 @@ func TestDryRunsBesideTheRealOne(t *testing.T) {
 	})
 }
 
+// An account that is skipped while a dry run tries it, and waits again before
+// anybody could say why, was not tried too slowly: the dry run is simply tried
+// again, though not for ever.
+func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
+	for times, want := range map[int]string{
+		mostRehearsals - 1: landfall.CodeDryRunRolledBack, mostRehearsals: landfall.CodeServiceUnavailable,
+	} {
+		onBoth(t, func(t *testing.T, g *ground) {
+			g.stage("1", "")
+			tries := 0
+			g.hooks.beforeCreate = func() {
+				if tries++; tries <= times {
+					change(t, g.store, func(ctx context.Context, tx landfall.Tx) error {
+						_, err := tx.Skip(ctx, key("1"), "a test")
+						return err
+					})
+				}
+			}
+			g.hooks.afterCreate = func() {
+				if tries <= times {
+					change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Unskip(ctx, key("1")) })
+				}
+			}
+			if _, err := g.process("1", true); codeOf(err) != want || tries != mostRehearsals {
+				t.Errorf("skipped %d times: %s after %d tries, want %s", times, describe(err), tries, want)
+			}
+		})
+	}
+}
+
 // What happens between claim and creation is decided again in the creating
 // transaction.
 func TestBetweenClaimAndCreation(t *testing.T) {
