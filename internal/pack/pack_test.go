@@ -122,7 +122,7 @@ func TestDamageIsAnError(t *testing.T) {
 }
 
 // TestDocumentsDoNotMix packs and unpacks many accounts at once, and damaged ones
-// between them, on desks that they take over from each other.
+// between them, on boards that they take over from each other.
 func TestDocumentsDoNotMix(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {

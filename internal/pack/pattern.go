@@ -25,7 +25,7 @@ type pattern struct {
 	favourite                   [patternLength]uint16    // the number of a place that has a code, counted from 1
 	named                       [symbols]uint16          // the place of each number
 	places                      [1 << patternBits]uint16 // where five bytes stand, by their hash
-	desks                       sync.Pool
+	boards                       sync.Pool
 }
 
 var second = sync.OnceValue(func() *pattern { return newPattern(accounts2) })
@@ -41,8 +41,8 @@ func newPattern(made []byte) *pattern {
 		p.favourite[p.named[i]] = uint16(i) + 1
 	}
 	text := made[2*symbols:]
-	p.desks.New = func() any {
-		d := new(desk)
+	p.boards.New = func() any {
+		d := new(board)
 		copy(d.text[:patternLength], text)
 		return d
 	}

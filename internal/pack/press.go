@@ -57,10 +57,10 @@ const (
 	longEnough = 24
 )
 
-// desk is what pressing one document needs. The pattern stands at the beginning
+// board is what pressing one document needs. The pattern stands at the beginning
 // of the text for good; documents come behind it. Places in the text are kept
 // in 16 bits wherever the machine is to know that they are within it.
-type desk struct {
+type board struct {
 	text  page
 	seen  [1 << documentBits]uint32
 	round uint32 // what is in seen of another one is of another document
@@ -80,8 +80,8 @@ func hash(word uint64, width uint) uint64 { return (word << 24) * 889523592379 >
 
 // press appends the pressed form of a document to dst.
 func (p *pattern) press(dst, document []byte) []byte {
-	d := p.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
-	defer p.desks.Put(d)
+	d := p.boards.Get().(*board) //nolint:forcetypeassert // the pool makes nothing else
+	defer p.boards.Put(d)
 	end := patternLength + copy(d.text[patternLength:], document)
 	if d.round++; d.round == 1<<16 {
 		d.seen, d.round = [1 << documentBits]uint32{}, 1
@@ -121,7 +121,7 @@ func (p *pattern) press(dst, document []byte) []byte {
 // look finds a place that reads like the one at hand and how far; the length is
 // 0 when it knows none. Of two the longer counts, unless it is hardly longer: the
 // pattern's is cheaper.
-func (p *pattern) look(d *desk, at, end int) (found, length int) {
+func (p *pattern) look(d *board, at, end int) (found, length int) {
 	word := d.text.load(at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot

@@ -11,8 +11,8 @@ func (p *pattern) unpress(pressed []byte) ([]byte, error) {
 	if width <= 0 || length > longestPressed {
 		return nil, errDamaged
 	}
-	d := p.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
-	defer p.desks.Put(d)
+	d := p.boards.Get().(*board) //nolint:forcetypeassert // the pool makes nothing else
+	defer p.boards.Put(d)
 	in := newReader(&d.out, pressed[width:])
 	at, end := patternLength, patternLength+int(length)
 	for at < end && !in.over() {
