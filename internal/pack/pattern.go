@@ -25,7 +25,7 @@ type pattern struct {
 	favourite                   [patternLength]uint16    // the number of a place that has a code, counted from 1
 	named                       [symbols]uint16          // the place of each number
 	places                      [1 << patternBits]uint16 // where five bytes stand, by their hash
-	boards                       sync.Pool
+	boards                      sync.Pool
 }
 
 var second = sync.OnceValue(func() *pattern { return newPattern(accounts2) })
