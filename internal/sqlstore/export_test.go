@@ -114,14 +114,11 @@ func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []stri
 	return plan, err
 }
 
-// PlanOfNumbers is Plan for how the clerk of the search finds accounts: in a
-// long read, which is kept from sorting.
-func (s *Store) PlanOfNumbers(ctx context.Context, numbers ...string) (plan []string, err error) {
+// PlanOfTold is Plan for how the clerk of the search finds accounts: in a long read,
+// which is kept from sorting.
+func (s *Store) PlanOfTold(ctx context.Context) (plan []string, err error) {
 	err = s.stream(ctx, func(v *view) error {
-		these, list, err := among(v, "text", numbers)
-		if err == nil {
-			plan, err = v.plan(ctx, numberedText(these), list)
-		}
+		plan, err = v.plan(ctx, toldText, 0, 1000, 400)
 		return err
 	})
 	return plan, err
@@ -265,12 +262,19 @@ type Keyed struct {
 	Wanted     []any
 }
 
-// KeyedStatements are those that only look.
+// KeyedStatements are those that only look, or do so without what they hold.
 func KeyedStatements() []Keyed {
 	two := []any{"S", "1", "T", "S", "2", "T"}
 	return []Keyed{
 		{"the reasons of a staging", reasons.arrays, []any{"{S,S}", "{1,2}"}},
 		{"the reasons of a claim", claimReasons[2], two},
 		{"a look", looks.arrays, []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"what is taken back", unheld(importedHeld[2]), []any{"S", "1", "S", "2"}},
 	}
 }
+
+// StandingText is how the clerk of the search holds accounts, which are an array.
+func StandingText() string { return unheld(standingText(" = ANY ($1::bigint[])")) }
+
+// unheld is a query that a reader may ask.
+func unheld(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

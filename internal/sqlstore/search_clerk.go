@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"slices"
 
@@ -115,54 +116,41 @@ func (v *view) formerAccounts(ctx context.Context, state clerkState) (ids []int6
 	return ids, ids[len(ids)-1], err
 }
 
-// numberedText finds the accounts of some numbers. It asks for no order: a long read
-// is kept from sorting, and the database would walk through every process there is to
-// give a few of them in order.
-func numberedText(among string) string {
-	return `SELECT p.id FROM process p WHERE p.account_number IS NOT NULL AND p.account_number` + among
-}
+// toldText reads events with the accounts they are about, each looked up by its key.
+// By their numbers they would be found as well, but a PostgreSQL that has looked at its
+// tables while everything was staged and nothing created believes that next to no
+// process has a number, and goes through all that do for each batch of a long run.
+const toldText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
+	FROM event e LEFT JOIN supplier s ON s.code = e.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = e.external
+	WHERE e.id > $1 AND e.id <= $2 ORDER BY e.id LIMIT $3`
 
 // newAccounts gives the accounts that the next events say were created, and are
 // still there.
 func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64) (ids []int64, after int64, err error) {
-	type told struct {
-		id     int64
-		number string
-	}
-	events, err := collect(ctx, v.session, func(scan scanner, one *told) error {
+	events, err := collect(ctx, v.session, func(scan scanner, event *int64) error {
 		var kind landfall.EventType
-		err := scan(&one.id, &kind, &one.number)
-		if kind != landfall.EventImportCompleted {
-			one.number = ""
+		var told string
+		var id sql.NullInt64
+		var number sql.NullString
+		err := scan(event, &kind, &told, &id, &number)
+		// Another number is another account's, which has an event of its own.
+		if err == nil && kind == landfall.EventImportCompleted && number.Valid && number.String == told {
+			ids = append(ids, id.Int64)
 		}
 		return err
-	}, `SELECT id, type, account_number FROM event WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
-		state.eventAfter, complete, int64(enterBatch))
+	}, toldText, state.eventAfter, complete, int64(enterBatch))
 	if err != nil || len(events) == 0 {
 		return nil, state.eventAfter, err
 	}
-	after = events[len(events)-1].id
+	after = events[len(events)-1]
 	// Numbers of events have gaps. All there are up to the mark have been seen, also
 	// where the last ones are missing.
 	if len(events) < enterBatch {
 		after = max(after, complete)
 	}
-	var numbers []string
-	for _, event := range events {
-		if event.number != "" {
-			numbers = append(numbers, event.number)
-		}
-	}
-	if len(numbers) == 0 {
-		return nil, after, nil
-	}
-	among, list, err := among(v, "text", numbers)
-	if err != nil {
-		return nil, 0, err
-	}
-	ids, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) }, numberedText(among), list)
 	slices.Sort(ids)
-	return ids, after, err
+	return ids, after, nil
 }
 
 // enter writes terms and, with the last of a batch, how far the clerk is. It
@@ -211,12 +199,18 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 		return nil, err
 	}
 	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
-		`SELECT held.id, held.account_number FROM process held WHERE held.account_number IS NOT NULL AND held.erased_at IS NULL
-			AND held.id`+these+` ORDER BY held.id {hold}`, list)
+		standingText(these), list)
 	for _, one := range found {
 		standing[one.id] = one.item
 	}
 	return standing, err
+}
+
+// standingText asks for the state and not for a number: there is an index of all
+// processes with one, and PostgreSQL would now and then take that.
+func standingText(among string) string {
+	return `SELECT held.id, held.account_number FROM process held
+		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`
 }
 
 // among writes the condition that something is one of a list, which PostgreSQL

@@ -6,12 +6,13 @@ import (
 	"landfall"
 )
 
-// importedHeld finds the accounts of a batch by their processes and holds those.
+// importedHeld finds the accounts of a batch by their processes and holds those. It asks
+// for the state and not for a number, as standingText does.
 var importedHeld = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
 	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
-	WHERE held.account_number IS NOT NULL ORDER BY held.id {hold}`)
+	WHERE held.state = 'imported' ORDER BY held.id {hold}`)
 
 // holdImported takes the accounts that exist out of open. One with another
 // number than was asked for is not the one that was meant.
