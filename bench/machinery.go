@@ -56,6 +56,31 @@ func (m *machinery) close() {
 	_ = os.RemoveAll(m.folder)
 }
 
+// clear removes what a measurement has left but its figures: the databases of all
+// of them together would be more than a usual disk holds.
+func (m *machinery) clear(ctx context.Context) error {
+	databases, err := m.lines(ctx, m.postgres.URL, `SELECT datname FROM pg_database WHERE datname LIKE 'bench\_%'`)
+	if err != nil {
+		return err
+	}
+	for _, name := range databases {
+		if err := m.psql(ctx, m.postgres.URL, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	left, err := os.ReadDir(m.folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range left {
+		// Profiles are joined at the end, and the program serves the next one.
+		if path := filepath.Join(m.folder, entry.Name()); path != m.program && !strings.HasPrefix(entry.Name(), pieceName) {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return err
+}
+
 // service is a running landfall with a supplier and a token to use it.
 type service struct {
 	address  string

@@ -197,6 +197,9 @@ func run(ctx context.Context, p plan) error {
 		// A measurement that fails ends the run: a page with a line missing would look like a
 		// whole one.
 		result, err := m.run(ctx, p, machinery)
+		if err == nil {
+			err = machinery.clear(ctx)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}

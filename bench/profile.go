@@ -21,7 +21,10 @@ type profiler struct {
 	folder string
 }
 
-const secondsOfPiece = "3"
+const (
+	secondsOfPiece = "3"
+	pieceName      = "piece-" // and some letters
+)
 
 // watch takes pieces until the server at an address is gone.
 func (p *profiler) watch(ctx context.Context, address string) {
@@ -50,7 +53,7 @@ func (p *profiler) piece(ctx context.Context, from string) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s", from, answer.Status)
 	}
-	file, err := os.CreateTemp(p.folder, "piece-*.pb.gz")
+	file, err := os.CreateTemp(p.folder, pieceName+"*.pb.gz")
 	if err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (p *profiler) piece(ctx context.Context, from string) error {
 
 // join makes one profile of all pieces.
 func (p *profiler) join(ctx context.Context, into string) error {
-	pieces, err := filepath.Glob(filepath.Join(p.folder, "piece-*.pb.gz"))
+	pieces, err := filepath.Glob(filepath.Join(p.folder, pieceName+"*.pb.gz"))
 	if err != nil || len(pieces) == 0 {
 		return fmt.Errorf("no server was busy for %s seconds: %w", secondsOfPiece, err)
 	}
