@@ -17,8 +17,9 @@ const (
 	mostLines = 3072
 	mostBytes = 6 << 20
 	// usualCrew is how many workers a request has. Nearly all of them wait for
-	// the database, which does the work of many together.
-	usualCrew = 128
+	// the database, which does the work of many together: two batches of what it
+	// takes at most.
+	usualCrew = 512
 )
 
 // crews are smaller where a line is more than a wait for the database, or where
@@ -36,6 +37,7 @@ type stream struct {
 	running sync.WaitGroup
 	spool   *spool
 	ready   chan *entry
+	taking  sync.Mutex   // by whoever makes a bundle
 	moved   atomic.Int64 // grows whenever the caller sends or takes something
 	reading atomic.Bool  // we wait for the caller
 	// lastDone is when a line was done, in microseconds.

@@ -18,15 +18,17 @@ const (
 	// is cheaper, and bundleInCompany how many while others wait for it.
 	bundle          = 512
 	bundleInCompany = 8
+	// A transaction costs nearly the same for one line as for a hundred, so the
+	// next one is waited for so long, and the last one so long in all.
+	nextOfBundle = time.Millisecond
+	lastOfBundle = 10 * time.Millisecond
 )
 
 // work does lines until there are no more.
 func (t *stream) work(ctx context.Context) {
 	w := worker{stream: t, ctx: ctx, cancel: func() {}}
 	defer func() { w.cancel() }()
-	for e := range t.ready {
-		w.lines = append(w.lines[:0], e)
-		w.gather()
+	for w.take() {
 		for len(w.lines) > 0 {
 			t.inTurn(ctx, len(w.lines) > 1 || t.request.Verb.Together(), w.do)
 		}
@@ -45,26 +47,56 @@ type worker struct {
 	scratch []byte
 }
 
-// gather takes up further lines that are ready, where many are cheaper.
-func (w *worker) gather() {
+// take waits for the next line, and for those behind it where many are cheaper. It
+// says whether there are any.
+func (w *worker) take() bool {
+	w.lines = w.lines[:0]
 	if !w.request.Verb.Together() {
-		return
+		e, more := <-w.ready
+		w.lines = append(w.lines, e)
+		return more
 	}
+	// One worker at a time: several would share out what arrives, and each begin
+	// with a line or two.
+	w.taking.Lock()
+	defer w.taking.Unlock()
+	e, more := <-w.ready
+	if more {
+		w.lines = append(w.lines, e)
+		w.gather()
+	}
+	return more
+}
+
+// gather takes up further lines, as long as they come one soon after the other.
+func (w *worker) gather() {
 	most := bundle
 	if w.Busy() {
 		most = bundleInCompany
 	}
+	end := time.Now().Add(lastOfBundle)
 	for len(w.lines) < most {
-		select {
-		case e, more := <-w.ready:
-			if !more {
-				return
-			}
-			w.lines = append(w.lines, e)
-		default:
+		if len(w.ready) == 0 && !w.awaited(end) {
 			return
 		}
+		e, more := <-w.ready
+		if !more {
+			return
+		}
+		w.lines = append(w.lines, e)
 	}
+}
+
+// awaited waits for the next line, and says whether it may be here.
+func (w *worker) awaited(end time.Time) bool {
+	now := time.Now()
+	for soon := now.Add(nextOfBundle); now.Before(soon) && now.Before(end); now = time.Now() {
+		time.Sleep(nextOfBundle / 10)
+		if len(w.ready) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // do answers the lines it has. Those of the same accounts that waited for them
@@ -191,7 +223,7 @@ func (t *stream) panicked(ctx context.Context, e *entry, fault any) {
 
 // reuse keeps the memory of an answer that was written into our own.
 func reuse(scratch, body, sent []byte) []byte {
-	const most = 64 << 10
+	const most = 16 << 10 // of hundreds of workers
 	if cap(body) > cap(scratch) && cap(body) <= most && !within(body, sent) {
 		return body[:0]
 	}

@@ -12,7 +12,7 @@ const (
 	// In company a batch is short and done alone, and whoever did it leaves its
 	// turn unused for as long as it took: single calls find processors and
 	// database free every other moment.
-	widthInCompany = width / 4
+	widthInCompany = width / 8
 	longestRest    = 50 * time.Millisecond
 	// longestTurn is after how long a batch that waits for somebody outside no
 	// longer keeps the others from theirs.

@@ -57,24 +57,17 @@ func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 		if value != nil && !p.takes(value) {
 			return nil, fmt.Errorf("a column of kind %d holds a %T", uint32(p), value)
 		}
-		switch value := value.(type) {
-		case nil:
+		if value == nil {
 			buf[none+3] = 1
-			buf = word(buf, ^uint32(0))
-		case int64:
-			buf = binary.BigEndian.AppendUint64(word(buf, 8), uint64(value)) //nolint:gosec // as it is
-		case string:
-			buf = append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
-		case []byte:
-			buf = append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
-		case bool:
-			buf = append(word(buf, 1), 0)
-			if value {
-				buf[len(buf)-1] = 1
-			}
 		}
+		buf = appendValue(buf, value)
 	}
 	return buf, nil
+}
+
+// elements are the kinds of values by the names that PostgreSQL gives them.
+var elements = map[string]columnPlan{
+	"bigint": pgtype.Int8OID, "text": pgtype.TextOID, "json": pgtype.JSONOID, "boolean": pgtype.BoolOID, "bytea": pgtype.ByteaOID,
 }
 
 // takes says whether a value is of the kind, since its bytes would be read as that.
@@ -90,6 +83,25 @@ func (p columnPlan) takes(value any) (ours bool) {
 		_, ours = value.([]byte)
 	}
 	return ours
+}
+
+// appendValue writes a value behind its length, as PostgreSQL reads those of its own
+// kinds; none has no length.
+func appendValue(buf []byte, value any) []byte {
+	switch value := value.(type) {
+	case int64:
+		return binary.BigEndian.AppendUint64(word(buf, 8), uint64(value)) //nolint:gosec // as it is
+	case string:
+		return append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
+	case []byte:
+		return append(word(buf, uint32(len(value))), value...) //nolint:gosec // of memory
+	case bool:
+		if value {
+			return append(word(buf, 1), 1)
+		}
+		return append(word(buf, 1), 0)
+	}
+	return word(buf, ^uint32(0))
 }
 
 // word appends four bytes in the order of the network.

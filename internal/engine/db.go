@@ -98,8 +98,9 @@ type machine interface {
 	close() error
 }
 
-// share says how many lanes may do the same at once.
+// share says how many lanes may do the same at once, and how much of it each.
 type share struct {
+	calls   int // in a batch of many
 	batches int // of one kind of work
 	patient int // calls that wait for somebody else's lock
 	updates int

@@ -3,7 +3,7 @@ package engine
 import "os"
 
 // BatchSizes are the classes in which batches are counted: up to so many calls.
-var BatchSizes = [...]int{1, 2, 4, 8, 16, 32, LongestBatch}
+var BatchSizes = [...]int{1, 2, 4, 8, 16, 32, LongestBatch, longestMany}
 
 // PoolFigures is how a number of connections is used.
 type PoolFigures struct {

@@ -60,6 +60,13 @@ func (db *DB) Join(run func(context.Context, *Tx, []*Call) error) *Kind {
 	return db.kind(run, LongestBatch, db.machine.share().batches)
 }
 
+// JoinMany is Join for work of which a server takes more at once: the rows of
+// many small calls cost it less each in a longer batch.
+func (db *DB) JoinMany(run func(context.Context, *Tx, []*Call) error) *Kind {
+	share := db.machine.share()
+	return db.kind(run, share.calls, share.batches)
+}
+
 // kind makes a kind with its shadow for patient calls: they go through the
 // same function, one at a time, and may use only a part of the lanes, so that
 // a row that is locked for long holds up nobody but those who want it.

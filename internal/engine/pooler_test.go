@@ -40,6 +40,12 @@ func TestPooler(t *testing.T) {
 			if answered, err := r.crowd(t.Context(), "", 32); err != nil || answered != 32 {
 				t.Errorf("%d of 32, %v", answered, err)
 			}
+			// A copy is a command of its own kind to a pooler.
+			if err := r.Update(t.Context(), "", func(tx *Tx) error {
+				return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"copied", int64(0)})
+			}); err != nil {
+				t.Error(err)
+			}
 			limited(t, r, server)
 		})
 	}

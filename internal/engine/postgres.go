@@ -98,7 +98,7 @@ func (m *postgres) check(ctx context.Context) error {
 // never has all the lanes.
 func (m *postgres) share() share {
 	third := max(1, cap(m.writes.slots)/3)
-	return share{batches: 2, patient: third, updates: third}
+	return share{calls: longestMany, batches: 2, patient: third, updates: third}
 }
 
 // embedded is false: many replicas may share the server.

@@ -6,8 +6,10 @@ import (
 )
 
 const (
-	// LongestBatch is the most calls that share a batch.
+	// LongestBatch is the most calls that share a batch, and longestMany the most of
+	// those that a server takes more of.
 	LongestBatch = 64
+	longestMany  = 4 * LongestBatch
 	// heaviestBatch bounds the bytes of a batch.
 	heaviestBatch = 4 << 20
 	// heavy work goes alone, so that nobody waits for it who need not.

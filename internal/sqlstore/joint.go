@@ -25,7 +25,17 @@ type call[W, O any] struct {
 // keys, sorted, and sets what became of each call. An error is the whole
 // batch's. It may be called again with the same calls.
 func newJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
-	return &joint[W, O]{s.db.Join(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+	return &joint[W, O]{s.db.Join(travelling(s, run))}
+}
+
+// newLongJoint is newJoint for what is done in longer batches where arrays are taken.
+func newLongJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
+	return &joint[W, O]{s.db.JoinMany(travelling(s, run))}
+}
+
+// travelling is how the engine calls a verb.
+func travelling[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) func(context.Context, *engine.Tx, []*engine.Call) error {
+	return func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		batch := make([]*call[W, O], len(calls))
 		for i, one := range calls {
 			batch[i] = one.Work.(*call[W, O]) //nolint:forcetypeassert // join made it
@@ -33,7 +43,7 @@ func newJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) 
 		// One order for everybody, so that two lanes never wait for each other.
 		slices.SortFunc(batch, func(a, b *call[W, O]) int { return compareKeys(a.key, b.key) })
 		return run(s.tx(t), ctx, batch)
-	})}
+	}
 }
 
 // join hands a call to the engine and waits for what becomes of it.

@@ -183,7 +183,7 @@ func (s *Store) join() {
 	s.creations = newJoint(s, vouched(&s.vouchers, creator, s.create))
 	s.rehearsals = newJoint(s, vouched(&s.vouchers, creator, s.rehearse))
 	s.releases = newJoint(s, s.release)
-	s.postings = newJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
+	s.postings = newLongJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
 	s.groupClaims = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
 	s.groupLooks = newGroup(s, longestGroup, vouched(&s.vouchers, claimant, (*tx).look))
 	s.groupCounted = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))

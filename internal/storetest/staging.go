@@ -95,6 +95,55 @@ var stagings = []check{
 			t.Errorf("nothing is %+v", got)
 		}
 	}},
+	// A long book is new for a long time, so that a store may take it that the next
+	// accounts are new as well, and then one of them is not, or was refused before, or
+	// the supplier has closed. Nobody may notice by the answers, nor by the sums.
+	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
+		supply(t, store)
+		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
+		send := func(from, to int, content string, want func(int) landfall.StageOutcome) {
+			t.Helper()
+			var given []landfall.Staging
+			for i := from; i < to; i++ {
+				given = append(given, document(at(i), content))
+			}
+			for i, result := range store.StageAll(t.Context(), given) {
+				if result.Err != nil || result.StageOutcome != want(from+i) {
+					t.Errorf("number %d: %+v, want %+v", from+i, result, want(from+i))
+				}
+			}
+		}
+		first := func(int) landfall.StageOutcome {
+			return landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1}
+		}
+		send(0, 150, "one", first)
+		send(150, 300, "one", first)
+		send(299, 500, "two", func(number int) landfall.StageOutcome {
+			if number == 299 {
+				return landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: 2}
+			}
+			return first(number)
+		})
+		if err := store.Refuse(t.Context(), landfall.Refusal{Key: at(600), Failure: landfall.Failure{Code: "x"}}); err != nil {
+			t.Fatal(err)
+		}
+		if refused := tallied(t, store).Refused; refused != 1 {
+			t.Errorf("%d are refused", refused)
+		}
+		send(500, 700, "one", first)
+		found := tallied(t, store)
+		if found.Refused != 0 {
+			t.Errorf("%d are refused", found.Refused)
+		}
+		sums(t, found, landfall.StandsPending, 700, landfall.Figures{Accounts: 1})
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		send(600, 900, "three", func(int) landfall.StageOutcome { return landfall.StageOutcome{Verdict: landfall.RefusedSupplier} })
+		if history := revisions(t, store, at(299)); len(history) != 2 || !bytes.Equal(history[1].Document, document(at(299), "two").Document) {
+			t.Errorf("the history is %+v", history)
+		}
+	}},
 	// When a supplier and an operator disagree about what was sent, the history
 	// decides. The third content is that of the first: it is compared with the newest
 	// revision alone, or somebody who goes back to what he sent before would be told
