@@ -157,24 +157,9 @@ func TestCopiesHoldTheirKinds(t *testing.T) {
 
 // TestEveryExchangeOfACopyLost loses each of them in turn.
 func TestEveryExchangeOfACopyLost(t *testing.T) {
-	proxy := pgtest.NewProxy(t, pgtest.URL(t))
-	r := enter(t, proxy.URL, Options{})
-	for _, request := range []bool{false, true} {
-		for n := int64(1); n < 20; n++ {
-			name := fmt.Sprint(request, n)
-			before := proxy.Lost()
-			proxy.Lose(n, request)
-			err := r.Update(t.Context(), "", func(tx *Tx) error {
-				return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)})
-			})
-			proxy.Lose(0, false)
-			count, trouble := r.count(t.Context(), name)
-			if trouble != nil || err == nil && count != 1 || err != nil && count != 0 {
-				t.Errorf("exchange %d lost: told %v, it is there %d times, %v", n, err, count, trouble)
-			}
-			if proxy.Lost() == before {
-				break
-			}
-		}
-	}
+	loseEach(t, func(r *room, name string) error {
+		return r.Update(t.Context(), "", func(tx *Tx) error {
+			return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)})
+		})
+	})
 }

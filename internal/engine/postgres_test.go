@@ -50,6 +50,13 @@ func losing(t testing.TB, options Options) error {
 
 // TestEveryExchangeLost loses each exchange of a single write in turn.
 func TestEveryExchangeLost(t *testing.T) {
+	loseEach(t, func(r *room, name string) error { return r.put(t.Context(), "t", name) })
+}
+
+// loseEach loses each exchange of a write in turn, and holds what the caller was told
+// against what is there.
+func loseEach(t *testing.T, write func(r *room, name string) error) {
+	t.Helper()
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
 	r := enter(t, proxy.URL, Options{})
 	for _, request := range []bool{false, true} {
@@ -57,7 +64,7 @@ func TestEveryExchangeLost(t *testing.T) {
 			name := fmt.Sprint(request, n)
 			before := proxy.Lost()
 			proxy.Lose(n, request)
-			err := r.put(t.Context(), "t", name)
+			err := write(r, name)
 			proxy.Lose(0, false)
 			count, trouble := r.count(t.Context(), name)
 			if trouble != nil || err == nil && count != 1 || err != nil && count != 0 {
