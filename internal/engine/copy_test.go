@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"sync"
 	"testing"
-	"testing/iotest"
+	"time"
 
 	"landfall/internal/pgtest"
 )
@@ -38,10 +37,10 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	copied := func(ctx context.Context) error {
 		return r.Update(ctx, "", func(tx *Tx) error {
 			// The first statement of a transaction, as it happens.
-			if err := tx.Copy(ctx, copiedText, copiedKinds, rows); err != nil {
+			if err := tx.Copy(ctx, Copied{copiedText, copiedKinds, rows}); err != nil {
 				return err
 			}
-			return tx.Copy(ctx, copiedText, copiedKinds, nil)
+			return tx.Copy(ctx, Copied{copiedText, copiedKinds, nil})
 		})
 	}
 	if err := r.Update(t.Context(), "", func(tx *Tx) error {
@@ -101,37 +100,78 @@ func value[T any](from *T) any {
 	return *from
 }
 
-// TestCopiesAreTheSameInPieces reads rows in pieces of every size.
-func TestCopiesAreTheSameInPieces(t *testing.T) {
-	rows := []any{int64(1), "a text", []byte("some bytes"), int64(2), nil, []byte(nil), int64(3), strings.Repeat("long ", 20), []byte{1}}
-	all := func(read func(io.Reader) io.Reader) []byte {
-		text, err := io.ReadAll(read(&copying{rows: rows, width: 3}))
-		if err != nil {
-			t.Fatal(err)
+// TestTablesAreCopiedTogether sends several tables at once. When one is refused, that is
+// the reason given, nothing of any is kept, and the connection is good for the next one.
+func TestTablesAreCopiedTogether(t *testing.T) {
+	r := enter(t, pgtest.URL(t), Options{Connections: 5})
+	long := strings.Repeat("x", pieceSize)
+	table := func(rows ...any) Copied {
+		return Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, rows}
+	}
+	copied := func(tables ...Copied) error {
+		return r.Update(t.Context(), "", func(tx *Tx) error { return tx.Copy(t.Context(), tables...) })
+	}
+	if err := copied(table("first", int64(0), "second", int64(0)), table(), table("third", int64(0))); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 { // on every connection there is
+		err := copied(table("fourth", int64(0)), table("second", int64(0)), table("fourth", int64(0), "fifth", int64(0)))
+		if !NotUnique(err) {
+			t.Errorf("a row that is there was %v", err)
 		}
-		return text
-	}
-	whole := all(func(r io.Reader) io.Reader { return r })
-	if !bytes.HasPrefix(whole, []byte(copyHeader)) || !bytes.HasSuffix(whole, []byte{1, 0xff, 0xff}) {
-		t.Errorf("%q", whole)
-	}
-	if one := all(iotest.OneByteReader); !bytes.Equal(one, whole) {
-		t.Errorf("%q by the byte, %q as a whole", one, whole)
-	}
-	for size := 1; size < 200; size++ {
-		if got := all(func(r io.Reader) io.Reader { return inPieces{r, size} }); !bytes.Equal(got, whole) {
-			t.Errorf("%q in pieces of %d, %q as a whole", got, size, whole)
+		err = copied(table("fourth", int64(0)), Copied{`COPY item (name) FROM STDIN (FORMAT binary)`, []string{"bytea"}, []any{[]byte{0xff}}},
+			table(long, int64(0)))
+		if err == nil || NotUnique(err) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("a name that is no text was %v", err)
 		}
+	}
+	for name, want := range map[string]int{"first": 1, "second": 1, "third": 1, "fourth": 0, "fifth": 0} {
+		if count, err := r.count(t.Context(), name); err != nil || count != want {
+			t.Errorf("%s is there %d times, %v", name, count, err)
+		}
+	}
+	if err := r.works(t.Context(), "afterwards"); err != nil {
+		t.Error(err)
 	}
 }
 
-// inPieces reads no more than so many bytes at a time.
-type inPieces struct {
-	io.Reader
-	size int
+// TestACopyIsGivenUp leaves in the middle of one that waits for a lock. What the server
+// then says must not be taken for the answer to something else.
+func TestACopyIsGivenUp(t *testing.T) {
+	server := pgtest.URL(t)
+	r := enter(t, server, Options{Connections: 5, Limits: Limits{Lock: 20 * time.Second, Silence: time.Minute}})
+	locked, leave := make(chan struct{}), make(chan struct{})
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		if err := r.Update(t.Context(), "holder", func(tx *Tx) error {
+			_, err := tx.Exec(t.Context(), `LOCK TABLE item`)
+			close(locked)
+			<-leave
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-locked
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	err := r.Update(ctx, "", func(tx *Tx) error {
+		return tx.Copy(ctx, Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"given up", int64(0)}})
+	})
+	if err == nil {
+		t.Error("it was not given up")
+	}
+	close(leave)
+	holding.Wait()
+	for i := range 10 { // on every connection there is
+		if err := r.works(t.Context(), fmt.Sprint("afterwards ", i)); err != nil {
+			t.Error(err)
+		}
+	}
+	if count, err := r.count(t.Context(), "given up"); err != nil || count != 0 {
+		t.Errorf("it is there %d times, %v", count, err)
+	}
 }
-
-func (p inPieces) Read(into []byte) (int, error) { return p.Reader.Read(into[:min(p.size, len(into))]) }
 
 // TestCopiesHoldTheirKinds refuses a value that would arrive as something else, and to
 // copy into a file at all.
@@ -140,7 +180,7 @@ func TestCopiesHoldTheirKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := enter(t, database, Options{})
 			err := r.Update(t.Context(), "", func(tx *Tx) error {
-				return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"a", "8letters"})
+				return tx.Copy(t.Context(), Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"a", "8letters"}})
 			})
 			if err == nil || errors.Is(err, ErrUnavailable) {
 				t.Errorf("it was %v", err)
@@ -159,7 +199,7 @@ func TestCopiesHoldTheirKinds(t *testing.T) {
 func TestEveryExchangeOfACopyLost(t *testing.T) {
 	loseEach(t, func(r *room, name string) error {
 		return r.Update(t.Context(), "", func(tx *Tx) error {
-			return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)})
+			return tx.Copy(t.Context(), Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)}})
 		})
 	})
 }

@@ -40,14 +40,35 @@ func TestPooler(t *testing.T) {
 			if answered, err := r.crowd(t.Context(), "", 32); err != nil || answered != 32 {
 				t.Errorf("%d of 32, %v", answered, err)
 			}
-			// A copy is a command of its own kind to a pooler.
-			if err := r.Update(t.Context(), "", func(tx *Tx) error {
-				return tx.Copy(t.Context(), `COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"copied", int64(0)})
-			}); err != nil {
-				t.Error(err)
-			}
+			copiedThrough(t, r)
 			limited(t, r, server)
 		})
+	}
+}
+
+// copiedThrough checks that a pooler keeps several copies at once apart from each other
+// and from what comes behind: they are commands of their own kind to it.
+func copiedThrough(t *testing.T, r *room) {
+	t.Helper()
+	copied := func(names ...string) error {
+		return r.Update(t.Context(), "", func(tx *Tx) error {
+			var tables []Copied
+			for _, name := range names {
+				tables = append(tables, Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)}})
+			}
+			return tx.Copy(t.Context(), tables...)
+		})
+	}
+	for i := range 12 { // whichever connection of the pooler it is
+		if err := copied(fmt.Sprint("copied ", i), fmt.Sprint("copied too ", i)); err != nil {
+			t.Error(err)
+		}
+		if err := copied(fmt.Sprint("new ", i), fmt.Sprint("copied ", i), fmt.Sprint("new too ", i)); !NotUnique(err) {
+			t.Errorf("what is there was %v", err)
+		}
+		if count, err := r.count(t.Context(), fmt.Sprint("new too ", i)); err != nil || count != 0 {
+			t.Errorf("what was refused is there %d times, %v", count, err)
+		}
 	}
 }
 

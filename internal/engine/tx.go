@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +18,7 @@ type Rows interface {
 type runner interface {
 	query(ctx context.Context, text string, args []any) (Rows, error)
 	exec(ctx context.Context, text string, args []any) (int64, error)
-	copy(ctx context.Context, text string, rows io.Reader) (int64, error)
+	copy(ctx context.Context, tables []Copied) (int64, error)
 }
 
 // Tx is one open transaction. All SQL passes through it, so that every text

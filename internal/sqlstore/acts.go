@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"landfall"
 )
@@ -28,6 +30,19 @@ var auditTable = &table{
 		`) INSERT INTO audit (at, `+auditColumns+`) SELECT {now}, `+auditColumns+` FROM w`),
 	before: `INSERT INTO audit (at, ` + auditColumns + `) SELECT {now}, ` + auditColumns + ` FROM (`,
 	after:  `) AS w (` + auditColumns + `)`,
+}
+
+// timedAuditTable is the audit for whoever has asked the database for its time already:
+// rows that need nothing more from it can be copied.
+var timedAuditTable = newTable("audit", append([]string{"at bigint"}, strings.Split(strings.ReplaceAll(auditColumns, ",", " text,")+" text", ", ")...)...)
+
+// timed gives entries of the audit with their time.
+func (p *pile) timed(at int64) *pile {
+	timed := &pile{table: timedAuditTable}
+	for entry := range slices.Chunk(p.rows, p.width()) {
+		timed.add(append([]any{at}, entry...)...)
+	}
+	return timed
 }
 
 // auditColumns are in the order in which addAudit gives their values.

@@ -97,11 +97,9 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 			return err
 		}
 	}
-	for _, p := range piles {
-		if t.engine.Arrays() && p.table.copied != "" && len(p.rows) >= fewestCopied*p.width() {
-			if err := t.copy(ctx, p); err != nil {
-				return err
-			}
+	if t.engine.Arrays() {
+		if err := t.copyLong(ctx, piles); err != nil {
+			return err
 		}
 	}
 	for t.engine.Arrays() && slices.ContainsFunc(piles, func(p *pile) bool { return len(p.rows) > 0 }) {
@@ -131,11 +129,38 @@ func (t *tx) write(ctx context.Context, piles ...*pile) error {
 	return nil
 }
 
-// copy takes a whole pile, where rows are simply added.
-func (t *tx) copy(ctx context.Context, p *pile) error {
-	rows := p.rows
-	p.rows = nil
-	return known(t.engine.Copy(ctx, p.table.copied, p.table.kinds, rows))
+// copyLong copies those piles for which it is worth it, all in one exchange. Where nothing
+// would be left to be written otherwise, the short ones go along.
+func (t *tx) copyLong(ctx context.Context, piles []*pile) error {
+	long, all := false, true
+	for _, p := range piles {
+		long = long || p.copied(fewestCopied)
+		all = all && (len(p.rows) == 0 || p.copied(1))
+	}
+	if !long {
+		return nil
+	}
+	fewest := fewestCopied
+	if all {
+		fewest = 1
+	}
+	var tables []engine.Copied
+	for _, p := range piles {
+		if p.copied(fewest) {
+			tables = append(tables, engine.Copied{Text: p.table.copied, Kinds: p.table.kinds, Rows: p.rows})
+			p.rows = nil
+		}
+	}
+	return known(t.engine.Copy(ctx, tables...))
+}
+
+// copied says whether a pile is copied if so many rows are worth it. There are tables
+// whose rows are written in no other way.
+func (p *pile) copied(fewest int) bool {
+	if p.table.before == "" {
+		fewest = 1
+	}
+	return p.table.copied != "" && len(p.rows) >= fewest*p.width()
 }
 
 // writeArrays takes as much off each pile as one statement may hold, and puts

@@ -107,7 +107,8 @@ var reasons = newBatch(`
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	open := unsettle(batch)
-	done := staged{kept: pile{table: stagingTable, rows: make([]any, 0, len(stagingTable.kinds)*len(batch))}}
+	done := staged{newcomers: pile{table: newcomerTable}, kept: pile{table: stagingTable}}
+	done.kept.room(len(batch))
 	if err := t.welcome(ctx, open, &done); err != nil {
 		return err
 	}
@@ -126,28 +127,46 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 			}
 		}
 	}
-	return done.write(ctx, t)
+	err := done.write(ctx, t)
+	if done.at > 0 {
+		err = t.mistaken(err)
+	}
+	return err
 }
 
 // staged is what follows from accounts that were staged, until it is written.
 type staged struct {
-	kept    pile
-	counted tallies
-	did     landfall.Acts
-	forgive []landfall.Key // accounts that had been refused before
+	newcomers pile  // to be copied
+	at        int64 // when those came, 0 without any
+	kept      pile
+	counted   tallies
+	did       landfall.Acts
+	forgive   []landfall.Key // accounts that had been refused before
 }
 
 // add takes down one account.
 func (s *staged) add(one *stageCall, process, revision, at int64) {
-	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
+	s.did.Add(one.wanted.By, "account.stage", one.key, revisionText(revision))
 	s.kept.add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+}
+
+// revisionText says in the audit which one it was. Nearly all are the first.
+func revisionText(revision int64) string {
+	if revision == 1 {
+		return "revision 1"
+	}
+	return "revision " + strconv.FormatInt(revision, 10)
 }
 
 // write writes all of it.
 func (s *staged) write(ctx context.Context, t *tx) error {
 	if len(s.kept.rows) > 0 {
 		sums, _ := s.counted.piles()
-		if err := t.write(ctx, &s.kept, sums, actPile(&s.did)); err != nil {
+		acts := actPile(&s.did)
+		if s.at > 0 {
+			acts = acts.timed(s.at)
+		}
+		if err := t.write(ctx, &s.newcomers, &s.kept, sums, acts); err != nil {
 			return err
 		}
 	}

@@ -71,18 +71,23 @@ func (t *tx) welcome(ctx context.Context, open *openStage, done *staged) error {
 	var err error
 	switch {
 	case len(open.batch) < fewestCopied:
-		err = t.insertNew(ctx, open, done, supplier)
+		err = t.mistaken(t.insertNew(ctx, open, done, supplier))
 	case expected == strangers:
 		err = t.copyStrangers(ctx, open, done, supplier)
 	default:
 		err = t.copyNew(ctx, open, done, supplier)
 	}
+	if err == nil {
+		t.expect(expected, len(done.kept.rows)/done.kept.width(), len(open.batch))
+	}
+	return err
+}
+
+// mistaken has a batch done again when one of those that were taken for new was not.
+func (t *tx) mistaken(err error) error {
 	if engine.NotUnique(err) {
 		t.expected.Store(newcomers)
 		return engine.ErrAgain
-	}
-	if err == nil {
-		t.expect(expected, len(done.kept.rows)/done.kept.width(), len(open.batch))
 	}
 	return err
 }
@@ -108,21 +113,17 @@ func (t *tx) insertNew(ctx context.Context, open *openStage, done *staged, suppl
 	return t.admitNew(ctx, open, done, func(newcomer) {}, welcoming, supplier, externals, hashes, figures)
 }
 
-// copyNew looks and then copies.
+// copyNew looks, and has those copied that it does not find.
 func (t *tx) copyNew(ctx context.Context, open *openStage, done *staged, supplier string) error {
 	externals := make([]string, len(open.batch))
 	for i, one := range open.batch {
 		externals[i] = one.key.External
 	}
-	copied := pile{table: newcomerTable}
-	copied.room(len(open.batch))
-	if err := t.admitNew(ctx, open, done, copied.newcomer, announcing, supplier, externals); err != nil {
-		return err
-	}
-	return t.copy(ctx, &copied)
+	done.newcomers.room(len(open.batch))
+	return t.admitNew(ctx, open, done, done.newcomer, announcing, supplier, externals)
 }
 
-// copyStrangers copies without a look.
+// copyStrangers has all of them copied without a look.
 func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *staged, supplier string) error {
 	keys, err := collect(ctx, t.session, func(scan scanner, n *newcomer) error { return scan(&n.process, &n.at, &n.supplier) },
 		numbering, supplier, int64(len(open.batch)))
@@ -134,14 +135,13 @@ func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *staged, s
 	if len(keys) == 0 {
 		return t.copyNew(ctx, open, done, supplier)
 	}
-	copied := pile{table: newcomerTable}
-	copied.room(len(open.batch))
+	done.newcomers.room(len(open.batch))
 	for i, one := range open.batch {
 		keys[i].stageCall = one
 		done.admit(open, keys[i], false)
-		copied.newcomer(keys[i])
+		done.newcomer(keys[i])
 	}
-	return t.copy(ctx, &copied)
+	return nil
 }
 
 // newcomer is an account that nobody has staged before.
@@ -151,8 +151,9 @@ type newcomer struct {
 }
 
 // newcomer adds the process of a new account.
-func (p *pile) newcomer(n newcomer) {
-	p.add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
+func (s *staged) newcomer(n newcomer) {
+	s.at = n.at
+	s.newcomers.add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
 }
 
 // admit takes down a new account.
