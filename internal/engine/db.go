@@ -102,6 +102,8 @@ type machine interface {
 type share struct {
 	calls   int // in a batch of many
 	batches int // of one kind of work
+	groups  int // in a batch, of calls that bring many wishes each
+	grouped int // batches of those
 	patient int // calls that wait for somebody else's lock
 	updates int
 }

@@ -67,6 +67,12 @@ func (db *DB) JoinMany(run func(context.Context, *Tx, []*Call) error) *Kind {
 	return db.kind(run, share.calls, share.batches)
 }
 
+// JoinGroups is Join for calls that bring many wishes each.
+func (db *DB) JoinGroups(run func(context.Context, *Tx, []*Call) error) *Kind {
+	share := db.machine.share()
+	return db.kind(run, share.groups, share.grouped)
+}
+
 // kind makes a kind with its shadow for patient calls: they go through the
 // same function, one at a time, and may use only a part of the lanes, so that
 // a row that is locked for long holds up nobody but those who want it.

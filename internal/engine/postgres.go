@@ -94,11 +94,16 @@ func (m *postgres) check(ctx context.Context) error {
 }
 
 // share lets two batches of a kind be under way: while one waits for the disk,
-// the other is at work. More would make smaller batches. Who waits for locks
-// never has all the lanes.
+// the other is at work. More would make smaller batches. Groups are none the smaller
+// for that, and whoever waited for another's would come back together with him, when
+// there is too much to do at once after too little. Who waits for locks never has all the
+// lanes.
 func (m *postgres) share() share {
 	third := max(1, cap(m.writes.slots)/3)
-	return share{calls: longestMany, batches: 2, patient: third, updates: third}
+	return share{
+		calls: longestMany, batches: 2, groups: 1, grouped: min(3, max(2, cap(m.writes.slots)/2)),
+		patient: third, updates: third,
+	}
 }
 
 // embedded is false: many replicas may share the server.

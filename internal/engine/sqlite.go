@@ -194,7 +194,7 @@ func (e *embeddedFile) start(q *queue) { go e.writer.lane(q) }
 
 // share has one lane over everything, so nothing else limits anybody.
 func (e *embeddedFile) share() share {
-	return share{calls: LongestBatch, batches: 1 << 20, patient: 1 << 20, updates: 1 << 20}
+	return share{calls: LongestBatch, batches: 1 << 20, groups: LongestBatch, grouped: 1 << 20, patient: 1 << 20, updates: 1 << 20}
 }
 
 // embedded is true: one server has the file to itself.
