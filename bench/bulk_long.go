@@ -8,7 +8,7 @@ import (
 
 // shortestOfStream is how many lines are enough to take the pace of a stream: so many
 // that what waits in the buffers on the way does not count.
-const shortestOfStream = 8_000
+const shortestOfStream = 18_000
 
 // summaryLine is what comes behind the last answer and says whether everything was
 // staged.
