@@ -111,8 +111,9 @@ var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+pi
 func (x *exchange) sendCopies(tables []Copied) error {
 	kept := pieces.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
 	defer pieces.Put(kept)
-	piece, err := (*kept)[:0], error(nil)
+	piece := (*kept)[:0]
 	for _, table := range tables {
+		var err error
 		if piece, err = (&pgproto3.Query{String: table.Text}).Encode(piece); err != nil {
 			return err
 		}
