@@ -67,8 +67,8 @@ func (x *exchange) copy(ctx context.Context, tables []Copied) (int64, error) {
 		}
 	}
 	if err != nil {
-		// Nobody knows which answers are still on the way: the next one to use this
-		// connection would take them for his.
+		// Nobody knows which answers are still on the way: whoever used this connection
+		// again, if only to roll back, would wait for all of them.
 		x.failed = true
 	}
 	if refusal != nil {

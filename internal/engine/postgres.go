@@ -94,10 +94,9 @@ func (m *postgres) check(ctx context.Context) error {
 }
 
 // share lets two batches of a kind be under way: while one waits for the disk,
-// the other is at work. More would make smaller batches. Groups are none the smaller
-// for that, and whoever waited for another's would come back together with him, when
-// there is too much to do at once after too little. Who waits for locks never has all the
-// lanes.
+// the other is at work. More would make smaller batches. Groups are batches already, of
+// which more can be under way; joined they would all be answered at once, and all come
+// back at once. Who waits for locks never has all the lanes.
 func (m *postgres) share() share {
 	third := max(1, cap(m.writes.slots)/3)
 	return share{

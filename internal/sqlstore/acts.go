@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"landfall"
 )
@@ -34,7 +33,8 @@ var auditTable = &table{
 
 // timedAuditTable is the audit for whoever has asked the database for its time already:
 // rows that need nothing more from it can be copied.
-var timedAuditTable = newTable("audit", append([]string{"at bigint"}, strings.Split(strings.ReplaceAll(auditColumns, ",", " text,")+" text", ", ")...)...)
+var timedAuditTable = newTable("audit", "at bigint", "actor text", "action text", "subject text", "detail text", "source text",
+	"request_id text", "acts text")
 
 // timed gives entries of the audit with their time.
 func (p *pile) timed(at int64) *pile {

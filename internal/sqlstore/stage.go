@@ -146,16 +146,8 @@ type staged struct {
 
 // add takes down one account.
 func (s *staged) add(one *stageCall, process, revision, at int64) {
-	s.did.Add(one.wanted.By, "account.stage", one.key, revisionText(revision))
+	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
 	s.kept.add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
-}
-
-// revisionText says in the audit which one it was. Nearly all are the first.
-func revisionText(revision int64) string {
-	if revision == 1 {
-		return "revision 1"
-	}
-	return "revision " + strconv.FormatInt(revision, 10)
 }
 
 // write writes all of it.
