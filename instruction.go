@@ -1,6 +1,6 @@
 package landfall
 
-import "landfall/internal/calendar"
+import "landfall/internal/lib/calendar"
 
 // Instruction is a payment instruction at a payment vendor.
 type Instruction struct {

@@ -1,8 +1,8 @@
 package landfall
 
 import (
-	"landfall/internal/calendar"
-	"landfall/internal/money"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
 )
 
 // EntryKind says what a ledger entry stands for.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"landfall/internal/money"
+	"landfall/internal/lib/money"
 )
 
 // MeasureKind is what a reconciliation compares.

@@ -3,7 +3,7 @@ package landfall
 import (
 	"time"
 
-	"landfall/internal/money"
+	"landfall/internal/lib/money"
 )
 
 // Posting adds something to an existing account: notes, transactions,

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"landfall/internal/money"
+	"landfall/internal/lib/money"
 )
 
 // ControlTotals is what a supplier's source says it has. What is nil it does

@@ -1,8 +1,8 @@
 package landfall
 
 import (
-	"landfall/internal/calendar"
-	"landfall/internal/money"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
 )
 
 // Statement is a bill the other supplier issued, kept for reference.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"landfall/internal/money"
+	"landfall/internal/lib/money"
 )
 
 // Standing is how an account stands when a supplier's figures are added up.

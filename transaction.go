@@ -1,8 +1,8 @@
 package landfall
 
 import (
-	"landfall/internal/calendar"
-	"landfall/internal/money"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
 )
 
 // TransactionType is one of the five kinds of financial transaction.

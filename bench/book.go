@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	files "landfall/internal/book"
+	files "landfall/internal/kit/book"
 )
 
 // bareJSONArgument makes this program one that only parses the files of a book.

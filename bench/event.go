@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/sqlstore"
+	"landfall/internal/store/sqlstore"
 )
 
 // deliveries is how many events one arm delivers.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"landfall/internal/pgtest"
+	"landfall/internal/test/pgtest"
 )
 
 // machinery is what the measurements share: the built program, a private

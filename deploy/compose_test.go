@@ -9,18 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"landfall/internal/outline"
+	"landfall/internal/lib/yamltree"
 )
 
 // service gives the members of a service of the compose file, with what it takes
 // over from another one.
-func service(t *testing.T, services *outline.Node, name string) map[string]*outline.Node {
+func service(t *testing.T, services *yamltree.Node, name string) map[string]*yamltree.Node {
 	t.Helper()
 	found := services.Find(name)
 	if found == nil {
 		t.Fatalf("there is no service %s", name)
 	}
-	members := map[string]*outline.Node{}
+	members := map[string]*yamltree.Node{}
 	if other := found.Find("<<"); other != nil {
 		for _, member := range other.Members {
 			members[member.Name] = member.Node
@@ -34,7 +34,7 @@ func service(t *testing.T, services *outline.Node, name string) map[string]*outl
 
 // texts gives the items of a list, or the names of a group, which compose takes
 // for one in many places.
-func texts(node *outline.Node) (all []string) {
+func texts(node *yamltree.Node) (all []string) {
 	if node == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ var knownToCompose = []string{
 // settings, and the replicas would start with those.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
-	root, err := outline.Read(strings.NewReader(read(t, "container/compose.yaml")))
+	root, err := yamltree.Read(strings.NewReader(read(t, "container/compose.yaml")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestComposeFile(t *testing.T) {
 
 // composeReplicas looks whether the replicas would start: their settings are taken,
 // and they wait for a database that says when it is healthy.
-func composeReplicas(t *testing.T, services *outline.Node) {
+func composeReplicas(t *testing.T, services *yamltree.Node) {
 	t.Helper()
 	if health := service(t, services, "database")["healthcheck"]; health == nil || len(texts(health.Find("test"))) < 2 {
 		t.Error("nobody learns when the database is ready")
@@ -140,7 +140,7 @@ func composeReplicas(t *testing.T, services *outline.Node) {
 }
 
 // composeProxy looks whether the proxy finds the replicas where they listen.
-func composeProxy(t *testing.T, services *outline.Node) {
+func composeProxy(t *testing.T, services *yamltree.Node) {
 	t.Helper()
 	proxy := service(t, services, "proxy")
 	for variable, want := range map[string]string{"REPLICA_1": "landfall-1:8080", "REPLICA_2": "landfall-2:8080", "LISTEN": "0.0.0.0:8080"} {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 // program builds the service once.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/pgtest"
-	"landfall/internal/tooltest"
+	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // replica is a server behind a proxy.

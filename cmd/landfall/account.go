@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/filestore"
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
+	"landfall/internal/outbound/filestore"
+	"landfall/internal/service/operate"
 )
 
 // accountCommand holds what an operator asks and decides about single accounts,
@@ -58,7 +58,7 @@ func onAccount(command *cobra.Command, work func(*cobra.Command, *operate.Operat
 // accountShow prints the portrait of an account. What may be seen is decided by
 // the portrait, so that no way of printing can show more.
 func accountShow() *cobra.Command {
-	var options portrait.Options
+	var options accountview.Options
 	var whole bool
 	command := onDatabase(&cobra.Command{
 		Use: "show SUPPLIER EXTERNAL | ACCOUNT-NUMBER", Short: "Show an account with everything on it and its history",
@@ -84,7 +84,7 @@ func accountShow() *cobra.Command {
 		}
 		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
 		// The verb and the portrait know the same facts and not each other.
-		shown := portrait.Of(portrait.Facts(found), options)
+		shown := accountview.Of(accountview.Facts(found), options)
 		return show(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()

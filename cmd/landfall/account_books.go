@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
 )
 
 // lastEntries is how much of a ledger is shown when nobody asks for all of it.
@@ -15,7 +15,7 @@ const lastEntries = 20
 
 // printBooks shows statement periods, the ledger with its running balance, and
 // the old supplier's bills.
-func printBooks(out io.Writer, account *portrait.Account, whole bool) {
+func printBooks(out io.Writer, account *accountview.Account, whole bool) {
 	rows := [][]string{}
 	// An open period has no end yet; an empty cell would look like one that was lost.
 	for _, period := range account.Periods {
@@ -46,7 +46,7 @@ func printBooks(out io.Writer, account *portrait.Account, whole bool) {
 }
 
 // printLedger explains moved dates below the table, where a sentence has room.
-func printLedger(out io.Writer, entries []portrait.Entry, personal bool) {
+func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 	rows, explained := [][]string{}, []string{}
 	for _, entry := range entries {
 		on, statement := string(entry.Date), "open"
@@ -76,7 +76,7 @@ func printLedger(out io.Writer, entries []portrait.Entry, personal bool) {
 
 // printNotes lists the notes; their texts, when they may be seen, stand below
 // each, because a table has no room for them.
-func printNotes(out io.Writer, notes []portrait.Note) {
+func printNotes(out io.Writer, notes []accountview.Note) {
 	// The portrait has them in order already, those pinned now on top.
 	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS"}
 	rows, personal := [][]string{}, false
@@ -111,7 +111,7 @@ func printNotes(out io.Writer, notes []portrait.Note) {
 }
 
 // printPayments shows instructions with what their vendor said, and schedules.
-func printPayments(out io.Writer, account *portrait.Account) {
+func printPayments(out io.Writer, account *accountview.Account) {
 	rows := [][]string{}
 	for _, instruction := range account.Instructions {
 		rows = append(rows, []string{instruction.Vendor, instruction.Reference, instruction.Type, string(instruction.ValidFrom),

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
 )
 
 // printAccount shows an account as support reads it: who and how much first,
 // then what is supplied, the books, the notes, and at the end how it came to be.
-func printAccount(out io.Writer, shown portrait.Portrait, whole bool) {
+func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
 	printHead(out, shown)
 	if account := shown.Account; account != nil {
 		printPeople(out, account.People)
@@ -29,7 +29,7 @@ func printAccount(out io.Writer, shown portrait.Portrait, whole bool) {
 
 // printHead says first what most people came for: the state, whose favour the
 // balance is in, and why the last attempt failed.
-func printHead(out io.Writer, shown portrait.Portrait) {
+func printHead(out io.Writer, shown accountview.Portrait) {
 	// Pairs and no fixed lines: what an account does not have is left out and does not stand
 	// there empty.
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
@@ -59,7 +59,7 @@ func printHead(out io.Writer, shown portrait.Portrait) {
 }
 
 // printPeople shows masks where it may not show more, and says what they mean.
-func printPeople(out io.Writer, people portrait.People) {
+func printPeople(out io.Writer, people accountview.People) {
 	rows := [][]string{}
 	for _, customer := range people.Customers {
 		rows = append(rows, []string{customer.Name(), customer.Role, customer.Email, customer.Mobile, customer.Landline, customer.BornOn})
@@ -81,7 +81,7 @@ func printPeople(out io.Writer, people portrait.People) {
 
 // printSupply spreads the tree of points, agreements and meters over three
 // tables, each naming its point: a tree does not fit a terminal.
-func printSupply(out io.Writer, supplied []portrait.SupplyPoint) {
+func printSupply(out io.Writer, supplied []accountview.SupplyPoint) {
 	points, agreements, meters := [][]string{}, [][]string{}, [][]string{}
 	for _, point := range supplied {
 		points = append(points, []string{point.Identifier, point.SupplyType, "supply " + strconv.Itoa(point.Address), string(point.From), string(point.To)})
@@ -99,7 +99,7 @@ func printSupply(out io.Writer, supplied []portrait.SupplyPoint) {
 }
 
 // readings puts all readings of a meter into one cell; most have one.
-func readings(meter portrait.Meter) string {
+func readings(meter accountview.Meter) string {
 	parts := []string{}
 	for _, register := range meter.Registers {
 		// Fields takes out the gaps that missing parts leave, since a reading need not have a
@@ -113,7 +113,7 @@ func readings(meter portrait.Meter) string {
 
 // printHistory tells how the account came to be: what was staged when, and what
 // happened since. A dozen digits of a hash are enough to compare by eye.
-func printHistory(out io.Writer, shown portrait.Portrait) {
+func printHistory(out io.Writer, shown accountview.Portrait) {
 	rows := [][]string{}
 	for _, revision := range shown.Revisions {
 		made := ""
@@ -153,7 +153,7 @@ func printHistory(out io.Writer, shown portrait.Portrait) {
 }
 
 // signature says whose key wrote something, and in which request.
-func signature(by *portrait.Author) string {
+func signature(by *accountview.Author) string {
 	if by == nil {
 		return ""
 	}

@@ -5,23 +5,23 @@ import (
 	"strings"
 	"testing"
 
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
 )
 
 // busy is an account with a long ledger and a note that plays tricks.
-func busy() portrait.Portrait {
+func busy() accountview.Portrait {
 	body := "red\n\x1b[31mred"
-	account := &portrait.Account{Notes: []portrait.Note{{Body: &body, Characters: 11}}}
+	account := &accountview.Account{Notes: []accountview.Note{{Body: &body, Characters: 11}}}
 	for i := range 25 {
-		account.Ledger = append(account.Ledger, portrait.Entry{
+		account.Ledger = append(account.Ledger, accountview.Entry{
 			Sequence: i + 1, ID: fmt.Sprintf("T-%d", i+1), Date: "2024-04-01", Note: "from Ada",
 		})
 	}
 	account.Ledger[24].OriginalDate, account.Ledger[24].Moved = "2024-03-15", "it was too early"
-	return portrait.Portrait{Account: account}
+	return accountview.Portrait{Account: account}
 }
 
-func printed(shown portrait.Portrait, whole bool) string {
+func printed(shown accountview.Portrait, whole bool) string {
 	var out strings.Builder
 	printAccount(&out, shown, whole)
 	return out.String()

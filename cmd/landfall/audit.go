@@ -15,9 +15,9 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/calendar"
-	"landfall/internal/notary"
-	"landfall/internal/operate"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/service/audit"
+	"landfall/internal/service/operate"
 )
 
 // auditCommand holds what shows who did what, and proves that nobody changed it.
@@ -204,7 +204,7 @@ func auditVerify() *cobra.Command {
 
 // printVerdict says what holds and, where something does not, at which place
 // it begins.
-func printVerdict(out io.Writer, verdict notary.Verdict) {
+func printVerdict(out io.Writer, verdict audit.Verdict) {
 	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
 	// Checkpoints are only named where there are some: "0 agree" would sound as if something had
 	// been checked.
@@ -224,13 +224,13 @@ func printVerdict(out io.Writer, verdict notary.Verdict) {
 }
 
 // readEvidence reads what was kept outside the database.
-func readEvidence(files []string, public string) (evidence notary.Evidence, err error) {
+func readEvidence(files []string, public string) (evidence audit.Evidence, err error) {
 	for _, name := range files {
 		file, err := os.Open(name)
 		if err != nil {
 			return evidence, usageError{err}
 		}
-		found, err := notary.ReadCheckpoints(file)
+		found, err := audit.ReadCheckpoints(file)
 		_ = file.Close() // it was only read
 		if err != nil {
 			return evidence, fmt.Errorf("%s: %w", name, err)
@@ -245,7 +245,7 @@ func readEvidence(files []string, public string) (evidence notary.Evidence, err 
 	if public != "" {
 		text, err := os.ReadFile(public)
 		if err == nil {
-			evidence.Public, err = notary.ReadPublicKey(text)
+			evidence.Public, err = audit.ReadPublicKey(text)
 		}
 		if err != nil {
 			return evidence, usageError{fmt.Errorf("--public-key: %w", err)}
@@ -261,7 +261,7 @@ func auditKey() *cobra.Command {
 		Long: "Make a key that signs checkpoints of the audit. The file is for the servers\n" +
 			"(setting audit-key-file); the public half is printed, for those who verify.",
 		RunE: func(command *cobra.Command, arguments []string) error {
-			private, public, err := notary.NewKey(rand.Reader)
+			private, public, err := audit.NewKey(rand.Reader)
 			if err != nil {
 				return err
 			}

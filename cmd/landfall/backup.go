@@ -11,8 +11,8 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/operate"
-	"landfall/internal/sqlstore"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/sqlstore"
 )
 
 // backupCommand copies the database of a running server into a file.

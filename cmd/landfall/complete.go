@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/app"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // completionTime is how long a shell may wait for the database behind a Tab.

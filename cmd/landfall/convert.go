@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/convert"
-	"landfall/internal/specimen"
+	"landfall/internal/kit/convert"
+	"landfall/internal/kit/generate"
 )
 
 // convertCommand makes a book of an old system's tables. It needs neither a
@@ -104,11 +104,11 @@ func suggestMap(command *cobra.Command, arguments []string) error {
 	folder := arguments[0]
 	// Refused as wrong usage, also where a map is there already: a map that somebody has
 	// corrected must not be written over.
-	suggestion, err := convert.WriteSuggestion(folder, specimen.MapName)
+	suggestion, err := convert.WriteSuggestion(folder, generate.MapName)
 	if err != nil {
 		return usageError{err}
 	}
-	path := filepath.Join(folder, specimen.MapName)
+	path := filepath.Join(folder, generate.MapName)
 	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
 	return say(command, data, "%s was written for %d tables. %d places say CHOOSE: correct them and the rest, then landfall convert %s",
 		path, suggestion.Tables, suggestion.Open, folder)
@@ -136,7 +136,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 	case err != nil:
 		return order, fmt.Errorf("%s: there is no such map or folder", order.Map)
 	case info.IsDir():
-		order.Map = filepath.Join(order.Map, specimen.MapName)
+		order.Map = filepath.Join(order.Map, generate.MapName)
 		// Looked for now, so that whoever has no map yet is told how to begin with one.
 		if _, err := os.Stat(order.Map); err != nil {
 			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, arguments[0])

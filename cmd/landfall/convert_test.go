@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"landfall/internal/mover"
+	"landfall/internal/kit/importer"
 )
 
 const converting = "../../docs/converting.md"
@@ -82,7 +82,7 @@ func TestConvertedTablesMove(t *testing.T) {
 			t.Errorf("%s: %+v", phase, tally)
 		}
 	}
-	if created := tallies[mover.Phase("run")]; created.Done != 150 {
+	if created := tallies[importer.Phase("run")]; created.Done != 150 {
 		t.Errorf("created %+v of %v", created, tallies)
 	}
 }

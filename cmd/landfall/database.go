@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/app"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
-	"landfall/internal/sqlstore"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/sqlstore"
 )
 
 // databaseSettings are the ones a command on the database listens to.

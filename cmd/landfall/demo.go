@@ -14,9 +14,9 @@ import (
 
 	"landfall/client"
 	"landfall/internal/app"
-	"landfall/internal/book"
-	"landfall/internal/mover"
-	"landfall/internal/specimen"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/generate"
+	"landfall/internal/kit/importer"
 )
 
 // demoCommand shows a whole book on the move, in a world that is gone at the end.
@@ -108,7 +108,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 	}
 	watcher := newWatcher(command)
 	// Watched, because to be watched is what a demo is for.
-	moving, err := mover.New(server, mover.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
+	moving, err := importer.New(server, importer.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
 	}
@@ -125,19 +125,19 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 }
 
 // demoBook is a book with mistakes that old systems make, few of each kind.
-func demoBook(accounts int, supplier, vendor string) specimen.Order {
-	order := specimen.Order{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: specimen.DefaultAsOf, Vendor: vendor}
+func demoBook(accounts int, supplier, vendor string) generate.Order {
+	order := generate.Order{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor}
 	// Few of each kind, so that the report has something of everything and most accounts still
 	// move.
-	for _, kind := range specimen.FaultKinds() {
-		order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: 0.003})
+	for _, kind := range generate.FaultKinds() {
+		order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.003})
 	}
 	return order
 }
 
 // nextSteps prints what to type in a second terminal. The tour of single calls
 // is a file, for whoever wants it.
-func nextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result mover.Result) error {
+func nextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result importer.Result) error {
 	// The lines call this very program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {

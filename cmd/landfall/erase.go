@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
-	"landfall/internal/sqlstore"
+	"landfall/internal/console/accountview"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/sqlstore"
 )
 
 // accountErase takes away what is personal of one account. That cannot be taken
@@ -80,6 +80,6 @@ func accountExport() *cobra.Command {
 		if err := command.Flags().Set(jsonFlag, "true"); err != nil {
 			return err
 		}
-		return show(command, portrait.Of(portrait.Facts(found), portrait.Options{Personal: true, Staged: true}), nil)
+		return show(command, accountview.Of(accountview.Facts(found), accountview.Options{Personal: true, Staged: true}), nil)
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/operate"
 )
 
 // accountFailed prints while it reads: a migration gone wrong has many, and

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
+	"landfall/internal/service/operate"
 )
 
 // accountFind looks for accounts by what a customer says on the telephone.
@@ -27,14 +27,14 @@ func accountFind() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		shown := portrait.FoundOf(found)
+		shown := accountview.FoundOf(found)
 		return show(command, shown, func(out io.Writer) { printFound(out, shown) })
 	})
 }
 
 // printFound prints hits as a table; what is personal is masked before it
 // comes here.
-func printFound(out io.Writer, found portrait.Found) {
+func printFound(out io.Writer, found accountview.Found) {
 	rows := [][]string{}
 	for _, one := range found.Accounts {
 		rows = append(rows, []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.By})

@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/book"
-	"landfall/internal/calendar"
-	"landfall/internal/specimen"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/generate"
+	"landfall/internal/lib/calendar"
 )
 
 // generateCommand makes a book to try things out with. It needs neither a
 // server nor a database.
 func generateCommand() *cobra.Command {
 	var faults []string
-	order := specimen.Order{AsOf: specimen.DefaultAsOf}
+	order := generate.Order{AsOf: generate.DefaultAsOf}
 	command := &cobra.Command{
 		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: usage(cobra.MaximumNArgs(1)),
 		Long: "Make a realistic book of accounts in a folder (book when none is named): people,\n" +
@@ -86,19 +86,19 @@ func generateCommand() *cobra.Command {
 // faultHelp lists the mistakes that can be planted.
 func faultHelp() string {
 	var list []string
-	for _, kind := range specimen.FaultKinds() {
+	for _, kind := range generate.FaultKinds() {
 		list = append(list, kind[0]+" ("+kind[1]+")")
 	}
 	return strings.Join(list, ",\n") + "."
 }
 
 // readOrder takes what was typed and says what makes no sense of it.
-func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (ending string, err error) {
+func readOrder(command *cobra.Command, order *generate.Order, faults []string) (ending string, err error) {
 	flags := command.Flags()
 	// Errors of reading a declared flag cannot happen and are dropped.
 	day, _ := flags.GetString("as-of")
 	if order.AsOf, err = calendar.ParseDay(day); err != nil {
-		return "", fmt.Errorf("--as-of %s is no day; write it as %s", day, specimen.DefaultAsOf)
+		return "", fmt.Errorf("--as-of %s is no day; write it as %s", day, generate.DefaultAsOf)
 	}
 	switch packed, _ := flags.GetString("pack"); packed {
 	case "":
@@ -125,7 +125,7 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 		if err != nil {
 			return "", err
 		}
-		order.Faults = append(order.Faults, specimen.Fault{Kind: kind, Share: share})
+		order.Faults = append(order.Faults, generate.Fault{Kind: kind, Share: share})
 	}
 	if written, _ := flags.GetString("faults"); written != "" {
 		share, err := readShare(written)
@@ -133,13 +133,13 @@ func readOrder(command *cobra.Command, order *specimen.Order, faults []string) (
 			return "", err
 		}
 		// Some mistakes cannot be made in a table, and others only there.
-		kinds := specimen.FaultKinds()
+		kinds := generate.FaultKinds()
 		if format == "csv" {
-			kinds = specimen.TableFaultKinds()
+			kinds = generate.TableFaultKinds()
 		}
 		for _, kind := range kinds {
 			// The share is of accounts with some mistake, so it is divided among the kinds.
-			order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
+			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
 		}
 	}
 	if format == "csv" {
@@ -163,7 +163,7 @@ func readShare(written string) (float64, error) {
 }
 
 // showPrinted says what lies in the folder now.
-func showPrinted(command *cobra.Command, folder, ending string, printed specimen.Printed) error {
+func showPrinted(command *cobra.Command, folder, ending string, printed generate.Printed) error {
 	lines := map[string]int{}
 	for kind, count := range printed.Lines {
 		lines[kind.Stem+".ndjson"+ending] = count
@@ -186,14 +186,14 @@ func showPrinted(command *cobra.Command, folder, ending string, printed specimen
 }
 
 // showPrintedTables does the same for tables.
-func showPrintedTables(command *cobra.Command, folder string, printed specimen.PrintedTables) error {
-	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": specimen.MapName, "faults": printed.Faults}
+func showPrintedTables(command *cobra.Command, folder string, printed generate.PrintedTables) error {
+	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": generate.MapName, "faults": printed.Faults}
 	return show(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, name := range slices.Sorted(maps.Keys(printed.Rows)) {
 			rows = append(rows, []string{name, strconv.Itoa(printed.Rows[name])})
 		}
-		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", clean(folder), specimen.MapName)
+		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", clean(folder), generate.MapName)
 		table(out, []string{"TABLE", "ROWS"}, rows)
 		showFaults(out, printed.Faults)
 	})
@@ -206,7 +206,7 @@ func showFaults(out io.Writer, faults map[string]int) {
 		return
 	}
 	rows := [][]string{}
-	for _, kind := range specimen.FaultKinds() {
+	for _, kind := range generate.FaultKinds() {
 		if count := faults[kind[0]]; count > 0 {
 			rows = append(rows, []string{kind[0], strconv.Itoa(count), kind[1]})
 		}

@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall/client"
-	"landfall/internal/book"
-	"landfall/internal/mover"
-	"landfall/internal/proofread"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/check"
+	"landfall/internal/kit/importer"
 )
 
 // importCommand moves a book. It talks to a server alone, as any integrator.
 func importCommand() *cobra.Command {
-	order := mover.Order{}
+	order := importer.Order{}
 	only := ""
 	command := onServer(&cobra.Command{
 		Use: "import PATH...", Short: "Move a book of accounts onto a server", Args: usage(cobra.MinimumNArgs(1)),
@@ -56,7 +56,7 @@ func importCommand() *cobra.Command {
 			warn(command, other+" is no file of a book and was left out")
 		}
 		// What the server would refuse at the very end is better known now.
-		if _, err := proofread.ReadTotals(command.Context(), found); err != nil {
+		if _, err := check.ReadTotals(command.Context(), found); err != nil {
 			return usageError{err}
 		}
 		// The journal belongs to the first path that was named, also where files of several
@@ -88,15 +88,15 @@ func folderOf(path string) string {
 }
 
 // importBook moves the book and says what came of it.
-func importBook(command *cobra.Command, server *client.Client, order mover.Order) error {
+func importBook(command *cobra.Command, server *client.Client, order importer.Order) error {
 	watcher := newWatcher(command)
 	// Nobody counts for somebody who does not look.
 	order.Watched = watcher.terminal || watcher.machine
-	moving, err := mover.New(server, order, watcher)
-	changed := &mover.ChangedError{}
+	moving, err := importer.New(server, order, watcher)
+	changed := &importer.ChangedError{}
 	// Another import of this book, or another book than the journal is about: both are
 	// for whoever typed this to decide.
-	if errors.Is(err, mover.ErrBusy) || errors.As(err, &changed) {
+	if errors.Is(err, importer.ErrBusy) || errors.As(err, &changed) {
 		return usageError{err}
 	}
 	if err != nil {
@@ -133,11 +133,11 @@ func importBook(command *cobra.Command, server *client.Client, order mover.Order
 }
 
 // showImport prints the totals, what to mend, and where the report is.
-func showImport(command *cobra.Command, result mover.Result) error {
+func showImport(command *cobra.Command, result importer.Result) error {
 	data := map[string]any{"tallies": result.Tallies, "failed": result.Failures.Accounts, "report": result.Folder}
 	return show(command, data, func(out io.Writer) {
 		rows := [][]string{}
-		for _, phase := range mover.Phases() {
+		for _, phase := range importer.Phases() {
 			// A phase that was not asked for has no line.
 			tally, known := result.Tallies[phase]
 			if !known {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/mover"
-	"landfall/internal/pgtest"
+	"landfall/internal/kit/importer"
+	"landfall/internal/test/pgtest"
 )
 
 // importKills is how often imports are killed: a few times, or IMPORT_KILLS.
@@ -50,12 +50,12 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 		// Long enough that it is not over before it was killed so often.
 		generated := []string{"--accounts", strconv.Itoa(200 + 300*kills), "--fault", "phone=4%", "--fault", "orphan=2%"}
 		m := newMovingOn(t, fresh(t), nil, generated...)
-		struck := map[mover.Phase]int{} // in which step a kill came
+		struck := map[importer.Phase]int{} // in which step a kill came
 		for kill := range kills {
 			attempt := m.start(t, io.Discard, io.Discard)
 			waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
 			// The kills come in every step, however slow the machine is.
-			m.reaches(t, mover.Phases()[kill*len(mover.Phases())/kills])
+			m.reaches(t, importer.Phases()[kill*len(importer.Phases())/kills])
 			time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 			_ = attempt.Process.Signal(syscall.SIGKILL)
 			_ = attempt.Wait()
@@ -68,7 +68,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 			t.Fatal("nothing was killed on its way")
 		}
 		t.Logf("killed behind the checkpoints of %v", struck)
-		var tallies map[mover.Phase]mover.Tally
+		var tallies map[importer.Phase]importer.Tally
 		if m.over() {
 			tallies = m.tallies(t)
 		} else {
@@ -150,15 +150,15 @@ func (m *moving) journal() []byte {
 func (m *moving) over() bool { return bytes.Contains(m.journal(), []byte(`"finished":true`)) }
 
 // tallies are those of the last checkpoint.
-func (m *moving) tallies(t *testing.T) map[mover.Phase]mover.Tally {
+func (m *moving) tallies(t *testing.T) map[importer.Phase]importer.Tally {
 	t.Helper()
 	return journalTallies(t, m.journal())
 }
 
 // reaches waits until an import is at some step or behind it.
-func (m *moving) reaches(t *testing.T, phase mover.Phase) {
+func (m *moving) reaches(t *testing.T, phase importer.Phase) {
 	t.Helper()
-	order := mover.Phases()
+	order := importer.Phases()
 	for end := time.Now().Add(3 * time.Minute); slices.Index(order, m.step(t)) < slices.Index(order, phase) && !m.over(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the import does not come to %s", phase)
@@ -167,7 +167,7 @@ func (m *moving) reaches(t *testing.T, phase mover.Phase) {
 }
 
 // step is the one it was at when it wrote down a whole line for the last time.
-func (m *moving) step(t *testing.T) mover.Phase {
+func (m *moving) step(t *testing.T) importer.Phase {
 	t.Helper()
 	text := m.journal()
 	text = text[:bytes.LastIndexByte(text, '\n')+1] // a torn line counts for nothing
@@ -175,7 +175,7 @@ func (m *moving) step(t *testing.T) mover.Phase {
 		return "its beginning"
 	}
 	began := slices.Collect(maps.Keys(journalTallies(t, text)))
-	steps := mover.Phases()
+	steps := importer.Phases()
 	for _, phase := range slices.Backward(steps) {
 		if slices.Contains(began, phase) {
 			return phase

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"landfall/client"
-	"landfall/internal/mover"
+	"landfall/internal/kit/importer"
 )
 
 // moving is a server with a supplier, a book beside it, and a key.
@@ -70,7 +70,7 @@ func (m *moving) start(t *testing.T, out, complaint io.Writer, arguments ...stri
 }
 
 // finish lets an import come to its end and gives its tallies.
-func (m *moving) finish(t *testing.T) map[mover.Phase]mover.Tally {
+func (m *moving) finish(t *testing.T) map[importer.Phase]importer.Tally {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	err := m.start(t, &out, &complaint).Wait()
@@ -78,7 +78,7 @@ func (m *moving) finish(t *testing.T) map[mover.Phase]mover.Tally {
 		t.Fatalf("exit %d: %s", exit.ExitCode(), complaint.String())
 	}
 	var result struct {
-		Tallies map[mover.Phase]mover.Tally
+		Tallies map[importer.Phase]importer.Tally
 		Report  string
 	}
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
@@ -90,16 +90,16 @@ func (m *moving) finish(t *testing.T) map[mover.Phase]mover.Tally {
 	return result.Tallies
 }
 
-func journalTallies(t *testing.T, journal []byte) map[mover.Phase]mover.Tally {
+func journalTallies(t *testing.T, journal []byte) map[importer.Phase]importer.Tally {
 	t.Helper()
 	lines := bytes.Split(bytes.TrimSpace(journal), []byte("\n"))
 	var last struct {
-		Phases map[mover.Phase]struct{ Tally mover.Tally }
+		Phases map[importer.Phase]struct{ Tally importer.Tally }
 	}
 	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
 		t.Fatal(err)
 	}
-	tallies := map[mover.Phase]mover.Tally{}
+	tallies := map[importer.Phase]importer.Tally{}
 	for name, phase := range last.Phases {
 		tallies[name] = phase.Tally
 	}
@@ -133,7 +133,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	var complaint bytes.Buffer
 	attempt := m.start(t, io.Discard, &complaint)
 	waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
-	m.reaches(t, mover.Phases()[0]) // before that nothing holds anybody to his options
+	m.reaches(t, importer.Phases()[0]) // before that nothing holds anybody to his options
 	if err := attempt.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	if err := second.Wait(); err == nil || !strings.Contains(other.String(), "other options") {
 		t.Errorf("%v: %s", err, other.String())
 	}
-	if tallies := m.finish(t); tallies[mover.PhaseRun].Done != 4000 {
+	if tallies := m.finish(t); tallies[importer.PhaseRun].Done != 4000 {
 		t.Errorf("%+v", tallies)
 	}
 }

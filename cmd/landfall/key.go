@@ -9,8 +9,8 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/auth"
-	"landfall/internal/operate"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
 )
 
 // keyCommand holds the life of an API key: made, looked at, replaced, ended.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
+	"landfall/internal/service/operate"
 )
 
 // mailCommand holds what an operator asks and decides about e-mails to customers.
@@ -23,7 +23,7 @@ func mailCommand() *cobra.Command {
 var mailHeading = []string{"MAIL", "SUPPLIER", "EXTERNAL", "TO", "STATE", "QUEUED", "SETTLED", "NEXT", "ATTEMPTS", "REPLY"}
 
 // mailRow is a mail as a line of a table.
-func mailRow(mail portrait.Mail) []string {
+func mailRow(mail accountview.Mail) []string {
 	return []string{strconv.FormatInt(mail.ID, 10), mail.Supplier, mail.External, mail.To, mail.State,
 		string(mail.QueuedAt), string(mail.SettledAt), string(mail.DueAt), strconv.Itoa(mail.Attempts), mail.Reply}
 }
@@ -56,9 +56,9 @@ func mailList() *cobra.Command {
 		if query.State = landfall.MailState(state); query.Limit < 1 {
 			return usageError{errors.New("--limit: want 1 or more")}
 		}
-		shown, rows := []portrait.Mail{}, [][]string{}
+		shown, rows := []accountview.Mail{}, [][]string{}
 		err := operator.Mails(command.Context(), query, func(found landfall.MailRecord) error {
-			mail := portrait.MailOf(found, personal)
+			mail := accountview.MailOf(found, personal)
 			shown, rows = append(shown, mail), append(rows, mailRow(mail))
 			return nil
 		})
@@ -93,7 +93,7 @@ func mailShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		mail := portrait.MailOf(found, personal)
+		mail := accountview.MailOf(found, personal)
 		return show(command, mail, func(out io.Writer) {
 			facts(out, "mail", strconv.FormatInt(mail.ID, 10), "supplier", mail.Supplier, "external number", mail.External,
 				"account", found.AccountNumber, "kind", mail.Kind, "to", mail.To, "language", mail.Language, "state", mail.State,

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/letter"
-	"landfall/internal/operate"
+	"landfall/internal/outbound/letter"
+	"landfall/internal/service/operate"
 )
 
 // previewSettings are what a letter is written with.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"landfall/internal/mailtest"
+	"landfall/internal/test/mailtest"
 )
 
 // mailserver runs a real mail server and gives a script the settings that reach

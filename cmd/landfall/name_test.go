@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"landfall/internal/pgtest"
+	"landfall/internal/test/pgtest"
 )
 
 // command runs the program as an operator does.

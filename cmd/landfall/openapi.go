@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
 )
 
 // openapiCommand prints what the server serves under /openapi.json, for those

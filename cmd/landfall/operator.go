@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/auth"
 	"landfall/internal/console"
-	"landfall/internal/operate"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
 )
 
 // operatorCommand holds who may sign in to the console. Passwords are none of

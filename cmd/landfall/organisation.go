@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // organisationCommand holds who may call the API at all. Which suppliers an

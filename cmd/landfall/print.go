@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/calendar"
+	"landfall/internal/lib/calendar"
 )
 
 // jsonFlag is a flag of every command, so that a script need not know which.

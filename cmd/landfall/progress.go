@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/report"
+	"landfall/internal/kit/report"
 )
 
 // progress tells how far long work is: on a terminal in one line that changes,

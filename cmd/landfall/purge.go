@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // purgeEntry is what went of a supplier, for machines.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 const readme = "../../README.md"

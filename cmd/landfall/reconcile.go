@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/operate"
 )
 
 // reconcileCommand proves that a book arrived. Alone it prints the comparison;

@@ -14,10 +14,10 @@ import (
 
 	"landfall"
 	"landfall/client"
-	"landfall/internal/book"
-	"landfall/internal/collate"
-	"landfall/internal/operate"
-	"landfall/internal/report"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/compare"
+	"landfall/internal/kit/report"
+	"landfall/internal/service/operate"
 )
 
 // orBook lets a command about a supplier's database take the files of a book as
@@ -26,7 +26,7 @@ import (
 func orBook(command *cobra.Command) *cobra.Command {
 	// Kept before onServer puts its own in its place; both are chosen from at the end.
 	onSupplier := command.RunE
-	order := collate.Order{}
+	order := compare.Order{}
 	file := ""
 	onServer(command, func(command *cobra.Command, server *client.Client, paths []string) error {
 		found, err := book.Open(paths...)
@@ -91,7 +91,7 @@ const mostNamed = 1000
 
 // reconcileBook talks to a server alone, as import does: whoever moved the book need
 // not be let near the database.
-func reconcileBook(command *cobra.Command, server *client.Client, order collate.Order, file string) error {
+func reconcileBook(command *cobra.Command, server *client.Client, order compare.Order, file string) error {
 	// Somebody who only asks need not wait for a server to come back.
 	// Asked once before the book is read, which may take minutes.
 	if err := server.Alive(command.Context()); err != nil {
@@ -103,8 +103,8 @@ func reconcileBook(command *cobra.Command, server *client.Client, order collate.
 	if err != nil {
 		return usageError{err}
 	}
-	var named []collate.Finding
-	order.Found = func(one collate.Finding) error {
+	var named []compare.Finding
+	order.Found = func(one compare.Finding) error {
 		// Bounded for memory's sake alone; the file gets all of them.
 		if len(named) < mostNamed {
 			named = append(named, one)
@@ -116,11 +116,11 @@ func reconcileBook(command *cobra.Command, server *client.Client, order collate.
 		progress.what = what
 		progress.count(done)
 	}
-	result, err := collate.Collate(command.Context(), server, order)
+	result, err := compare.Collate(command.Context(), server, order)
 	progress.clear()
 	// Findings come in the order in which they were met, which need not be one that people look
 	// things up by.
-	slices.SortStableFunc(named, func(a, b collate.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
+	slices.SortStableFunc(named, func(a, b compare.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
 	if err = errors.Join(err, finish()); err != nil {
 		return serverTrouble(interrupted(err))
 	}
@@ -138,9 +138,9 @@ func reconcileBook(command *cobra.Command, server *client.Client, order collate.
 var errDiffers = errors.New("the server does not have what the book has")
 
 // differencesFile writes findings while they come: there may be a million.
-func differencesFile(path string) (add func(collate.Finding) error, finish func() error, err error) {
+func differencesFile(path string) (add func(compare.Finding) error, finish func() error, err error) {
 	if path == "" {
-		return func(collate.Finding) error { return nil }, func() error { return nil }, nil
+		return func(compare.Finding) error { return nil }, func() error { return nil }, nil
 	}
 	// Never over a file that is there, and only for its owner: it names accounts.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -148,10 +148,10 @@ func differencesFile(path string) (add func(collate.Finding) error, finish func(
 		return nil, nil, err
 	}
 	rows := csv.NewWriter(file)
-	add = func(one collate.Finding) error {
+	add = func(one compare.Finding) error {
 		// An account that is not there at all has no figures, and still gets its line.
 		if len(one.Differences) == 0 {
-			one.Differences = []collate.Difference{{}}
+			one.Differences = []compare.Difference{{}}
 		}
 		for _, differs := range one.Differences {
 			err := rows.Write([]string{
@@ -174,7 +174,7 @@ func differencesFile(path string) (add func(collate.Finding) error, finish func(
 }
 
 // collated is the comparison for machines.
-func collated(result collate.Result, named []collate.Finding) any {
+func collated(result compare.Result, named []compare.Finding) any {
 	type difference struct {
 		What   string `json:"what"`
 		Book   string `json:"book"`
@@ -199,7 +199,7 @@ func collated(result collate.Result, named []collate.Finding) any {
 	// Every state has its count, also those with none: machines need not ask whether a member is
 	// there.
 	counts := map[string]int{}
-	for _, state := range collate.States() {
+	for _, state := range compare.States() {
 		counts[string(state)] = result.Accounts[state]
 	}
 	suppliers := []map[string]any{}
@@ -222,6 +222,6 @@ func collated(result collate.Result, named []collate.Finding) any {
 }
 
 // measured compares the totals of a supplier: Claimed is the book's.
-func measured(s *collate.Supplier) []operate.ReportLine {
+func measured(s *compare.Supplier) []operate.ReportLine {
 	return operate.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
 }

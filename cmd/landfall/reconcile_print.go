@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"landfall/internal/collate"
-	"landfall/internal/report"
+	"landfall/internal/kit/compare"
+	"landfall/internal/kit/report"
 )
 
 // claimsWord says how the control totals of the book and of the server stand
 // to each other.
-func claimsWord(claims collate.Claims) string {
+func claimsWord(claims compare.Claims) string {
 	switch {
 	case !claims.InBook:
 		return "none in the book"
@@ -25,20 +25,20 @@ func claimsWord(claims collate.Claims) string {
 }
 
 // meanings say what the states are, for people.
-var meanings = map[collate.State]string{
-	collate.Same: "there, as the book says", collate.Other: "there; the server says itself what it did otherwise than it was sent",
-	collate.Differs: "there, with other figures", collate.Staged: "sent, waiting to be created", collate.Failed: "sent, could not be created",
-	collate.Refused: "sent and refused", collate.Skipped: "marked to be skipped", collate.Missing: "not on the server",
-	collate.Extra: "on the server, not in the book",
+var meanings = map[compare.State]string{
+	compare.Same: "there, as the book says", compare.Other: "there; the server says itself what it did otherwise than it was sent",
+	compare.Differs: "there, with other figures", compare.Staged: "sent, waiting to be created", compare.Failed: "sent, could not be created",
+	compare.Refused: "sent and refused", compare.Skipped: "marked to be skipped", compare.Missing: "not on the server",
+	compare.Extra: "on the server, not in the book",
 }
 
 // printCollated prints the comparison, and names the first accounts.
-func printCollated(out io.Writer, result collate.Result, named []collate.Finding, file string) {
+func printCollated(out io.Writer, result compare.Result, named []compare.Finding, file string) {
 	rows := [][]string{}
-	for _, state := range collate.States() {
+	for _, state := range compare.States() {
 		// The line of those that are the same is always there, so that an empty book does not
 		// print an empty table.
-		if count := result.Accounts[state]; count > 0 || state == collate.Same {
+		if count := result.Accounts[state]; count > 0 || state == compare.Same {
 			rows = append(rows, []string{string(state), report.Number(count), meanings[state]})
 		}
 	}
@@ -59,7 +59,7 @@ func printCollated(out io.Writer, result collate.Result, named []collate.Finding
 }
 
 // printMeasured prints the figures of one supplier, those that differ marked.
-func printMeasured(out io.Writer, s *collate.Supplier) {
+func printMeasured(out io.Writer, s *compare.Supplier) {
 	fmt.Fprintln(out)
 	if s.Unknown {
 		fmt.Fprintf(out, "The server has no import supplier %s, or not for this key.\n", clean(s.Code))
@@ -82,7 +82,7 @@ func printMeasured(out io.Writer, s *collate.Supplier) {
 
 // printFindings names some of the accounts that differ; all of them are in
 // the file.
-func printFindings(out io.Writer, named []collate.Finding, result collate.Result, file string) {
+func printFindings(out io.Writer, named []compare.Finding, result compare.Result, file string) {
 	rows := [][]string{}
 	for _, one := range named[:min(mostShown, len(named))] {
 		var differences []string
@@ -97,7 +97,7 @@ func printFindings(out io.Writer, named []collate.Finding, result collate.Result
 	}
 	all := 0
 	for state, count := range result.Accounts {
-		if state != collate.Same {
+		if state != compare.Same {
 			all += count
 		}
 	}

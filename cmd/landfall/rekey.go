@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/sqlstore"
-	"landfall/internal/vault"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
 )
 
 // rekeyEntry is what became of it, for machines.
@@ -74,7 +74,7 @@ func rekeyCommand() *cobra.Command {
 	command.RunE = func(command *cobra.Command, arguments []string) error {
 		// Printed and not kept: where keys are is for the operator to decide.
 		if newKey {
-			_, err := fmt.Fprintln(command.OutOrStdout(), vault.NewKeyText())
+			_, err := fmt.Fprintln(command.OutOrStdout(), seal.NewKeyText())
 			return err
 		}
 		return work(command, arguments)

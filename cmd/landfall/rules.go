@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/contract"
+	"landfall/internal/api/contract"
 )
 
 // rulesCommand prints the rule book this program was built with. A supplier may

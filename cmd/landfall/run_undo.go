@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // remnantEntry is an account of a run that was not taken back, for machines.

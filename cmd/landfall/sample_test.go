@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 // The samples in the documentation are run as they stand, twice each: what was

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/sqlstore"
+	"landfall/internal/store/sqlstore"
 )
 
 // schemaCommand is for those who bring the schema up to date before the new

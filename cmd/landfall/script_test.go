@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"landfall/internal/pgtest"
+	"landfall/internal/test/pgtest"
 )
 
 // The scripts call the program by its name.

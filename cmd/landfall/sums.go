@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/proofread"
-	"landfall/internal/report"
+	"landfall/internal/kit/check"
+	"landfall/internal/kit/report"
+	"landfall/internal/service/operate"
 )
 
 // sumsOf says what a book comes to, beside what its source says it has. What is
 // in the book stands where a reconciliation has what exists.
-func sumsOf(proof proofread.Proof) (sums []report.Sum) {
+func sumsOf(proof check.Proof) (sums []report.Sum) {
 	rows := proof.Rows()
 	// The same report lines as a reconciliation has, so that both tables are read alike.
 	for i := range rows {
@@ -36,7 +36,7 @@ func sumsOf(proof proofread.Proof) (sums []report.Sum) {
 
 // printSums prints them; what is missing is said below once more, for whoever
 // does not read tables.
-func printSums(out io.Writer, proof proofread.Proof, sums []report.Sum) {
+func printSums(out io.Writer, proof check.Proof, sums []report.Sum) {
 	rows, missing := [][]string{}, []string{}
 	for _, sum := range sums {
 		rows = append(rows, []string{sum.Measure, sum.Unit, sum.Claimed, sum.Book, sum.Refused, sum.Missing})

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // supplierCommand holds what an operator decides about import suppliers.

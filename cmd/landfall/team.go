@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // teamCommand holds the teams that accounts are created for. They are named in

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // accountUndo takes one account back. An account that is kept is a refusal

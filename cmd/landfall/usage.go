@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall/internal/app"
-	"landfall/internal/spelling"
+	"landfall/internal/lib/spelling"
 )
 
 // usage makes a check of arguments answer with the usage exit code, and with

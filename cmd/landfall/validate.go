@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/book"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
-	"landfall/internal/proofread"
-	"landfall/internal/report"
+	"landfall/internal/api/contract"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/check"
+	"landfall/internal/kit/report"
+	"landfall/internal/service/operate"
 )
 
 // errSomeFailed ends a command that did its work and found mistakes.
@@ -85,11 +85,11 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		if writer, err = report.Begin(folder); err != nil {
 			return usageError{err}
 		}
-		kept = func(mistake proofread.Mistake) error { return keepMistake(writer, mistake) }
+		kept = func(mistake check.Mistake) error { return keepMistake(writer, mistake) }
 	}
 	started := time.Now()
 	progress := watched(command, "lines read")
-	reader := proofread.Reader{Settings: settings, Now: started, Mistake: kept, Progress: progress.count}
+	reader := check.Reader{Settings: settings, Now: started, Mistake: kept, Progress: progress.count}
 	proof, err := reader.Read(command.Context(), found)
 	progress.clear()
 	if err != nil {
@@ -114,10 +114,10 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 }
 
 // keepNothing is for who only wants the figures.
-func keepNothing(proofread.Mistake) error { return nil }
+func keepNothing(check.Mistake) error { return nil }
 
 // keepMistake writes a line of the report.
-func keepMistake(writer *report.Writer, mistake proofread.Mistake) error {
+func keepMistake(writer *report.Writer, mistake check.Mistake) error {
 	// Lines with warnings alone are right, and stay out of the files to be mended.
 	if mistake.Wrong() {
 		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
@@ -128,7 +128,7 @@ func keepMistake(writer *report.Writer, mistake proofread.Mistake) error {
 }
 
 // proofSummary says it in figures.
-func proofSummary(found *book.Book, proof proofread.Proof, started time.Time) report.Summary {
+func proofSummary(found *book.Book, proof check.Proof, started time.Time) report.Summary {
 	summary := report.Summary{
 		Title: "Proof of a book", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
 	}
@@ -158,7 +158,7 @@ func proofSummary(found *book.Book, proof proofread.Proof, started time.Time) re
 }
 
 // showProof prints the figures: a row for each file's kind, then what to mend.
-func showProof(command *cobra.Command, proof proofread.Proof, summary report.Summary) error {
+func showProof(command *cobra.Command, proof check.Proof, summary report.Summary) error {
 	return show(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
 		for _, kind := range book.Kinds() {

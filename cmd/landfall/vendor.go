@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // vendorCommand holds the payment vendors and who may use them. Secrets are

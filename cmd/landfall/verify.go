@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // verifyCommand prints while it reads: a database may be large, and a broken

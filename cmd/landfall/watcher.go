@@ -9,7 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"landfall/internal/mover"
+	"landfall/internal/kit/importer"
 )
 
 // watcher shows how long work gets on: bars on a terminal, a plain line now and
@@ -20,7 +20,7 @@ type watcher struct {
 	terminal bool
 	machine  bool
 	bar      *progressbar.ProgressBar
-	phase    mover.Phase
+	phase    importer.Phase
 	whole    int
 	told     time.Time
 	began    time.Time
@@ -37,7 +37,7 @@ func newWatcher(command *cobra.Command) *watcher {
 const between = 5 * time.Second
 
 // Begin opens the bar of a phase, or tells it how long it will be.
-func (w *watcher) Begin(phase mover.Phase, whole int) {
+func (w *watcher) Begin(phase importer.Phase, whole int) {
 	if phase == w.phase && whole == w.whole {
 		return
 	}
@@ -57,7 +57,7 @@ func (w *watcher) Begin(phase mover.Phase, whole int) {
 }
 
 // newBar draws a bar, or counts where the end is not known.
-func (w *watcher) newBar(phase mover.Phase, whole int) *progressbar.ProgressBar {
+func (w *watcher) newBar(phase importer.Phase, whole int) *progressbar.ProgressBar {
 	if whole == 0 {
 		whole = -1 // not known: a count instead of a bar
 	}
@@ -69,7 +69,7 @@ func (w *watcher) newBar(phase mover.Phase, whole int) *progressbar.ProgressBar 
 }
 
 // Progress moves the bar.
-func (w *watcher) Progress(phase mover.Phase, done, failed int) {
+func (w *watcher) Progress(phase importer.Phase, done, failed int) {
 	if w.bar != nil {
 		_ = w.bar.Set(done) // a terminal that went away is no reason to stop
 		return
@@ -99,7 +99,7 @@ func (w *watcher) Failure(code, attr string, count int) {
 }
 
 // End closes the bar of a phase.
-func (w *watcher) End(phase mover.Phase) {
+func (w *watcher) End(phase importer.Phase) {
 	if w.bar != nil {
 		_ = w.bar.Exit()
 		fmt.Fprintln(w.out)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // webhookCommand holds where events are delivered to, and what became of them.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/operate"
 )
 
 // webhookEntry is a webhook for machines, without its secrets.

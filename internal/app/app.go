@@ -10,23 +10,23 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/answer"
-	"landfall/internal/auth"
-	"landfall/internal/bulk"
-	"landfall/internal/conductor"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/bulk"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/graphql"
+	"landfall/internal/api/httpapi"
 	"landfall/internal/console"
-	"landfall/internal/contract"
-	"landfall/internal/filestore"
-	"landfall/internal/httpapi"
-	"landfall/internal/intake"
-	"landfall/internal/mailroom"
-	"landfall/internal/notary"
-	"landfall/internal/outbox"
-	"landfall/internal/payvendor"
-	"landfall/internal/quota"
-	"landfall/internal/sqlstore"
-	"landfall/internal/telemetry"
-	"landfall/internal/tokenql"
+	"landfall/internal/lib/telemetry"
+	"landfall/internal/outbound/filestore"
+	"landfall/internal/outbound/mail"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/service/audit"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/quota"
+	"landfall/internal/service/run"
+	"landfall/internal/store/sqlstore"
 )
 
 // App is the whole program, put together.
@@ -40,15 +40,15 @@ type App struct {
 	quota    *quota.Keeper
 	logins   *logins
 	vendors  *payvendor.Verifier
-	mail     *mailroom.Room // nil when no mail server is configured
-	runs     *conductor.Conductor
-	tide     *outbox.Tide
-	sender   *outbox.Sender
-	webhooks *outbox.Webhooks
+	mail     *mail.Room // nil when no mail server is configured
+	runs     *run.Conductor
+	tide     *webhook.Tide
+	sender   *webhook.Sender
+	webhooks *webhook.Webhooks
 	console  *console.Console // nil when off
 	places   landfall.FileStore
 	doorman  *auth.Reception
-	notary   *notary.Notary
+	notary   *audit.Notary
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -79,7 +79,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.Warm()
 	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: files,
-		tide: outbox.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
+		tide: webhook.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -99,7 +99,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	app.vendors = payvendor.New(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.Asked,
 	})
-	app.webhooks = outbox.NewWebhooks(store, outbox.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
+	app.webhooks = webhook.NewWebhooks(store, webhook.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
@@ -107,7 +107,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		// both are.
 		Wake: func() { app.runs.Wake() },
 	})
-	app.runs = conductor.New(store, desk, conductor.Options{
+	app.runs = run.New(store, desk, run.Options{
 		Logger: log.Logger, Lease: settings.ClaimLease, Company: func() bool { return app.api.InCompany() },
 	})
 	var pages http.Handler
@@ -119,7 +119,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
 		Gate:    app.gate,
 		Quota:   app.quota,
-		Token: tokenql.New(app.issuer, tokenql.Options{
+		Token: graphql.New(app.issuer, graphql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
 		}),

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/httpapi"
-	"landfall/internal/notary"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/service/audit"
 )
 
 // openAudit makes what chains the audit, with a witness where there is a key or
 // a file for checkpoints.
 func (a *App) openAudit() error {
-	options := notary.Options{Log: a.log.Logger, Every: a.settings.AuditEvery}
+	options := audit.Options{Log: a.log.Logger, Every: a.settings.AuditEvery}
 	if a.settings.AuditKeyFile != "" || a.settings.AuditCheckpoints != "" {
 		witness, err := a.settings.witness(a.log)
 		if err != nil {
@@ -24,18 +24,18 @@ func (a *App) openAudit() error {
 		}
 		options.Witness = witness
 	}
-	a.notary = notary.New(a.store, options)
+	a.notary = audit.New(a.store, options)
 	return nil
 }
 
 // witness blames the setting for a folder that cannot be written: the server must
 // not start and keep no checkpoints.
-func (s Settings) witness(log *Log) (*notary.Witness, error) {
+func (s Settings) witness(log *Log) (*audit.Witness, error) {
 	key, err := s.auditKey()
 	if err != nil {
 		return nil, err
 	}
-	witness, err := notary.NewWitness(key, s.AuditCheckpoints, log.Logger)
+	witness, err := audit.NewWitness(key, s.AuditCheckpoints, log.Logger)
 	return witness, named("audit-checkpoints", err)
 }
 
@@ -48,7 +48,7 @@ func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, named("audit-key-file", err)
 	}
-	key, err := notary.ReadKey(text)
+	key, err := audit.ReadKey(text)
 	return key, named("audit-key-file", err)
 }
 
@@ -89,7 +89,7 @@ func (a *App) auditReadings() []httpapi.Reading {
 			return get(backlog)
 		}
 	}
-	count := func(get func(notary.Counts) int64) func() float64 {
+	count := func(get func(audit.Counts) int64) func() float64 {
 		return func() float64 {
 			if a.notary == nil {
 				return 0
@@ -99,11 +99,11 @@ func (a *App) auditReadings() []httpapi.Reading {
 	}
 	return []httpapi.Reading{
 		{Name: "landfall_audit_entries_sealed_total", Help: "Audit entries that this replica chained.", Counts: true,
-			Read: count(func(c notary.Counts) int64 { return c.Sealed })},
+			Read: count(func(c audit.Counts) int64 { return c.Sealed })},
 		{Name: "landfall_audit_checkpoints_total", Help: "Checkpoints of the audit that this replica kept.", Counts: true,
-			Read: count(func(c notary.Counts) int64 { return c.Checkpoints })},
+			Read: count(func(c audit.Counts) int64 { return c.Checkpoints })},
 		{Name: "landfall_audit_failures_total", Help: "Times that entries could not be chained or a checkpoint not be kept.", Counts: true,
-			Read: count(func(c notary.Counts) int64 { return c.Failures })},
+			Read: count(func(c audit.Counts) int64 { return c.Failures })},
 		{Name: "landfall_audit_unsealed_entries", Help: "Audit entries that are not chained yet, counted up to ten thousand.",
 			Read: waiting(func(b landfall.AuditBacklog) float64 { return float64(b.Entries) })},
 		{Name: "landfall_audit_unsealed_seconds", Help: "Age of the oldest audit entry that is not chained yet.",

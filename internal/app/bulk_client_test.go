@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"landfall/internal/app"
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 // Real clients send a book whose answers fit into no buffer between us, most of

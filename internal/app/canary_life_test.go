@@ -16,10 +16,10 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/mailtest"
-	"landfall/internal/operate"
-	"landfall/internal/outbox"
-	"landfall/internal/outward"
+	"landfall/internal/outbound/guard"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/service/operate"
+	"landfall/internal/test/mailtest"
 )
 
 // bird is a service in which one word stands for everything personal, with
@@ -27,7 +27,7 @@ import (
 type bird struct {
 	*running
 	word    string
-	sender  *outbox.Sender
+	sender  *webhook.Sender
 	events  lockedBuffer // what webhooks were sent
 	refused atomic.Int64 // by receivers
 	bounced atomic.Int64 // by the mail server
@@ -37,7 +37,7 @@ type bird struct {
 func newBird(t *testing.T, database, word string, log io.Writer, change func(*app.Settings)) *bird {
 	t.Helper()
 	b := &bird{word: word}
-	loopback, err := outward.Networks([]string{"127.0.0.0/8"})
+	loopback, err := guard.Networks([]string{"127.0.0.0/8"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/sqlstore"
-	"landfall/internal/vault"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
 )
 
 // newWord is a word nobody else says, so that it can be looked for where
@@ -209,7 +209,7 @@ func TestNothingPersonalLeavesItsPlace(t *testing.T) {
 func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, database string) {
-		word, log, folder, key := newWord(), &lockedBuffer{}, t.TempDir(), vault.NewKeyText()
+		word, log, folder, key := newWord(), &lockedBuffer{}, t.TempDir(), seal.NewKeyText()
 		b := newBird(t, database, word, log, func(settings *app.Settings) { settings.EncryptionKey, settings.BulkSpool = key, folder })
 		b.live(t)
 		leave := b.spill(t)
@@ -217,7 +217,7 @@ func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 			t.Errorf("the word is in %v", columns)
 		}
 		if strings.HasPrefix(database, "sqlite:") {
-			keys, err := vault.ReadKeys(key)
+			keys, err := seal.ReadKeys(key)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/console"
-	"landfall/internal/contract"
-	"landfall/internal/intake"
-	"landfall/internal/operate"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
 )
 
 // openConsole puts the console together. It has no way of its own to anything:

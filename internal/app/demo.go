@@ -15,9 +15,9 @@ import (
 	_ "embed"
 
 	"landfall"
-	"landfall/internal/auth"
-	"landfall/internal/operate"
-	"landfall/internal/payvendor"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
 )
 
 // The furniture of a demo.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/engine"
-	"landfall/internal/filestore"
-	"landfall/internal/payvendor"
-	"landfall/internal/sqlstore"
+	"landfall/internal/api/contract"
+	"landfall/internal/outbound/filestore"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlstore"
 )
 
 // Verdict is how bad a finding is.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"landfall/internal/engine"
+	"landfall/internal/store/engine"
 )
 
 // Whatever orders or expires things goes by the database's clock, so that servers

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/contract"
+	"landfall/internal/api/contract"
 )
 
 const (

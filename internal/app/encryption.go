@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"landfall/internal/vault"
+	"landfall/internal/store/seal"
 )
 
 // mostKeys bounds what is read from a file that was named by mistake.
@@ -14,9 +14,9 @@ const mostKeys = 64 << 10
 
 // EncryptionKeys reads the keys that what is personal is encrypted with, the one
 // that encrypts first; none: nothing is. Nothing here repeats a value.
-func (s Settings) EncryptionKeys() ([]vault.Key, error) {
+func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 	if s.EncryptionKeyFile == "" {
-		keys, err := vault.ReadKeys(s.EncryptionKey)
+		keys, err := seal.ReadKeys(s.EncryptionKey)
 		if err != nil {
 			return nil, fmt.Errorf("setting encryption-key: %w", err)
 		}
@@ -43,7 +43,7 @@ func (s Settings) EncryptionKeys() ([]vault.Key, error) {
 	case len(lines) == 0:
 		return nil, fmt.Errorf("setting encryption-key-file: %s holds no key", s.EncryptionKeyFile)
 	}
-	keys, err := vault.ReadKeys(strings.Join(lines, ","))
+	keys, err := seal.ReadKeys(strings.Join(lines, ","))
 	if err != nil {
 		return nil, fmt.Errorf("setting encryption-key-file: %s: %w", s.EncryptionKeyFile, err)
 	}

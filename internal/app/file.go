@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"landfall/internal/outline"
-	"landfall/internal/spelling"
+	"landfall/internal/lib/spelling"
+	"landfall/internal/lib/yamltree"
 )
 
 // fromFile takes the lines of a config file, with their numbers. No name, no
@@ -21,14 +21,14 @@ func fromFile(path string) ([]given, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	root, err := outline.Read(file)
+	root, err := yamltree.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	switch root.Kind {
-	case outline.Nothing:
+	case yamltree.Nothing:
 		return nil, nil // an empty file decides nothing
-	case outline.Text, outline.List:
+	case yamltree.Text, yamltree.List:
 		return nil, fmt.Errorf("%s, line %d: want lines such as listen: 127.0.0.1:8080", path, root.Line)
 	}
 	var all []given
@@ -44,18 +44,18 @@ func fromFile(path string) ([]given, error) {
 
 // plain gives the text of a setting's value. Several in a list are written
 // with commas, as on the command line.
-func plain(name string, content *outline.Node) (string, error) {
+func plain(name string, content *yamltree.Node) (string, error) {
 	switch content.Kind {
-	case outline.List:
+	case yamltree.List:
 		parts := make([]string, len(content.Items))
 		for i, part := range content.Items {
-			if part.Kind != outline.Text {
+			if part.Kind != yamltree.Text {
 				return "", errors.New("want plain values in the list")
 			}
 			parts[i] = part.Text
 		}
 		return strings.Join(parts, ","), nil
-	case outline.Group:
+	case yamltree.Group:
 		if len(content.Members) > 0 {
 			if meant := spelling.Near(name+"-"+content.Members[0].Name, settingNames()); len(meant) > 0 {
 				return "", fmt.Errorf("settings are not nested: did you mean %s?", meant[0])

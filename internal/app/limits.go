@@ -3,7 +3,7 @@ package app
 import (
 	"time"
 
-	"landfall/internal/engine"
+	"landfall/internal/store/engine"
 )
 
 // How long a caller's request may take follows from the engine's table of time

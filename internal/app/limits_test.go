@@ -3,7 +3,7 @@ package app
 import (
 	"testing"
 
-	"landfall/internal/engine"
+	"landfall/internal/store/engine"
 )
 
 // Time limits are a row of dolls, each inside the next: whoever is inside gives

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"landfall/internal/spelling"
+	"landfall/internal/lib/spelling"
 )
 
 const (

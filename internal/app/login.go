@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"landfall"
-	"landfall/internal/auth"
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/service/auth"
 )
 
 // logins writes down who obtained tokens, or tried to, and counts it.

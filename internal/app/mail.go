@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/httpapi"
-	"landfall/internal/mailroom"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/outbound/mail"
 )
 
 // openMail makes the room that sends mails, or none when the settings name no
@@ -25,7 +25,7 @@ func (a *App) openMail(ctx context.Context) error {
 	if err != nil {
 		return SettingError{err}
 	}
-	a.mail = mailroom.New(mailroom.Options{
+	a.mail = mail.New(mail.Options{
 		Store: a.store, Writer: writer, Relay: relay, Timeout: settings.Timeout, Pace: settings.Pace, AtOnce: settings.AtOnce, Log: a.log.Logger,
 	})
 	return nil

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/letter"
-	"landfall/internal/relay"
+	"landfall/internal/outbound/letter"
+	"landfall/internal/outbound/smtp"
 )
 
 // MailSettings say how customers are written to. Without a Server nobody is.
@@ -36,7 +36,7 @@ var mailing = []setting{
 		return text(&s.Mail.Server, "", optional(checkMailServer))
 	}},
 	{"smtp-tls", "how the line to it is protected: starttls, tls, or none for a server on this machine", func(s *Settings) value {
-		return text(&s.Mail.TLS, string(relay.StartTLS), choice(string(relay.StartTLS), string(relay.TLS), string(relay.Plain)))
+		return text(&s.Mail.TLS, string(smtp.StartTLS), choice(string(smtp.StartTLS), string(smtp.TLS), string(smtp.Plain)))
 	}},
 	{"smtp-ca-file", "PEM file with certificates to trust for it besides the system's", func(s *Settings) value {
 		return text(&s.Mail.CAFile, "", optional(anything))
@@ -76,7 +76,7 @@ var mailing = []setting{
 // checkMailServer looks at the form; whether it answers is the doctor's
 // question.
 func checkMailServer(text string) error {
-	_, _, err := relay.Split(text, relay.StartTLS)
+	_, _, err := smtp.Split(text, smtp.StartTLS)
 	return err
 }
 
@@ -116,7 +116,7 @@ func (m *MailSettings) complete() (mistakes []error) {
 const patience = 6
 
 // relay is the mail server the settings name.
-func (m *MailSettings) relay() (*relay.Relay, error) {
+func (m *MailSettings) relay() (*smtp.Relay, error) {
 	roots, err := m.roots()
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (m *MailSettings) relay() (*relay.Relay, error) {
 	if err != nil {
 		hello = ""
 	}
-	return relay.New(relay.Options{
-		Server: m.Server, Mode: relay.Mode(m.TLS), Roots: roots, User: m.User, Password: m.Password,
+	return smtp.New(smtp.Options{
+		Server: m.Server, Mode: smtp.Mode(m.TLS), Roots: roots, User: m.User, Password: m.Password,
 		Hello: hello, Timeout: m.Timeout, Final: patience * m.Timeout,
 	})
 }

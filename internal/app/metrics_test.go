@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"landfall/internal/app"
-	"landfall/internal/pgtest"
+	"landfall/internal/test/pgtest"
 )
 
 // The table of metrics in the handbook is written from the declarations.

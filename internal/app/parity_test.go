@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"landfall/internal/contract"
-	"landfall/internal/httpapi"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/httpapi"
 )
 
 // untold are codes no story can bring about: faults of ours and of the

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"landfall/internal/engine"
+	"landfall/internal/store/engine"
 )
 
 // mostPassword bounds what is read from a file that was named by mistake.

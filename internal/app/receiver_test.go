@@ -18,14 +18,14 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
-	"landfall/internal/outbox"
-	"landfall/internal/outward"
-	"landfall/internal/tooltest"
+	"landfall/internal/outbound/guard"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/test/tooltest"
 )
 
 // parcel is an event on its way, as the service sends it.
 type parcel struct {
-	sender  *outbox.Sender
+	sender  *webhook.Sender
 	secrets []landfall.WebhookSecret
 	secret  string
 	event   landfall.Event
@@ -36,7 +36,7 @@ func newParcel(t *testing.T) *parcel {
 	settings := app.Defaults()
 	settings.WebhookKey, settings.BaseURL = strings.Repeat("k", 40), "https://landfall.example.com"
 	var err error
-	if settings.WebhookNetworks, err = outward.Networks([]string{"127.0.0.0/8"}); err != nil {
+	if settings.WebhookNetworks, err = guard.Networks([]string{"127.0.0.0/8"}); err != nil {
 		t.Fatal(err)
 	}
 	p := &parcel{event: landfall.Event{
@@ -58,7 +58,7 @@ func newParcel(t *testing.T) *parcel {
 	return p
 }
 
-func (p *parcel) send(t *testing.T, url string) outbox.Outcome {
+func (p *parcel) send(t *testing.T, url string) webhook.Outcome {
 	t.Helper()
 	return p.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: p.secrets}, p.event)
 }

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // warnOfRoots speaks up about suppliers that could reach each other's documents,

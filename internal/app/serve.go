@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
 )
 
 // What a caller may take before we know who it is, in time and in bytes.

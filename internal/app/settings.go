@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
 )
 
 // Settings is everything an operator can decide about a running program. The

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"landfall/internal/engine"
-	"landfall/internal/filestore"
+	"landfall/internal/outbound/filestore"
+	"landfall/internal/store/engine"
 )
 
 // variableForm is compiled once: settings are bound again for every command that

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/vault"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/seal"
 )
 
 // operate does what one line of an operator's part says.
@@ -157,8 +157,8 @@ func (w *world) vaultKeys(names []string) string {
 	for i, name := range names {
 		word := "vault key " + name
 		if w.words[word] == "" {
-			w.words[word] = vault.NewKeyText()
-			if read, err := vault.ReadKeys(w.words[word]); err == nil {
+			w.words[word] = seal.NewKeyText()
+			if read, err := seal.ReadKeys(w.words[word]); err == nil {
 				w.words["name of "+name] = read[0].ID()
 			}
 		}

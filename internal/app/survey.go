@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/engine"
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/store/engine"
 )
 
 const (

@@ -2,7 +2,7 @@ package app
 
 import (
 	"landfall"
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
 )
 
 // purger is a store that says what it has purged.

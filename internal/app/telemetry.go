@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"landfall/internal/telemetry"
+	"landfall/internal/lib/telemetry"
 )
 
 // TelemetrySettings say where traces and metrics go; nowhere without an

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"landfall/internal/app"
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 // secured is a program that speaks TLS, with the authority its callers trust.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/httpapi"
+	"landfall/internal/api/httpapi"
 )
 
 // undoFigures remembers what was taken back. Operators do that beside the

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/calendar"
-	"landfall/internal/sqlstore"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/store/sqlstore"
 )
 
 // TestUndosAreCountedWhoeverDidThem takes accounts back past the server, as

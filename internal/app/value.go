@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"landfall/internal/outward"
+	"landfall/internal/outbound/guard"
 )
 
 // value is one setting's place, able to read and write its text.
@@ -178,7 +178,7 @@ func prefixes(target *[]netip.Prefix) value {
 			if text == "" {
 				return nil, nil
 			}
-			return outward.Networks(strings.Split(strings.ReplaceAll(text, " ", ""), ","))
+			return guard.Networks(strings.Split(strings.ReplaceAll(text, " ", ""), ","))
 		},
 		func(found []netip.Prefix) string {
 			texts := make([]string, len(found))

@@ -8,40 +8,40 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/answer"
-	"landfall/internal/contract"
-	"landfall/internal/httpapi"
-	"landfall/internal/outbox"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/outbound/webhook"
 )
 
 // webhookKeys reads the keys that webhooks' secrets are derived from.
-func (s Settings) webhookKeys() (outbox.Keys, error) {
+func (s Settings) webhookKeys() (webhook.Keys, error) {
 	text := s.WebhookKey
 	if s.WebhookKeyFile != "" {
 		if text != "" {
-			return outbox.Keys{}, errors.New("settings webhook-key and webhook-key-file are both given: which one?")
+			return webhook.Keys{}, errors.New("settings webhook-key and webhook-key-file are both given: which one?")
 		}
 		var err error
 		if text, err = readPassword(s.WebhookKeyFile); err != nil {
-			return outbox.Keys{}, fmt.Errorf("setting webhook-key-file: %w", err)
+			return webhook.Keys{}, fmt.Errorf("setting webhook-key-file: %w", err)
 		}
 	}
-	keys, err := outbox.ReadKeys(text)
+	keys, err := webhook.ReadKeys(text)
 	if err != nil {
-		return outbox.Keys{}, fmt.Errorf("setting webhook-key: %w", err)
+		return webhook.Keys{}, fmt.Errorf("setting webhook-key: %w", err)
 	}
 	return keys, nil
 }
 
 // NewSender makes what delivers to webhooks, for the server and for an operator
 // who tries one out.
-func NewSender(settings Settings) (*outbox.Sender, error) {
+func NewSender(settings Settings) (*webhook.Sender, error) {
 	keys, err := settings.webhookKeys()
 	if err != nil {
 		return nil, SettingError{err}
 	}
 	source := answer.EventSource(settings.BaseURL)
-	return outbox.NewSender(outbox.SenderOptions{
+	return webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
 		Encode: func(event landfall.Event) (string, []byte) {
 			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source})
@@ -73,7 +73,7 @@ func (a *App) webhookReadings() []httpapi.Reading {
 			return get(figures)
 		}
 	}
-	count := func(get func(outbox.Counts) int64) func() float64 {
+	count := func(get func(webhook.Counts) int64) func() float64 {
 		return func() float64 {
 			// The figures are declared before there is anything that delivers.
 			if a.webhooks == nil {
@@ -84,13 +84,13 @@ func (a *App) webhookReadings() []httpapi.Reading {
 	}
 	return []httpapi.Reading{
 		{Name: "landfall_webhook_events_delivered_total", Help: "Events that receivers of webhooks took.", Counts: true,
-			Read: count(func(c outbox.Counts) int64 { return c.Delivered })},
+			Read: count(func(c webhook.Counts) int64 { return c.Delivered })},
 		{Name: "landfall_webhook_events_failed_total", Help: "Deliveries that failed and wait to be tried again.", Counts: true,
-			Read: count(func(c outbox.Counts) int64 { return c.Failed })},
+			Read: count(func(c webhook.Counts) int64 { return c.Failed })},
 		{Name: "landfall_webhook_events_given_up_total", Help: "Deliveries that were given up.", Counts: true,
-			Read: count(func(c outbox.Counts) int64 { return c.Dead })},
+			Read: count(func(c webhook.Counts) int64 { return c.Dead })},
 		{Name: "landfall_webhooks_switched_off_total", Help: "Webhooks whose receiver answered that it is gone.", Counts: true,
-			Read: count(func(c outbox.Counts) int64 { return c.Gone })},
+			Read: count(func(c webhook.Counts) int64 { return c.Gone })},
 		{Name: "landfall_webhooks_active", Help: "Webhooks that events are delivered to.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Active) })},
 		{Name: "landfall_webhooks_failing", Help: "Webhooks whose receiver is in trouble.",

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/app"
-	"landfall/internal/auth"
-	"landfall/internal/calendar"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
-	"landfall/internal/payvendor"
-	"landfall/internal/pgtest"
-	"landfall/internal/sqlstore"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers of stories that changed")

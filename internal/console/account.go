@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
+	"landfall/internal/service/operate"
 )
 
 // accountRows is how many rows of each list a page has.
@@ -16,7 +16,7 @@ const accountRows = 50
 // accountShown is the page of one account.
 type accountShown struct {
 	head
-	portrait.Sheet
+	accountview.Sheet
 	Key      landfall.Key
 	Name     string // of the supplier
 	ErasedAt time.Time
@@ -57,7 +57,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 	}
 	// What may be seen is decided by the portrait and not by the view, so that no view can show
 	// more.
-	options := portrait.Options{Personal: personal, Now: v.console.Clock()}
+	options := accountview.Options{Personal: personal, Now: v.console.Clock()}
 	if places := v.console.Files; places != nil {
 		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
 	}
@@ -67,7 +67,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 		head: head{Title: key.External, Wide: true, Trail: []crumb{
 			{"Suppliers", Root}, {key.Supplier, address("suppliers", key.Supplier)}, {"Accounts", address("suppliers", key.Supplier, "accounts")},
 		}},
-		Sheet: portrait.SheetOf(portrait.SheetFacts(found), accountRows, options),
+		Sheet: accountview.SheetOf(accountview.SheetFacts(found), accountRows, options),
 		Key:   key, Name: found.Supplier.Name, ErasedAt: found.Process.ErasedAt, Revealed: personal,
 	}
 	if shown.AccountNumber != "" {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/intake"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
 )
 
 // creatable is what somebody wants to know before he creates an account.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/intake"
-	"landfall/internal/operate"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
 )
 
 // restingVendor is away, as vendors are at times.

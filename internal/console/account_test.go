@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/calendar"
+	"landfall/internal/lib/calendar"
 )
 
 // What hostile books bring along, and must never run or turn a line around.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // adminHead is the head of every page of the administration.

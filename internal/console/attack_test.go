@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // A form of another site is refused by every row of the table, whoever is

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // audited is a page of the audit, newest first.

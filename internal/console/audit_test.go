@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/operate"
 )
 
 // unaudited are the acts that leave nothing in the audit, or are not tried by

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/tooltest"
+	"landfall/internal/test/tooltest"
 )
 
 // A real browser signs in, starts a run and undoes it, looks at every page in

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/auth"
-	"landfall/internal/intake"
-	"landfall/internal/operate"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
 )
 
 // Root is where the console is.

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/money"
+	"landfall/internal/api/contract"
+	"landfall/internal/lib/money"
 )
 
 // functions are what views can do with values, for readers of one time zone.

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/auth"
-	"landfall/internal/contract"
-	"landfall/internal/intake"
-	"landfall/internal/operate"
-	"landfall/internal/outbox"
-	"landfall/internal/sqlstore"
+	"landfall/internal/api/contract"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
+	"landfall/internal/store/sqlstore"
 )
 
 // house is a console over a store of its own, served on loopback.
@@ -27,7 +27,7 @@ type house struct {
 	store   landfall.Store
 	console *Console
 	server  *httptest.Server
-	sender  *outbox.Sender
+	sender  *webhook.Sender
 }
 
 // newHouse opens a console over a fresh SQLite database.
@@ -46,11 +46,11 @@ func newHouse(t testing.TB) *house {
 // houseOver serves a console over a store.
 func houseOver(t testing.TB, store landfall.Store) *house {
 	t.Helper()
-	keys, err := outbox.ReadKeys(strings.Repeat("of this house alone ", 3))
+	keys, err := webhook.ReadKeys(strings.Repeat("of this house alone ", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, store: store, sender: outbox.NewSender(outbox.SenderOptions{
+	h := &house{t: t, store: store, sender: webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
 	})}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/calendar"
+	"landfall/internal/lib/calendar"
 )
 
 // listRows is how many accounts a page of a list has.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/memo"
-	"landfall/internal/operate"
+	"landfall/internal/lib/cache"
+	"landfall/internal/service/operate"
 )
 
 // snapshot is what live pages show, asked for and written once however many
@@ -20,8 +20,8 @@ import (
 // filled in, as often as with one.
 type snapshot struct {
 	console  *Console
-	overview *memo.Memo[string, operate.Overview]
-	texts    *memo.Memo[look, parts]
+	overview *cache.Memo[string, operate.Overview]
+	texts    *cache.Memo[look, parts]
 }
 
 // look is what decides how a live page reads: two who have it in common see the
@@ -48,10 +48,10 @@ const (
 func newSnapshot(c *Console) *snapshot {
 	// Asked for the overview with its key always empty, so one entry would do; the few more cost
 	// nothing.
-	limits := memo.Limits{Life: snapLife, Patience: 10 * time.Second, Size: 4}
-	s := &snapshot{console: c, overview: memo.New[string, operate.Overview](limits)}
+	limits := cache.Limits{Life: snapLife, Patience: 10 * time.Second, Size: 4}
+	s := &snapshot{console: c, overview: cache.New[string, operate.Overview](limits)}
 	limits.Size = mostWatchers
-	s.texts = memo.New[look, parts](limits)
+	s.texts = cache.New[look, parts](limits)
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // manySuppliers is as many as one service is meant for.

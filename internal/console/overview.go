@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // overviewed is what the overview shows.

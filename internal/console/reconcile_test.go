@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/contract"
+	"landfall/internal/api/contract"
 )
 
 // A sign-off that nothing stands against is sealed; before that it is refused

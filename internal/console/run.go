@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // ran is what the page of a run shows.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"html/template"
 
-	"landfall/internal/calendar"
+	"landfall/internal/lib/calendar"
 )
 
 // said writes an instant that a portrait wrote, in the reader's zone.

@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/sqlstore"
-	"landfall/internal/vault"
+	"landfall/internal/api/contract"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
 )
 
 // With encryption on every page is there as without it, and the search says
 // that it finds whole words only.
 func TestEveryPageWithEncryption(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "sealed.db"), sqlstore.Options{
-		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Keys: []vault.Key{vault.NewKey()},
+		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Keys: []seal.Key{seal.NewKey()},
 	})
 	if err != nil {
 		t.Fatal(err)

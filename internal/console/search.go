@@ -5,14 +5,14 @@ import (
 	"net/http"
 
 	"landfall"
-	"landfall/internal/operate"
-	"landfall/internal/portrait"
+	"landfall/internal/console/accountview"
+	"landfall/internal/service/operate"
 )
 
 // searched is what the search shows.
 type searched struct {
 	head
-	portrait.Found
+	accountview.Found
 	Words string
 	Most  int
 	Hint  string // what to do when nothing can be looked for yet
@@ -28,7 +28,7 @@ func search(v *visit) (any, error) {
 		shown.Hint = refusal.Detail
 		return shown, nil
 	}
-	shown.Found = portrait.FoundOf(found)
+	shown.Found = accountview.FoundOf(found)
 	return shown, err
 }
 

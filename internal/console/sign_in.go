@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/auth"
+	"landfall/internal/service/auth"
 )
 
 // door is the page to sign in on.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/contract"
-	"landfall/internal/operate"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/operate"
 )
 
 // supplierHead is the head of every page about a supplier, with the tabs that

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // undoing is the undo of a run that somebody asked for here. It may take

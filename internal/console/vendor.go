@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // vendorsShown lists the payment vendors and how they do.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // knowingVendor knows one instruction, and nothing of any other.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // visit is one request and whoever makes it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"landfall"
-	"landfall/internal/operate"
+	"landfall/internal/service/operate"
 )
 
 // webhooksShown lists where events are delivered to.

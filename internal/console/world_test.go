@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/answer"
-	"landfall/internal/conductor"
-	"landfall/internal/contract"
-	"landfall/internal/intake"
-	"landfall/internal/operate"
-	"landfall/internal/outbox"
-	"landfall/internal/specimen"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/contract"
+	"landfall/internal/kit/generate"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
+	"landfall/internal/service/run"
 )
 
 // hostile is what nobody should be called, and somebody will be.
@@ -115,9 +115,9 @@ func (w *world) administer() {
 // conducted lets runs of a house go on by themselves.
 func (h *house) conducted() *world {
 	desk := intake.New(h.store, intake.Options{Wake: func() {}})
-	baton := conductor.New(h.store, desk, conductor.Options{})
+	baton := run.New(h.store, desk, run.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	deliveries := outbox.NewWebhooks(h.store, outbox.WebhookOptions{Sender: h.sender, Tide: outbox.NewTide(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
+	deliveries := webhook.NewWebhooks(h.store, webhook.WebhookOptions{Sender: h.sender, Tide: webhook.NewTide(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
 	var both sync.WaitGroup
 	both.Go(func() { baton.Run(ctx) })
 	both.Go(func() { deliveries.Run(ctx) })
@@ -129,10 +129,10 @@ func (h *house) conducted() *world {
 // stage sends a made-up book.
 func (w *world) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
-	order := specimen.Order{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: specimen.DefaultAsOf}
+	order := generate.Order{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
 	if faulty {
-		for _, kind := range specimen.FaultKinds() {
-			order.Faults = append(order.Faults, specimen.Fault{Kind: kind[0], Share: 0.01})
+		for _, kind := range generate.FaultKinds() {
+			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}
 	who := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}

@@ -14,7 +14,7 @@ import (
 func TestBillNamesWhatIsBuiltIn(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "engine")
 	// Any program with dependencies will do, and the tests' own have no module data.
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../pgtest/cluster")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../test/pgtest/cluster")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}

@@ -1,0 +1,123 @@
+package answer
+
+import (
+	"context"
+
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
+)
+
+// The verbs that bring an account onto the platform.
+var (
+	// Validate checks an account and repeats it.
+	Validate = &Verb{Tail: "validate-account", run: (*API).validate}
+	// Stage checks an account and keeps it.
+	Stage = &Verb{Tail: "account-import-process/create-or-update", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).stage,
+		all: (*API).stageAll}
+	// Process creates an account from what was staged.
+	Process = &Verb{Tail: "account-import-process/process", supplier: "import_supplier_code", Writes: true, run: (*API).process}
+)
+
+// validate echoes what was sent, byte for byte, to show that it was understood as
+// it stands.
+func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	accepted, err := a.desk.Validate(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return echo(statusOK, call, contract.ValidatedBody,
+		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
+}
+
+// includeWarnings is the flag that most verbs understand.
+const includeWarnings = "include_warnings"
+
+// echo answers with what was sent. When nothing else was asked for those bytes
+// are the answer already, and large ones are not copied.
+func echo(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
+	if !echo.Warned && !echo.Counted {
+		return Answer{Status: status, Body: echo.Sent}
+	}
+	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}
+}
+
+// stage answers only after the commit is durable; stagedAnswer says whether the
+// account is new.
+func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.Stage(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return stagedAnswer(receipt, warn, call.Scratch), nil
+}
+
+// stageAll is stage for lines of a bulk request, which share their query and are
+// written together. Each line has its own answer or error: none may fail for a
+// neighbour's sake.
+func (a *API) stageAll(ctx context.Context, calls []Call) ([]Answer, []error) {
+	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
+	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return answers, errs
+	}
+	handed := make([]intake.Handed, len(calls))
+	for i, call := range calls {
+		handed[i] = intake.Handed{Who: call.Who, Body: call.Body}
+	}
+	a.desk.StageAll(ctx, handed)
+	for i := range handed {
+		if errs[i] = handed[i].Err; errs[i] == nil {
+			answers[i] = stagedAnswer(handed[i].Receipt, warn, calls[i].Scratch)
+		}
+		answers[i].Supplier = handed[i].Supplier
+	}
+	return answers, errs
+}
+
+// stagedAnswer says that an account was staged.
+func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
+	status := statusOK
+	if receipt.First {
+		status = statusCreated
+	}
+	return Answer{Status: status, Body: contract.StagedBody.Append(scratch[:0],
+		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}
+}
+
+// process creates an account, or rehearses its creation where a dry run is asked
+// for.
+func (a *API) process(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	request, err := contract.ReadProcess(ctx, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	created, err := a.desk.Process(ctx, call.Who, request)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusCreated, Body: contract.CreatedBody.Append(call.Scratch[:0],
+		contract.Created{Number: created.Number, External: request.Key.External, Warned: warn, Warnings: created.Warnings})}, nil
+}
+
+// noQuery refuses parameters where there are none.
+func noQuery(call Call) error {
+	if call.Query == "" {
+		return nil
+	}
+	return contract.ReadQuery(call.Query).Err()
+}

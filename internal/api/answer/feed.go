@@ -1,0 +1,31 @@
+package answer
+
+import (
+	"context"
+
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
+)
+
+// Events reads the feed; it may wait until there is something to read.
+var Events = &Verb{Tail: "events", Waits: true, run: (*API).events}
+
+// events gives a page of the feed. It may wait for the first event, and ends the
+// wait when the server is about to stop, so that no caller holds up its end.
+func (a *API) events(ctx context.Context, call Call) (Answer, error) {
+	asked, err := contract.ReadFeedQuery(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	page, err := a.desk.Events(ctx, call.Who, intake.FeedRequest{
+		After: asked.After, Begins: asked.Begins, Limit: asked.Limit, Supplier: asked.Supplier, Wait: asked.Wait, Ends: call.Ends,
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	told := contract.FeedPage{Next: page.Next, Events: make([]contract.CloudEvent, len(page.Events))}
+	for i, event := range page.Events {
+		told.Events[i] = contract.CloudEvent{Event: event, Source: a.source}
+	}
+	return Answer{Status: statusOK, Body: contract.FeedBody.Append(call.Scratch[:0], told)}, nil
+}

@@ -1,0 +1,215 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+)
+
+// The verbs that read.
+var (
+	// Status tells how far one account is.
+	Status = &Verb{Tail: "account-transfer-status", run: (*API).status}
+	// All, Pending and Imported list a supplier's accounts.
+	All      = listing("all-account-import-processes", landfall.AllProcesses)
+	Pending  = listing("pending-account-import-processes", landfall.PendingProcesses)
+	Imported = listing("imported-account-import-processes", landfall.ImportedProcesses)
+	// Failed lists the accounts that do not get on.
+	Failed = &Verb{Tail: "failed-account-import-processes", Listed: true, run: (*API).failed}
+	// Summary groups why they did.
+	Summary = &Verb{Tail: "error-summary", run: (*API).summary}
+	// Rules is the rule book; it is the same for everybody.
+	Rules = &Verb{Tail: "rules", run: (*API).rules}
+)
+
+// status is asked for again and again by whoever waits for an account, so the
+// short form reads one small row and no document.
+func (a *API) status(ctx context.Context, call Call) (Answer, error) {
+	detailed, err := contract.QueryBool(call.Query, "detail", false)
+	if err != nil {
+		return Answer{}, err
+	}
+	key := landfall.Key{Supplier: call.Path[0], External: call.Path[1]}
+	if !detailed {
+		standing, err := a.desk.Status(ctx, call.Who, key)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0],
+			contract.Standing{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
+	}
+	standing, detail, err := a.desk.StatusDetail(ctx, call.Who, key)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.Standing{
+		Status: string(standing.Status), Number: standing.AccountNumber, Process: &detail.Process, Figures: detail.Figures,
+		Undone: detail.Undone,
+	})}, nil
+}
+
+// listing declares one of the three lists.
+func listing(tail string, filter landfall.ProcessFilter) *Verb {
+	return &Verb{Tail: tail, Listed: true, run: func(a *API, ctx context.Context, call Call) (Answer, error) {
+		read := readPage
+		if filter == landfall.ImportedProcesses {
+			read = contract.ReadFiguredPage
+		}
+		page, figures, err := read(call.Query)
+		if err != nil {
+			return Answer{}, err
+		}
+		query := landfall.ProcessQuery{Supplier: call.Path[0], Filter: filter, Limit: page.Limit, After: page.After, Figures: figures}
+		if page.Limit > 0 {
+			return a.page(ctx, call, query)
+		}
+		rows, err := a.desk.List(ctx, call.Who, query)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Stream(call, rows, contract.EntryBody), nil
+	}}
+}
+
+// readPage reads the query of a list that has no figures.
+func readPage(raw string) (contract.Page, bool, error) {
+	page, err := contract.ReadPage(raw)
+	return page, false, err
+}
+
+// page answers with at most a limit of entries. One more is asked for, to know
+// whether a next page exists before anything is sent.
+func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) (Answer, error) {
+	limit := query.Limit
+	query.Limit++
+	rows, err := a.desk.List(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) string {
+		next := behind(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+		if query.Figures {
+			next += "&detail=true"
+		}
+		return next
+	})
+}
+
+// behind is the query of the page behind an entry.
+func behind(limit int, place landfall.ProcessCursor) string {
+	return fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place))
+}
+
+// pageOf writes a page; behind gives the query of the next one.
+func pageOf[T any](
+	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], behind func(T) string,
+) (Answer, error) {
+	answer := Answer{Status: statusOK}
+	body, count := append(call.Scratch[:0], '['), 0 //nolint:gocritic // the scratch lends its memory
+	var last T
+	for entry, err := range rows {
+		if err != nil {
+			return Answer{}, err
+		}
+		if count == limit {
+			answer.Next = behind(last)
+			break
+		}
+		body = item.Append(rules.AppendComma(body), entry)
+		last, count = entry, count+1
+	}
+	answer.Body = append(body, ']') //nolint:gocritic // the body is finished here
+	return answer, nil
+}
+
+// failed asks for one row more than the page has: whether it comes says whether
+// there is a next page, without counting.
+func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
+	page, err := contract.ReadPage(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	query := landfall.FailureQuery{Supplier: call.Path[0]}
+	if page.After != nil {
+		query.After = page.After.External
+	}
+	if page.Limit > 0 {
+		query.Limit = page.Limit + 1
+	}
+	rows, err := a.desk.Failed(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	return failures(call, rows, page.Limit)
+}
+
+// failures answers with accounts that failed, all or a page of them.
+func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit int) (Answer, error) {
+	if limit == 0 {
+		return Stream(call, rows, contract.FailedBody), nil
+	}
+	return pageOf(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
+		// The number alone is the place.
+		return behind(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
+	})
+}
+
+// summary groups failures by code, so that ten thousand accounts with the same
+// mistake are one line.
+func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	summary, err := a.desk.ErrorSummary(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], summary)}, nil
+}
+
+// rules gives the rule book, which is the same for everybody and written once.
+func (a *API) rules(_ context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: ruleBook()}, nil
+}
+
+// pieceSize is how much of a list is gathered before it is sent. Larger pieces
+// are hardly faster; smaller ones cost a system call each.
+const pieceSize = 32 << 10
+
+// Stream answers with a whole list a piece at a time, so that memory does not
+// grow with its length.
+func Stream[T any](call Call, rows iter.Seq2[T, error], item *contract.Body[T]) Answer {
+	return Answer{Status: statusOK, Pieces: func(send Send) error {
+		piece := append(call.Scratch[:0], '[') //nolint:gocritic // the scratch lends its memory
+		first := true
+		for row, err := range rows {
+			if err != nil {
+				return err
+			}
+			if !first {
+				piece = append(piece, ',')
+			}
+			first = false
+			piece = item.Append(piece, row)
+			if len(piece) >= pieceSize {
+				if err := send(piece, false); err != nil {
+					return err
+				}
+				piece = piece[:0]
+			}
+		}
+		return send(append(piece, ']'), true)
+	}}
+}
+
+// ruleBook is written once; it cannot change while we run.
+var ruleBook = sync.OnceValue(contract.RuleBookJSON)

@@ -1,0 +1,67 @@
+package answer_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"landfall"
+	"landfall/internal/api/answer"
+)
+
+// addition is a kind of thing that can be posted onto accounts.
+type addition struct {
+	name   string
+	verb   *answer.Verb
+	things map[string]map[string]any
+	list   string // that holds the thing; "" when the body is the thing
+	counts func(name string, figures *landfall.Figures)
+}
+
+var additions = []*addition{
+	{"note", answer.Notes, notesSent, "notes", func(_ string, f *landfall.Figures) { f.Notes++ }},
+	{"transaction", answer.Transactions, transactionsSent, "transactions", moves},
+	{"statement", answer.Statements, statementsSent, "statements", func(_ string, f *landfall.Figures) { f.Statements++ }},
+	{"instruction", answer.Instruction, instructionsSent, "", func(_ string, f *landfall.Figures) { f.Instructions++ }},
+}
+
+func (m *model) post(r *rapid.T) {
+	kind := rapid.SampledFrom(additions).Draw(r, "kind")
+	m.postOn(r, kind, m.somebody(r), rapid.SampledFrom(slices.Sorted(maps.Keys(kind.things))).Draw(r, "thing"))
+}
+
+// postOn sends one thing onto an account. What is there already is accepted and
+// changes nothing.
+func (m *model) postOn(r judge, kind *addition, external, name string) {
+	known := m.processes[external]
+	envelope := maps.Clone(kind.things[name])
+	if kind.list != "" {
+		envelope = map[string]any{kind.list: []any{kind.things[name]}}
+	}
+	envelope["import_supplier"], envelope["external_account_number"] = m.code, external
+	body, err := json.Marshal(envelope)
+	if err != nil {
+		r.Fatal(err)
+	}
+	told := m.ask(r, kind.verb, answer.Call{Body: body})
+	switch {
+	case m.status == landfall.Paused:
+		m.expect(r, kind.name, told, http.StatusBadRequest, landfall.CodeSupplierNotOngoing)
+		return
+	case known == nil || known.account == nil:
+		status := http.StatusBadRequest
+		if kind.verb == answer.Notes {
+			status = http.StatusNotFound
+		}
+		m.expect(r, kind.name, told, status, landfall.CodeAccountNotFound)
+		return
+	}
+	m.expect(r, kind.name, told, http.StatusCreated, "")
+	if thing := kind.name + " " + name; !known.account.has[thing] {
+		known.account.has[thing], known.account.posted = true, true
+		kind.counts(name, &known.account.figures)
+	}
+}

@@ -1,0 +1,106 @@
+package answer
+
+import (
+	"context"
+
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
+)
+
+// The verbs that add something to an account.
+var (
+	// Notes adds notes.
+	Notes = &Verb{Tail: "notes/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).notes}
+	// Transactions adds transactions, all or none. Every 400 of it has the same
+	// members, whatever was wrong.
+	Transactions = &Verb{Tail: "transactions/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).transactions,
+		refuse: contract.RefuseTransactions}
+	// Statements adds historical statements.
+	Statements = &Verb{Tail: "historical-statements/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).statements}
+	// Instruction adds a payment instruction.
+	Instruction = &Verb{Tail: "payment-instruction/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).instruction}
+)
+
+// notes tells for every note whether it is new or was there, since a caller who
+// lost the answer sends all of them again.
+func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostNotes(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	posted := make([]contract.PostedNote, len(receipt.Results))
+	for i, result := range receipt.Results {
+		posted[i] = receipt.Request.Posted(i, result.Note.CreatedAt, result.Had)
+		if warn {
+			posted[i] = posted[i].Warned(receipt.Warnings)
+		}
+	}
+	return Answer{Status: statusCreated, Body: contract.NotesBody.Append(call.Scratch[:0], posted)}, nil
+}
+
+// transactions takes, unless told otherwise, what was sent before for the same and
+// moves dates into the open period: that is what a caller who repeats himself needs.
+func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
+	query := contract.ReadQuery(call.Query)
+	flags := intake.TransactionFlags{
+		CheckAdded: query.Bool("check_previously_added", true),
+		ForceDates: query.Bool("force_add_to_current_statement", true),
+	}
+	warn := query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostTransactions(ctx, call.Who, call.Body, flags)
+	if err != nil {
+		return Answer{}, err
+	}
+	posted := contract.PostedTransactions{
+		Results: make([]contract.PostedTransaction, len(receipt.Results)),
+		Warned:  warn, Warnings: receipt.Warnings,
+	}
+	for i, result := range receipt.Results {
+		posted.Results[i] = contract.PostedTransaction{Transaction: result.Transaction, Added: result.Added}
+		if !result.Added {
+			posted.Results[i].Differences = contract.Differences(result.Transaction.Document, result.Sent)
+		}
+	}
+	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
+}
+
+// includeAdded is the flag by which a caller learns whether he repeated himself
+// where the answer alone does not tell.
+const includeAdded = "include_added"
+
+// statements echoes what was sent: statements are taken all together or not at all.
+func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
+	query := contract.ReadQuery(call.Query)
+	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
+		return Answer{}, err
+	}
+	accepted, err := a.desk.PostStatements(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return echo(statusCreated, call, contract.StatementsBody,
+		contract.Echo{Sent: accepted.Body, Counted: count, Added: accepted.Added, Warned: warn, Warnings: accepted.Warnings}), nil
+}
+
+// instruction answers with the reference by which the vendor knew it.
+func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
+	query := contract.ReadQuery(call.Query)
+	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)
+	if err := query.Err(); err != nil {
+		return Answer{}, err
+	}
+	receipt, err := a.desk.PostInstruction(ctx, call.Who, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
+		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, Counted: count, Added: receipt.Added, Warned: warn})}, nil
+}

@@ -1,0 +1,86 @@
+package answer
+
+import (
+	"context"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+)
+
+// The verbs that prove a migration.
+var (
+	// SetTotals keeps what the source says it has.
+	SetTotals = &Verb{Tail: "control-totals", Writes: true, run: (*API).setTotals}
+	// Totals gives it back.
+	Totals = &Verb{Tail: "control-totals", run: (*API).totals}
+	// Reconciliation compares it with what is there, or lists the accounts
+	// behind a figure.
+	Reconciliation = &Verb{Tail: "reconciliation", Listed: true, run: (*API).reconciliation}
+)
+
+// setTotals replaces what the source claims to have as a whole: a claim made of
+// parts of two days would fit neither.
+func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	totals, err := a.desk.SetControlTotals(ctx, call.Who, call.Path[0], call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
+}
+
+// totals gives back the claim as it was made.
+func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	totals, err := a.desk.ControlTotals(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
+}
+
+// reconciliation gives the table of differences, or the accounts behind one cell
+// of it.
+func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
+	request, err := contract.ReadBehind(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	if request.Wanted {
+		return a.behind(ctx, call, request)
+	}
+	found, err := a.desk.Reconcile(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.ReconciliationBody.Append(call.Scratch[:0], found)}, nil
+}
+
+// behind lists the accounts behind a figure.
+func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequest) (Answer, error) {
+	query := landfall.BehindQuery{
+		Supplier: call.Path[0], Measure: request.Measure, Reason: request.Reason, After: request.After, Limit: request.Limit,
+	}
+	if query.Limit > 0 {
+		query.Limit++ // to know whether there is a next page
+	}
+	rows, err := a.desk.Behind(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	if request.Limit == 0 {
+		return Stream(call, rows, contract.BehindBody), nil
+	}
+	return pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Behind) string {
+		if last.FirstStagedAt.IsZero() {
+			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the place
+		}
+		return "measure=" + request.Measure.String() + "&reason=" + string(request.Reason) + "&" +
+			behind(request.Limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+	})
+}

@@ -1,0 +1,106 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
+)
+
+// The verbs about runs. Those that act on one are told by the path alone.
+var (
+	// StartRun lets the service move accounts by itself.
+	StartRun = &Verb{Tail: "runs", Writes: true, run: (*API).startRun}
+	// Runs lists a supplier's runs.
+	Runs = &Verb{Tail: "runs", Listed: true, run: (*API).runs}
+	// Run tells how one stands.
+	Run = &Verb{Tail: "runs", run: runVerb((*intake.Desk).Run)}
+	// PauseRun, ResumeRun and CancelRun stop one and let it go on.
+	PauseRun  = &Verb{Tail: "runs/pause", Writes: true, Bare: true, run: runVerb((*intake.Desk).PauseRun)}
+	ResumeRun = &Verb{Tail: "runs/resume", Writes: true, Bare: true, run: runVerb((*intake.Desk).ResumeRun)}
+	CancelRun = &Verb{Tail: "runs/cancel", Writes: true, Bare: true, run: runVerb((*intake.Desk).CancelRun)}
+	// RunFailures lists the accounts that failed in one.
+	RunFailures = &Verb{Tail: "runs/failures", Listed: true, run: (*API).runFailures}
+)
+
+// startRun writes the run down and answers; the conductor of any replica takes it
+// from there.
+func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
+	if err := noQuery(call); err != nil {
+		return Answer{}, err
+	}
+	plan, err := contract.ReadRun(ctx, call.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	run, err := a.desk.StartRun(ctx, call.Who, plan)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusCreated, Body: contract.RunBody.Append(call.Scratch[:0], run)}, nil
+}
+
+// runVerb answers with a run after doing something to the one the path names.
+func runVerb(
+	do func(*intake.Desk, context.Context, landfall.Principal, string) (landfall.Run, error),
+) func(*API, context.Context, Call) (Answer, error) {
+	return func(a *API, ctx context.Context, call Call) (Answer, error) {
+		if err := noQuery(call); err != nil {
+			return Answer{}, err
+		}
+		if err := contract.ReadNothing(ctx, call.Body); err != nil {
+			return Answer{}, err
+		}
+		run, err := do(a.desk, ctx, call.Who, call.Path[0])
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Status: statusOK, Body: contract.RunBody.Append(call.Scratch[:0], run)}, nil
+	}
+}
+
+// runs asks for one row more than the page has, as failed does.
+func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
+	page, err := contract.ReadRunPage(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	query := landfall.RunQuery{Supplier: page.Supplier, After: page.After}
+	if page.Limit > 0 {
+		query.Limit = page.Limit + 1
+	}
+	rows, err := a.desk.Runs(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	if page.Limit == 0 {
+		return Stream(call, rows, contract.RunBody), nil
+	}
+	return pageOf(call, rows, page.Limit, contract.RunBody, func(last landfall.Run) string {
+		return fmt.Sprintf("import_supplier_code=%s&limit=%d&after=%s", url.QueryEscape(page.Supplier), page.Limit, last.ID)
+	})
+}
+
+// runFailures is paged by the external number: positions would shift while the run
+// goes on.
+func (a *API) runFailures(ctx context.Context, call Call) (Answer, error) {
+	page, err := contract.ReadPage(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	query := landfall.RunFailureQuery{Run: call.Path[0]}
+	if page.After != nil {
+		query.After = page.After.External
+	}
+	if page.Limit > 0 {
+		query.Limit = page.Limit + 1
+	}
+	rows, err := a.desk.RunFailures(ctx, call.Who, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	return failures(call, rows, page.Limit)
+}

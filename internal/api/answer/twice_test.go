@@ -1,0 +1,41 @@
+package answer_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"landfall/internal/api/answer"
+	"landfall/internal/test/pgtest"
+)
+
+// An account that comes twice in one go is staged and staged again.
+func TestAnAccountTwiceInOneGo(t *testing.T) {
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "twice.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, database(t))
+			s.begin(t, "S")
+			var calls []answer.Call
+			for _, external := range []string{"1", "2", "1", "1"} {
+				calls = append(calls, answer.Call{Who: s.who, Body: fmt.Appendf(nil,
+					`{"import_supplier":"S","external_account_number":%q,"customers":[{}],"notes":[{"body":"%d"}]}`, external, len(calls))})
+			}
+			var got []int
+			for _, told := range s.api.DoAll(t.Context(), answer.Stage, calls) {
+				got = append(got, told.Status)
+				if told.Cause != nil || told.Supplier != "S" {
+					t.Errorf("%+v", told)
+				}
+			}
+			if !slices.Equal(got, []int{201, 201, 200, 200}) {
+				t.Errorf("the answers are %v", got)
+			}
+			s.inspect(t)
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/store/pack"
+)
+
+const (
+	// A caller that sends everything before it reads anything must be let send,
+	// or it never learns why the request was stopped: what still comes is read
+	// and dropped, for so long in all, or so long without a byte.
+	lingering      = time.Minute
+	lingeringAtEnd = 8 * time.Second // of the service
+	lingeringQuiet = 3 * time.Second
+)
+
+// read takes lines until the last one has arrived or the request is stopped.
+func (t *stream) read(ctx context.Context) {
+	defer close(t.ready)
+	arriving := lines{
+		source: (*arrival)(t), limit: int(t.LineLimit),
+		swell: func() (func(), error) { return t.large.take(ctx, t.request.Who.Organisation) },
+	}
+	for {
+		line, err := arriving.next()
+		if err != nil {
+			t.arrived(arriving.number, err)
+			break
+		}
+		if line.blank() {
+			continue
+		}
+		// The quota counts lines, not bytes, and makes the sender slower
+		// instead of refusing: nothing he sent is lost.
+		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
+			break
+		}
+		if !t.push(ctx, &entry{cut: line}) {
+			break
+		}
+	}
+	if !t.all() {
+		t.linger()
+	}
+}
+
+// arrived notes why nothing more arrives after a number of lines, of which the
+// last ones may have been blank. What has arrived is done, also when the rest
+// never will.
+func (t *stream) arrived(number int64, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped != nil {
+		return
+	}
+	t.next = number + 1
+	if t.whole = errors.Is(err, io.EOF); !t.whole {
+		t.short = unread(err)
+	}
+	t.changed.Broadcast()
+}
+
+// all says whether everything has arrived.
+func (t *stream) all() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.whole
+}
+
+// unread says why the rest of a body was not read.
+func unread(err error) *landfall.Error {
+	var known *landfall.Error
+	switch {
+	case errors.As(err, &known):
+		return known // a quota
+	case errors.Is(err, pack.ErrSwollen):
+		return &landfall.Error{
+			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
+			Detail: "The body becomes too many times larger when it is unpacked. Send it with less compression or in parts.",
+		}
+	case errors.Is(err, pack.ErrWide):
+		return &landfall.Error{
+			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
+			Detail: "The body asks for a window of more than 8 MiB to be unpacked. Pack it without --long and --ultra.",
+		}
+	case errors.Is(err, pack.ErrBroken):
+		return malformed("The body cannot be unpacked: from next_line on it is not what its Content-Encoding says. Pack it again.", err)
+	case errors.Is(err, pack.ErrShort):
+		return malformed("The body ends before what is packed in it does. Pack it again and send the lines from next_line on.", err)
+	}
+	return malformed("The body did not arrive whole. Send the lines from next_line on again.", err)
+}
+
+func malformed(detail string, cause error) *landfall.Error {
+	return &landfall.Error{Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: detail, Cause: cause}
+}
+
+// arrival is the body, watched while it arrives.
+type arrival stream
+
+// Read notes that we wait for the caller, so that the watch can tell his
+// silence from our own work.
+func (a *arrival) Read(into []byte) (int, error) {
+	t := (*stream)(a)
+	t.reading.Store(true)
+	n, err := t.request.Body.Read(into)
+	t.reading.Store(false)
+	t.moved.Add(int64(n))
+	return n, err
+}
+
+// linger reads what a caller still sends, and drops it.
+func (t *stream) linger() {
+	long := lingering
+	if t.Draining() {
+		long = lingeringAtEnd
+	}
+	scratch := make([]byte, 64<<10)
+	for until := time.Now().Add(long); time.Now().Before(until) && !t.left(); {
+		soon := time.Now().Add(lingeringQuiet)
+		if soon.After(until) {
+			soon = until
+		}
+		_ = t.request.EndBy(soon)
+		if _, err := (*arrival)(t).Read(scratch); err != nil {
+			return
+		}
+	}
+}
+
+// left says that there is nobody to answer.
+func (t *stream) left() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.gone
+}

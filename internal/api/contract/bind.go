@@ -1,0 +1,143 @@
+package contract
+
+import (
+	"landfall"
+	"landfall/internal/api/rules"
+)
+
+// The functions below make nouns of nodes whose shape the tables have accepted:
+// nothing can fail in them, and what was left out is a zero value.
+
+// bindSupplyAddress reads the address as a billing one is read, under names that
+// begin with supply: either may come in lines or as an object.
+func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
+	return landfall.SupplyAddress{
+		Address:      bindAddress(n, &supplyAddress),
+		SupplyPoints: each(n.Field("supply_points"), bindSupplyPoint),
+	}
+}
+
+func bindSupplyPoint(n *rules.Node) landfall.SupplyPoint {
+	return landfall.SupplyPoint{
+		Identifier: n.Field("identifier").Text(),
+		SupplyType: n.Field("supply_type").Text(),
+		StartOn:    n.Field("supply_start_date").Day(),
+		EndOn:      n.Field("supply_end_date").Day(),
+		Agreements: each(n.Field("agreements"), bindAgreement),
+		Meters:     each(n.Field("meters"), bindMeter),
+	}
+}
+
+func bindAgreement(n *rules.Node) landfall.Agreement {
+	return landfall.Agreement{
+		ProductCode: n.Field("product_code").Text(),
+		FromOn:      n.Field("effective_from").Day(),
+		ToOn:        n.Field("effective_to").Day(),
+		AgreedAt:    n.Field("agreed_at").Instant(),
+	}
+}
+
+func bindMeter(n *rules.Node) landfall.Meter {
+	return landfall.Meter{
+		SerialNumber: n.Field("serial_number").Text(),
+		InstalledOn:  n.Field("installed_on").Day(),
+		RemovedOn:    n.Field("removed_on").Day(),
+		Registers:    each(n.Field("registers"), bindRegister),
+	}
+}
+
+func bindRegister(n *rules.Node) landfall.Register {
+	return landfall.Register{
+		ID:       n.Field("register_id").Text(),
+		Digits:   int(n.Field("number_of_digits").Int()),
+		Readings: each(n.Field("transfer_readings"), bindReading),
+	}
+}
+
+func bindReading(n *rules.Node) landfall.Reading {
+	return landfall.Reading{
+		On:    n.Field("reading_date").Day(),
+		Type:  n.Field("reading_type").Text(),
+		Value: n.Field("reading_value").Decimal(),
+	}
+}
+
+// bindTransactions keeps each transaction's own JSON, which is echoed later and
+// compared with a second import of the same identifier. They are kept in one
+// piece of memory.
+func bindTransactions(items []*rules.Node) []landfall.Transaction {
+	size := 0
+	for _, item := range items {
+		size += len(item.Raw())
+	}
+	documents := make([]byte, 0, size)
+	return eachOf(items, func(n *rules.Node) landfall.Transaction {
+		from := len(documents)
+		documents = append(documents, n.Raw()...)
+		transaction := bindTransaction(n)
+		transaction.Document = documents[from:len(documents):len(documents)]
+		return transaction
+	})
+}
+
+func bindTransaction(n *rules.Node) landfall.Transaction {
+	return landfall.Transaction{
+		ID:     n.Field("transaction_id").Text(),
+		On:     n.Field("transaction_date").Day(),
+		Amount: n.Field("amount").Amount(),
+		Type:   landfall.TransactionType(n.Field("type").Text()),
+		Reason: n.Field("reason").Text(),
+		Note:   n.Field("note").Text(),
+	}
+}
+
+// bindStatement keeps the path as it was sent. That one slash in front means nothing
+// is for those who compare paths or look for the document.
+func bindStatement(n *rules.Node) landfall.Statement {
+	return landfall.Statement{
+		ID:          n.Field("statement_id").Text(),
+		FromOn:      n.Field("bill_period_from_date").Day(),
+		ToOn:        n.Field("bill_period_to_date").Day(),
+		IssuedOn:    n.Field("issued_date").Day(),
+		Number:      n.Field("number").Text(),
+		GrossAmount: amountOf(n.Field("gross_amount")),
+		Path:        n.Field("statement_path").Text(),
+	}
+}
+
+// bindNote remembers whether there was a body at all: notes without one are
+// told apart by their documents.
+func bindNote(n *rules.Node) landfall.Note {
+	return landfall.Note{
+		Body:          n.Field("body").Text(),
+		HasBody:       n.Field("body").Text() != "",
+		DocumentPaths: each(n.Field("document_paths"), func(n *rules.Node) string { return n.Field("document_path").Text() }),
+		CreatedAt:     n.Field("created_at").Instant(),
+		Pinned:        n.Field("is_pinned").Bool(),
+		UnpinAt:       n.Field("unpin_at").Instant(),
+	}
+}
+
+// bindInstruction has no details: those are the vendor's to tell, never the
+// caller's.
+func bindInstruction(n *rules.Node) landfall.Instruction {
+	return landfall.Instruction{
+		Vendor:       n.Field("vendor").Text(),
+		Reference:    n.Field("reference").Text(),
+		Type:         n.Field("type").Text(),
+		ValidFromOn:  n.Field("valid_from").Day(),
+		ForSchedules: n.Field("use_for_scheduled_payments").Bool(),
+	}
+}
+
+func bindPaymentSchedule(n *rules.Node) landfall.PaymentSchedule {
+	return landfall.PaymentSchedule{
+		StartOn:    n.Field("start_date").Day(),
+		EndOn:      n.Field("end_date").Day(),
+		Trigger:    n.Field("trigger").Text(),
+		Amount:     amountOf(n.Field("amount")),
+		Frequency:  n.Field("frequency").Text(),
+		DayOfMonth: int(n.Field("day_of_month").Int()),
+		Threshold:  amountOf(n.Field("balance_threshold")),
+	}
+}

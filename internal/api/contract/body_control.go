@@ -1,0 +1,112 @@
+package contract
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// ControlTotalsBody gives back what a source says it has.
+var ControlTotalsBody = &Body[landfall.ControlTotals]{
+	name: "KeptControlTotals", doc: "What the source says it has, and who said so when. What it did not say is left out.",
+	members: append(claimedMembers(),
+		holds("currencies", "", currencyTotalsBody, claimedCurrencies),
+		happens("set_at", "", func(c landfall.ControlTotals) time.Time { return c.SetAt }),
+		says("set_by", "The organisation whose key was used.", func(c landfall.ControlTotals) string { return c.By.Organisation }),
+	),
+	example: exampleTotals(),
+}
+
+// exampleTotals is what the example of a request claims.
+func exampleTotals() landfall.ControlTotals {
+	totals, err := ReadControlTotals(context.Background(), []byte(ExampleControlTotals))
+	if err != nil {
+		panic(err) // it is a good one
+	}
+	totals.SetAt, totals.By.Organisation = exampleInstant, "Demo"
+	return totals
+}
+
+// claimedMembers declares a member for every count; one that was never
+// claimed is left out, since 0 would be a claim.
+func claimedMembers() (members []memberOf[landfall.ControlTotals]) {
+	for _, kind := range claimedFields {
+		claim := func(c landfall.ControlTotals) *money.Total { return c.Claims[landfall.Measure{Kind: kind}].Count }
+		members = append(members, counts(string(kind), "", func(c landfall.ControlTotals) int { return int(claim(c).Count()) }).
+			when(func(c landfall.ControlTotals) bool { return claim(c) != nil }))
+	}
+	return members
+}
+
+// currencyClaims is what was claimed in one currency.
+type currencyClaims struct {
+	currency string
+	claims   map[landfall.Measure]landfall.Value
+}
+
+// claimedCurrencies gathers what was claimed by currency, sorted, so that the
+// same claims are written alike.
+func claimedCurrencies(c landfall.ControlTotals) (found []currencyClaims) {
+	currencies := map[string]bool{}
+	for measure := range c.Claims {
+		if measure.Currency != "" {
+			currencies[measure.Currency] = true
+		}
+	}
+	for _, currency := range slices.Sorted(maps.Keys(currencies)) {
+		found = append(found, currencyClaims{currency, c.Claims})
+	}
+	return found
+}
+
+// balances gives the sum of balances, nil when nobody claimed one.
+func (c currencyClaims) balances() *money.Total {
+	return c.claims[landfall.Measure{Kind: landfall.MeasuresBalances, Currency: c.currency}].Amount
+}
+
+// transactions gives what was claimed of each type, in the order of the
+// contract.
+func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
+	for _, kind := range landfall.TransactionTypes {
+		measure := landfall.Measure{Kind: landfall.MeasuresTransactions, Currency: c.currency, Type: kind}
+		if value, said := c.claims[measure]; said {
+			found = append(found, landfall.ReconciliationRow{Measure: measure, Claimed: value})
+		}
+	}
+	return found
+}
+
+var currencyTotalsBody = &Body[currencyClaims]{
+	name: "KeptCurrencyTotals", doc: "What the source says it has in one currency.",
+	members: []memberOf[currencyClaims]{
+		says("currency", "", func(c currencyClaims) string { return c.currency }),
+		says("balances", "", func(c currencyClaims) string { return c.balances().String() }).
+			when(func(c currencyClaims) bool { return c.balances() != nil }),
+		holds("transactions", "", transactionTotalsBody, currencyClaims.transactions),
+	},
+	example: claimedCurrencies(exampleTotals())[0],
+}
+
+var transactionTotalsBody = &Body[landfall.ReconciliationRow]{
+	name: "KeptTransactionTotals", doc: "What the source says it has of one type of transaction.",
+	members: append([]memberOf[landfall.ReconciliationRow]{
+		says("type", "", func(r landfall.ReconciliationRow) string { return string(r.Measure.Type) }),
+	}, valueMembers(func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed })...),
+	example: claimedCurrencies(exampleTotals())[0].transactions()[0],
+}
+
+// valueMembers writes a value: a count, an amount or both.
+func valueMembers[T any](get func(T) landfall.Value) []memberOf[T] {
+	return []memberOf[T]{
+		memberOf[T]{name: "count", schema: countSchema, write: func(dst []byte, of T) []byte {
+			return strconv.AppendInt(dst, get(of).Count.Count(), 10)
+		}}.when(func(of T) bool { return get(of).Count != nil }),
+		says("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).
+			when(func(of T) bool { return get(of).Amount != nil }),
+	}
+}

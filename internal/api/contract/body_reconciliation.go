@@ -1,0 +1,154 @@
+package contract
+
+import (
+	"encoding/json"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+)
+
+// ReconciliationBody answers the question whether everything arrived.
+var ReconciliationBody = &Body[landfall.Reconciliation]{
+	name: "Reconciliation", doc: "What the source claims against what was sent and what exists, as of one moment.",
+	members: []memberOf[landfall.Reconciliation]{
+		says("import_supplier", "", func(r landfall.Reconciliation) string { return r.Supplier }),
+		happens("as_of", "The moment that everything here was true.", func(r landfall.Reconciliation) time.Time { return r.At }),
+		happens("control_totals_set_at", "When the claims were made; null when there are none.", func(r landfall.Reconciliation) time.Time {
+			if r.Totals == nil {
+				return time.Time{}
+			}
+			return r.Totals.SetAt
+		}).as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+		holds("measures", "", reconciliationRowBody, func(r landfall.Reconciliation) []landfall.ReconciliationRow { return r.Rows }),
+	},
+	example: exampleReconciliation(),
+}
+
+// exampleReconciliation is that of an account which exists with all that the
+// examples add to it, and of one that failed.
+func exampleReconciliation() landfall.Reconciliation {
+	tallies, totals := landfall.Tallies{At: exampleInstant}, exampleTotals()
+	created := landfall.Figures{Accounts: 1, Customers: 1, Notes: 1, Statements: 1, Instructions: 1, Balance: 5250}
+	created.Transact(landfall.Payment, 5250)
+	tallies.Of(landfall.StandsCreated, "GBP").Add(created)
+	tallies.Of(landfall.StandsFailed, "GBP").Add(landfall.Figures{Accounts: 1, Customers: 1, Instructions: 1})
+	return landfall.Reconcile(exampleSupplier, &tallies, &totals)
+}
+
+// reconciliationRowBody compares one measure.
+var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
+	name: "ReconciliationMeasure",
+	doc:  "One measure. Counts and amounts stand side by side where it has both; the amount of a balance comes with the number of its accounts.",
+	members: []memberOf[landfall.ReconciliationRow]{
+		says("measure", "Its name, as `measure` takes it: `accounts`, `balances.GBP`, `transactions.GBP.PAYMENT`.",
+			func(r landfall.ReconciliationRow) string { return r.Measure.String() }),
+		compares("claimed", "What the source says it has. What it did not say is left out here, in the difference and in what is unexplained.",
+			func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed }),
+		compares("staged", "What was sent: staged, or added to accounts later.",
+			func(r landfall.ReconciliationRow) landfall.Value { return r.Staged }),
+		compares("created", "What exists, by the ledgers and the other rows of the accounts.",
+			func(r landfall.ReconciliationRow) landfall.Value { return r.Created }),
+		compares("difference", "`claimed` less `created`.", landfall.ReconciliationRow.Difference),
+		{
+			name: "explained", doc: "The part of the difference that rests on accounts one can name.", schema: refTo(explainedBody.name),
+			write: explainedBody.Append,
+		},
+		compares("unexplained", "The rest.", landfall.ReconciliationRow.Unexplained),
+	},
+	example: exampleReconciliation().Rows[0],
+}
+
+// explainedBody says on which accounts a difference rests.
+var explainedBody = &Body[landfall.ReconciliationRow]{
+	name: "Explained", doc: "The part of a difference that rests on accounts one can name.",
+	members: []memberOf[landfall.ReconciliationRow]{
+		explains(landfall.BecausePending, "Accounts that are staged and wait."),
+		explains(landfall.BecauseFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
+		explains(landfall.BecauseSkipped, "Accounts that the operator marked to be skipped."),
+		explains(landfall.BecauseOther, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
+	},
+	example: exampleReconciliation().Rows[0],
+}
+
+// explains declares the member of one reason.
+func explains(reason landfall.Reason, doc string) memberOf[landfall.ReconciliationRow] {
+	return compares(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
+}
+
+// valueBody is how much there is of a measure.
+var valueBody = &Body[landfall.Value]{
+	name: "MeasuredValue", doc: "How much there is of a measure: a count, an amount of money, or both.",
+	members: valueMembers(func(v landfall.Value) landfall.Value { return v }),
+	example: exampleReconciliation().Rows[0].Created,
+}
+
+// compares is a member that is a value.
+func compares(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) memberOf[landfall.ReconciliationRow] {
+	return memberOf[landfall.ReconciliationRow]{
+		name: name, doc: doc, schema: refTo(valueBody.name),
+		write: func(dst []byte, row landfall.ReconciliationRow) []byte { return valueBody.Append(dst, get(row)) },
+	}
+}
+
+// BehindBody is one account behind a figure.
+var BehindBody = &Body[landfall.Behind]{
+	name: "AccountBehind", doc: "An account behind a figure, and its part in it.",
+	members: append([]memberOf[landfall.Behind]{
+		says("external_account_number", "", func(b landfall.Behind) string { return b.External }),
+		saysOrNull("platform_account_number", "", func(b landfall.Behind) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
+	}, valueMembers(func(b landfall.Behind) landfall.Value { return b.Part })...),
+	example: landfall.Behind{External: "EXT-0002", Part: exampleReconciliation().Rows[0].Explained[landfall.BecauseFailed]},
+}
+
+// BehindListBody answers the question which accounts are behind a figure.
+var BehindListBody = &List[landfall.Behind]{name: "AccountsBehind", items: BehindBody}
+
+// ReconciliationOrBehind is what the question about a reconciliation gets: the
+// comparison, or with a measure and a reason the list behind one figure.
+var ReconciliationOrBehind Answer = either{}
+
+type either struct{}
+
+// Name is what the API description calls it.
+func (either) Name() string { return "ReconciliationOrAccounts" }
+
+// Example is a comparison.
+func (either) Example() json.RawMessage { return ReconciliationBody.Example() }
+
+// Schema says that it is one of the two.
+func (either) Schema() map[string]any {
+	return map[string]any{"oneOf": []any{refTo(ReconciliationBody.name), refTo(BehindListBody.name)}}
+}
+
+// BehindRequest asks for the accounts behind a figure.
+type BehindRequest struct {
+	Page
+	Wanted  bool // false: the whole table is
+	Measure landfall.Measure
+	Reason  landfall.Reason
+}
+
+// ReadBehind reads the raw query of a reconciliation: nothing, or a measure and
+// a reason with a page.
+func ReadBehind(raw string) (BehindRequest, error) {
+	var request BehindRequest
+	if raw == "" {
+		return request, nil
+	}
+	query := ReadQuery(raw)
+	var named bool
+	if request.Measure, named = query.Measure("measure"); named {
+		request.Wanted = true
+	}
+	request.Reason, named = query.Reason("reason")
+	if named != request.Wanted {
+		query.refuse(map[bool]string{true: "measure", false: "reason"}[named], rules.CodeRequired,
+			"measure and reason belong together: together they name the figure whose accounts are wanted.")
+	}
+	request.Page = Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
+	if (request.Limit > 0 || request.After != nil) && !request.Wanted && !named {
+		query.refuse("measure", rules.CodeRequired, "Only the accounts behind a figure come in pages: give measure and reason.")
+	}
+	return request, query.Err()
+}

@@ -1,0 +1,226 @@
+package contract
+
+import (
+	"strings"
+
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// account applies every rule that looks across the fields of an account.
+func (c *checker) account(root *rules.Node) {
+	c.occupier(root)
+	c.accountKind(root)
+	c.billing(root)
+	c.dates(root)
+	c.metadata(root)
+	c.consents(root)
+	c.references(root)
+	c.supplyAddresses(root.Field("supply_addresses"))
+	c.books(root)
+	c.statements(root.Field("statements"))
+	c.notes(root.Field("notes"))
+	c.instructions(root.Field("payment_instructions"))
+	c.paymentSchedules(root.Field("payment_schedules"))
+}
+
+// occupier wants customers exactly when somebody is known to live there.
+func (c *checker) occupier(root *rules.Node) {
+	customers, unknown := root.Field("customers"), root.Field("unknown_occupier")
+	if !customers.Valid() || unknown.Present() && !unknown.Valid() {
+		return
+	}
+	switch some := len(customers.Items()) > 0; {
+	case !some && !unknown.Bool():
+		c.broken(CodeCustomersRequired, customers)
+	case some && unknown.Bool():
+		c.broken(CodeCustomerWithUnknownOccupier, customers)
+	}
+}
+
+// accountKind applies the rules that depend on the account's type, and those
+// of its customers.
+func (c *checker) accountKind(root *rules.Node) {
+	given := root.Field("account_type")
+	domestic := !given.Present() || given.Text() == "DOMESTIC"
+	if domestic {
+		for _, name := range []string{"business_type", "company_number"} {
+			if field := root.Field(name); field.Text() != "" {
+				c.broken(CodeBusinessFields, field)
+			}
+		}
+	}
+	for _, customer := range root.Field("customers").Items() {
+		c.customer(customer, domestic)
+	}
+}
+
+// customer checks what belongs together about one customer.
+func (c *checker) customer(n *rules.Node, domestic bool) {
+	if !n.Valid() {
+		return
+	}
+	name := n.Field("family_name")
+	if domestic && (!name.Present() || name.Valid() && strings.TrimSpace(name.Text()) == "") {
+		c.brokenField(CodeFamilyNameRequired, n, "family_name")
+	}
+	c.email(n.Field("email"))
+	for _, address := range n.Field("contact_emails").Items() {
+		c.email(address)
+	}
+	c.phone(n.Field("mobile"))
+	c.phone(n.Field("landline"))
+	for _, alternative := range n.Field("alternative_phone_numbers").Items() {
+		c.phone(alternative.Field("phone_number"))
+	}
+	c.notInFuture(n.Field("date_of_birth"))
+	c.consents(n)
+	c.metadata(n)
+}
+
+// billing checks what is said about bills against the supplier and with
+// itself.
+func (c *checker) billing(root *rules.Node) {
+	currency := root.Field("currency")
+	if c.known && currency.Valid() && currency.Text() != c.supplier.Currency {
+		c.broken(CodeCurrencyMismatch, currency)
+	}
+	c.email(root.Field("billing_email"))
+	c.address(root, &billingAddress, CodeBillingAddressTwice)
+}
+
+// address looks at an address that may be given in either of two styles.
+func (c *checker) address(n *rules.Node, names *addressNames, twice string) {
+	postcode, structured := n.Field(names.postcode), n.Field(names.structured)
+	c.postcode(postcode, c.supplier.Region)
+	if !structured.Valid() {
+		return
+	}
+	c.postcode(structured.Field("postal_code"), structured.Field("country").Text())
+	free := postcode.Text() != ""
+	for _, name := range names.lines {
+		free = free || n.Field(name).Text() != ""
+	}
+	if free {
+		c.broken(twice, structured)
+	}
+}
+
+// billedAhead is how many days in advance somebody may have been billed.
+const billedAhead = 366
+
+// dates applies the rules about the account's own days.
+func (c *checker) dates(root *rules.Node) {
+	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
+	c.notInFuture(root.Field("date_of_sale"))
+	c.notInFuture(closing)
+	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(billedAhead)) {
+		c.brokenBy(CodeDateInFuture, billed, " Billing in advance is taken up to 366 days ahead.")
+	}
+	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
+		c.broken(CodeIssuedBeforeClosing, issued)
+	}
+}
+
+// metadata wants every key once: of two values nobody could say which is
+// meant.
+func (c *checker) metadata(n *rules.Node) {
+	c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key")
+}
+
+// consents wants one of each type, and none from the future.
+func (c *checker) consents(n *rules.Node) {
+	list := n.Field("consents")
+	c.unique(CodeDuplicateConsents, list, "type")
+	for _, consent := range list.Items() {
+		if signed := consent.Field("signed_at"); signed.Valid() && signed.Instant().After(c.now) {
+			c.broken(CodeDateInFuture, signed)
+		}
+	}
+}
+
+// references are twins when both of their parts are the same.
+func (c *checker) references(root *rules.Node) {
+	var known seen[pair]
+	for _, reference := range root.Field("references").Items() {
+		if !newPair(&known, reference.Field("namespace"), reference.Field("value")) {
+			c.broken(CodeDuplicateReferences, reference)
+		}
+	}
+}
+
+// books applies the rules about transactions, closed days and balances.
+func (c *checker) books(root *rules.Node) {
+	historical := root.Field("historical_statement_transactions")
+	current := root.Field("current_statement_transactions")
+	var known seen[string]
+	c.transactions(historical, &known)
+	c.transactions(current, &known)
+
+	closing, billedTo := root.Field("last_statement_closing_date"), root.Field("last_billed_to_date")
+	if len(historical.Items()) > 0 && !closing.Present() && !billedTo.Present() {
+		c.broken(CodeHistoricalWithoutClosing, historical)
+	}
+	c.closedDay(historical, current, lastClosed(closing, billedTo))
+	for _, transaction := range current.Items() {
+		c.notInFuture(transaction.Field("transaction_date"))
+	}
+
+	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
+	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
+		c.brokenBy(CodeHistoricalBalance, last, apart("They add up to", sum, "the balance is", last.Amount()))
+	}
+	if sum, sound := signedSum(current); sound && last.Valid() && transfer.Valid() && last.Amount()+sum != transfer.Amount() {
+		c.brokenBy(CodeTransferBalance, transfer, apart("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount()))
+	}
+	if last.Valid() && last.Amount() != 0 && !closing.Present() {
+		c.broken(CodeBalanceWithoutClosing, last)
+	}
+}
+
+// closedDay keeps historical transactions before the end of the last closed
+// statement and current ones after it, when that day is known.
+func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day) {
+	if closed.IsZero() {
+		return
+	}
+	for _, transaction := range historical.Items() {
+		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().After(closed) {
+			c.broken(CodeHistoricalAfterClosing, on)
+		}
+	}
+	opening := closed.AddDays(1)
+	if opening.After(c.today) { // the open period always contains today
+		opening = c.today
+	}
+	for _, transaction := range current.Items() {
+		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().Before(opening) {
+			c.broken(CodeCurrentBeforeOpening, on)
+		}
+	}
+}
+
+// lastClosed is the day before the open statement period, zero when it is not
+// known or was given in a form that cannot be read.
+func lastClosed(closing, billedTo *rules.Node) calendar.Day {
+	if closing.Present() {
+		return closing.Day()
+	}
+	return billedTo.Day()
+}
+
+// signedSum adds transactions up as they move the balance. It is sound only
+// when every one of them could be read.
+func signedSum(list *rules.Node) (sum money.Amount, sound bool) {
+	if list.Present() && !list.Valid() {
+		return 0, false
+	}
+	for _, transaction := range list.Items() {
+		if !transaction.Field("amount").Valid() || !transaction.Field("type").Valid() {
+			return 0, false
+		}
+		sum += signed(transaction)
+	}
+	return sum, true
+}

@@ -1,0 +1,209 @@
+package contract
+
+import (
+	"slices"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// transactions applies the rules of each transaction of a list. Identifiers
+// are compared with those known already; nil compares none.
+func (c *checker) transactions(list *rules.Node, known *seen[string]) {
+	for _, transaction := range list.Items() {
+		if known != nil {
+			c.firstTime(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
+		}
+		c.transactionType(transaction)
+		c.items(transaction)
+	}
+}
+
+// transactionType asks for what a type needs. These are always errors, like
+// every other required field.
+func (c *checker) transactionType(n *rules.Node) {
+	switch landfall.TransactionType(n.Field("type").Text()) {
+	case landfall.Charge, landfall.Credit:
+		c.needs(n, "reason")
+	case landfall.SupplyCharge:
+		c.needs(n, "product_code")
+		if items := n.Field("line_items"); !items.Present() || items.Valid() && len(items.Items()) == 0 {
+			c.report.AddField(n, "line_items", rules.CodeRequired, "A transaction of this type needs at least one line item.")
+		}
+	case landfall.Payment, landfall.Repayment:
+		if amount := n.Field("amount"); amount.Valid() && amount.Amount() <= 0 {
+			c.report.Add(amount, rules.CodeOutOfRange, "The amount of a payment or repayment must be more than zero.")
+		}
+	}
+}
+
+// needs wants a field that only some types of transaction have.
+func (c *checker) needs(n *rules.Node, field string) {
+	if !n.Field(field).Present() {
+		c.report.AddField(n, field, rules.CodeRequired, "A transaction of this type needs this field.")
+	}
+}
+
+// items checks the arithmetic of a transaction's line and tax items.
+func (c *checker) items(n *rules.Node) {
+	lines, taxes, amount := n.Field("line_items"), n.Field("tax_items"), n.Field("amount")
+	if len(lines.Items()) == 0 && len(taxes.Items()) == 0 {
+		return
+	}
+	var sum money.Decimal
+	sound := amount.Valid()
+	for _, line := range lines.Items() {
+		c.lineItem(line)
+		net := line.Field("net_amount")
+		sound = sound && net.Valid()
+		sum = sum.Add(net.Decimal())
+	}
+	for _, tax := range taxes.Items() {
+		c.taxItem(tax)
+		value := tax.Field("amount")
+		sound = sound && value.Valid()
+		sum = sum.Add(value.Decimal())
+	}
+	if rounded, err := sum.Round(); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
+		c.brokenBy(CodeItemsSum, amount, apartExactly("They add up to", sum, "the amount is", amount.Decimal()))
+	}
+}
+
+// lineItem lets the product of price and units be rounded on either side.
+func (c *checker) lineItem(n *rules.Node) {
+	c.period(n, "start_date", "end_date")
+	price, count, net := n.Field("price_per_unit"), n.Field("number_of_units"), n.Field("net_amount")
+	if price.Valid() && count.Valid() && net.Valid() {
+		product := price.Decimal().Mul(count.Decimal())
+		if !product.Near(net.Decimal(), minorUnit) {
+			c.brokenBy(CodeLineItemNet, net, apartExactly("The product is", product, "the net amount is", net.Decimal()))
+		}
+	}
+	if units := n.Field("units"); units.Valid() && len(units.Items()) != 2 {
+		c.broken(CodeUnits, units)
+	}
+}
+
+// taxItem lets a tax be rounded up or down, but not be a whole minor unit off.
+func (c *checker) taxItem(n *rules.Node) {
+	value, rate, amount := n.Field("value_taxed"), n.Field("rate"), n.Field("amount")
+	if n.Field("unit_type").Text() != "PROPORTION" || !value.Valid() || !rate.Valid() || !amount.Valid() {
+		return
+	}
+	product := value.Decimal().Mul(rate.Decimal())
+	off := product.Sub(amount.Decimal())
+	if off.Compare(minorUnit.Decimal()) >= 0 || off.Compare((-minorUnit).Decimal()) <= 0 {
+		c.brokenBy(CodeTaxAmount, amount, apartExactly("The product is", product, "the tax is", amount.Decimal()))
+	}
+}
+
+// apart tells two sums that should be one, and the second less the first.
+func apart(reckoned string, a money.Amount, given string, b money.Amount) string {
+	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + (b - a).String() + "."
+}
+
+// apartExactly is apart for figures with more digits than money has.
+func apartExactly(reckoned string, a money.Decimal, given string, b money.Decimal) string {
+	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + b.Sub(a).String() + "."
+}
+
+// minorUnit is the smallest amount there is, by which rounded sums may
+// differ.
+const minorUnit = money.Amount(1)
+
+// signed gives a transaction's amount as it moves the balance.
+func signed(n *rules.Node) money.Amount {
+	return landfall.Transaction{
+		Amount: n.Field("amount").Amount(),
+		Type:   landfall.TransactionType(n.Field("type").Text()),
+	}.Signed()
+}
+
+// statements applies the rules of historical statements.
+func (c *checker) statements(list *rules.Node) {
+	c.unique(CodeDuplicateStatements, list, "statement_id")
+	for _, statement := range list.Items() {
+		c.period(statement, "bill_period_from_date", "bill_period_to_date")
+		c.path(statement.Field("statement_path"))
+	}
+	c.overlap(CodeStatementOverlap, spans(list, "bill_period_from_date", "bill_period_to_date"))
+}
+
+// instructions are twins when they are the same one at the same vendor: which
+// of the two is meant is not ours to guess.
+func (c *checker) instructions(list *rules.Node) {
+	var known seen[pair]
+	for _, instruction := range list.Items() {
+		if reference := instruction.Field("reference"); !newPair(&known, instruction.Field("vendor"), reference) {
+			c.broken(CodeDuplicateInstructions, reference)
+		}
+	}
+}
+
+// paymentSchedules asks for what a trigger needs and wants one schedule at a
+// time.
+func (c *checker) paymentSchedules(list *rules.Node) {
+	for _, schedule := range list.Items() {
+		c.period(schedule, "start_date", "end_date")
+		switch schedule.Field("trigger").Text() {
+		case "REGULAR":
+			c.scheduleNeeds(schedule, "amount", CodeScheduleAmount)
+			c.scheduleNeeds(schedule, "frequency", CodeScheduleFrequency)
+			c.scheduleNeeds(schedule, "day_of_month", CodeScheduleDay)
+		case "BALANCE":
+			c.scheduleNeeds(schedule, "balance_threshold", CodeScheduleThreshold)
+		}
+	}
+	c.overlap(CodeScheduleOverlap, spans(list, "start_date", "end_date"))
+}
+
+// scheduleNeeds wants a field that only some triggers have.
+func (c *checker) scheduleNeeds(n *rules.Node, field, code string) {
+	if !n.Field(field).Present() {
+		c.brokenField(code, n, field)
+	}
+}
+
+// span is a period of days, both inclusive; a zero end is open.
+type span struct {
+	start    *rules.Node
+	from, to calendar.Day
+}
+
+// spans gives the sound periods of a list by their first day.
+func spans(list *rules.Node, from, to string) []span {
+	if len(list.Items()) < 2 {
+		return nil
+	}
+	sound := make([]span, 0, len(list.Items()))
+	for _, n := range list.Items() {
+		start, end := n.Field(from), n.Field(to)
+		if !start.Valid() || end.Present() && (!end.Valid() || end.Day().Before(start.Day())) {
+			continue
+		}
+		sound = append(sound, span{start, start.Day(), end.Day()})
+	}
+	slices.SortStableFunc(sound, func(a, b span) int { return a.from.Compare(b.from) })
+	return sound
+}
+
+// overlap points at every period that begins before an earlier one has ended.
+func (c *checker) overlap(code string, sorted []span) {
+	for i := 1; i < len(sorted); i++ {
+		reached := sorted[i-1].to
+		if reached.IsZero() || !sorted[i].from.After(reached) {
+			c.broken(code, sorted[i].start)
+		}
+		sorted[i].reach(reached)
+	}
+}
+
+// reach lengthens a period to a day an earlier one reaches: a short one inside
+// a long one must not hide the long one's end.
+func (s *span) reach(day calendar.Day) {
+	if day.IsZero() || !s.to.IsZero() && s.to.Before(day) {
+		s.to = day
+	}
+}

@@ -1,0 +1,27 @@
+package contract
+
+import "landfall/internal/api/rules"
+
+// notes checks each note for itself; whether the account has it already only
+// its books can say.
+func (c *checker) notes(list *rules.Node) {
+	for _, note := range list.Items() {
+		if !note.Valid() {
+			continue
+		}
+		body, paths := note.Field("body"), note.Field("document_paths")
+		unread := body.Present() && !body.Valid() || paths.Present() && !paths.Valid()
+		if !unread && body.Text() == "" && len(paths.Items()) == 0 {
+			c.brokenField(CodeNoteEmpty, note, "body")
+		}
+		for _, item := range paths.Items() {
+			c.path(item.Field("document_path"))
+		}
+		// Without a creation time there is nothing to compare with: a rule that
+		// depended on the hour would let a document pass today and fail tomorrow.
+		created, unpin := note.Field("created_at"), note.Field("unpin_at")
+		if created.Valid() && unpin.Valid() && unpin.Instant().Before(created.Instant()) {
+			c.broken(CodeNoteUnpin, unpin)
+		}
+	}
+}

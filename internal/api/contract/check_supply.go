@@ -1,0 +1,81 @@
+package contract
+
+import (
+	"strings"
+
+	"landfall/internal/api/rules"
+)
+
+// supplyAddresses checks every address and point, and that none comes twice
+// in the account.
+func (c *checker) supplyAddresses(list *rules.Node) {
+	var addresses seen[string]
+	var points seen[pair]
+	several := len(list.Items()) > 1
+	for _, address := range list.Items() {
+		c.address(address, &supplyAddress, CodeSupplyAddressTwice)
+		if several {
+			if text := addressText(address); text != "" && !addresses.add(text) {
+				c.broken(CodeDuplicateSupplyAddresses, address)
+			}
+		}
+		for _, point := range address.Field("supply_points").Items() {
+			if identifier := point.Field("identifier"); !newPair(&points, point.Field("supply_type"), identifier) {
+				c.broken(CodeDuplicateSupplyPoints, identifier)
+			}
+			c.supplyPoint(point)
+		}
+	}
+}
+
+// supplyPoint checks the periods of a point against those of its agreements
+// and meters.
+func (c *checker) supplyPoint(n *rules.Node) {
+	c.period(n, "supply_start_date", "supply_end_date")
+	agreements := n.Field("agreements")
+	for _, agreement := range agreements.Items() {
+		c.period(agreement, "effective_from", "effective_to")
+	}
+	c.agreements(agreements)
+	for _, meter := range n.Field("meters").Items() {
+		c.period(meter, "installed_on", "removed_on")
+	}
+}
+
+// agreements wants the agreements of a supply point to follow each other. The
+// end of an agreement is the day after its last, so that the next one begins
+// on it.
+func (c *checker) agreements(list *rules.Node) {
+	sorted := spans(list, "effective_from", "effective_to")
+	for i := 1; i < len(sorted); i++ {
+		reached, next := sorted[i-1].to, sorted[i]
+		switch {
+		case reached.IsZero() || next.from.Before(reached):
+			c.broken(CodeAgreementOverlap, next.start)
+		case next.from.After(reached):
+			c.broken(CodeAgreementGap, next.start)
+		}
+		sorted[i].reach(reached)
+	}
+}
+
+// addressText writes an address so that two spellings of the same one are
+// equal: case and white space do not matter, the style does.
+func addressText(n *rules.Node) string {
+	var text strings.Builder
+	add := func(mark byte, node *rules.Node) {
+		if value := strings.Join(strings.Fields(strings.ToLower(node.Text())), " "); value != "" {
+			text.WriteByte(mark)
+			text.WriteString(value)
+		}
+	}
+	for i, name := range supplyAddress.lines {
+		add(byte(i), n.Field(name))
+	}
+	add('p', n.Field(supplyAddress.postcode))
+	structured := n.Field(supplyAddress.structured)
+	for i, field := range addressTable.Fields {
+		add(byte(0x10+i), structured.Field(field.Name))
+	}
+	return text.String()
+}

@@ -1,0 +1,84 @@
+package contract
+
+import (
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/money"
+)
+
+// Data binds the account to the nouns it is created from. It is right for an
+// account that Check found no errors in; of others it gives what was readable.
+func (a *Account) Data() landfall.AccountData {
+	root := a.document.Root()
+	data := landfall.AccountData{
+		Key:                    a.Key(),
+		Currency:               root.Field("currency").Text(),
+		AccountType:            accountType(root),
+		BillingName:            root.Field("billing_name").Text(),
+		BillingAddress:         bindAddress(root, &billingAddress),
+		LastBilledToOn:         root.Field("last_billed_to_date").Day(),
+		LastStatementClosingOn: root.Field("last_statement_closing_date").Day(),
+		LastStatementIssuedOn:  root.Field("last_statement_issue_date").Day(),
+		NextBillDueOn:          root.Field("next_bill_due_date").Day(),
+		LastStatementBalance:   amountOf(root.Field("last_statement_balance")),
+		TransferBalance:        amountOf(root.Field("transfer_balance")),
+		Customers:              each(root.Field("customers"), bindCustomer),
+		SupplyAddresses:        each(root.Field("supply_addresses"), bindSupplyAddress),
+		HistoricalTransactions: bindTransactions(root.Field("historical_statement_transactions").Items()),
+		CurrentTransactions:    bindTransactions(root.Field("current_statement_transactions").Items()),
+		Statements:             each(root.Field("statements"), bindStatement),
+		Notes:                  each(root.Field("notes"), bindNote),
+		Instructions:           each(root.Field("payment_instructions"), bindInstruction),
+		PaymentSchedules:       each(root.Field("payment_schedules"), bindPaymentSchedule),
+		Language:               root.Field("language_preference").Text(),
+	}
+	return data
+}
+
+// each binds the items of a list; an absent list is nil.
+func each[T any](list *rules.Node, bind func(*rules.Node) T) []T {
+	return eachOf(list.Items(), bind)
+}
+
+func eachOf[T any](items []*rules.Node, bind func(*rules.Node) T) []T {
+	if len(items) == 0 {
+		return nil
+	}
+	bound := make([]T, len(items))
+	for i, item := range items {
+		bound[i] = bind(item)
+	}
+	return bound
+}
+
+// accountType fills in the documented default.
+func accountType(root *rules.Node) string {
+	if given := root.Field("account_type").Text(); given != "" {
+		return given
+	}
+	return "DOMESTIC"
+}
+
+// amountOf tells an amount of zero from one that was not given.
+func amountOf(node *rules.Node) *money.Amount {
+	if !node.Valid() {
+		return nil
+	}
+	amount := node.Amount()
+	return &amount
+}
+
+// bindCustomer keeps what support looks for; the rest stays in the document.
+func bindCustomer(n *rules.Node) landfall.Customer {
+	return landfall.Customer{
+		GivenName:  n.Field("given_name").Text(),
+		FamilyName: n.Field("family_name").Text(),
+		Title:      n.Field("title").Text(),
+		Email:      n.Field("email").Text(),
+		Mobile:     n.Field("mobile").Text(),
+		Landline:   n.Field("landline").Text(),
+		BornOn:     n.Field("date_of_birth").Day(),
+		Role:       n.Field("role").Text(),
+		Deceased:   n.Field("deceased").Text() != "",
+	}
+}

@@ -1,0 +1,73 @@
+package contract
+
+import (
+	"strconv"
+
+	"landfall/internal/api/rules"
+)
+
+// Differences names the fields in which two transactions differ, as dotted
+// paths. Both are documents as they were sent. Values are compared for what
+// they mean: 5 and 5.00 are the same amount, and the order of fields is nothing.
+func Differences(earlier, later []byte) []string {
+	a, broken := transactionTable.Read(earlier, rules.Limits{})
+	b, alsoBroken := transactionTable.Read(later, rules.Limits{})
+	if broken != nil || alsoBroken != nil {
+		return nil // both were read before, so this cannot be
+	}
+	return differentFields(nil, "", transactionTable, a.Root(), b.Root())
+}
+
+// differentFields compares two objects field by field of their table, so that
+// nothing unknown is ever compared or named.
+func differentFields(found []string, prefix string, table *rules.Table, a, b *rules.Node) []string {
+	for i := range table.Fields {
+		field := &table.Fields[i]
+		found = differentValues(found, prefix+field.Name, &field.Type, a.Field(field.Name), b.Field(field.Name))
+	}
+	return found
+}
+
+// differentValues compares by meaning and not by spelling: 10 and 10.00 are
+// the same amount.
+func differentValues(found []string, path string, typ *rules.Type, a, b *rules.Node) []string {
+	if a.Present() != b.Present() {
+		return append(found, path)
+	}
+	if !a.Present() {
+		return found
+	}
+	var same bool
+	switch typ.Shape {
+	case rules.ShapeObject:
+		return differentFields(found, path+".", typ.Table, a, b)
+	case rules.ShapeList:
+		return differentItems(found, path, typ.Item, a.Items(), b.Items())
+	case rules.ShapeAmount:
+		same = a.Amount() == b.Amount()
+	case rules.ShapeDecimal:
+		same = a.Decimal().Compare(b.Decimal()) == 0
+	case rules.ShapeDate:
+		same = a.Day() == b.Day()
+	default:
+		same = a.Text() == b.Text()
+	}
+	if same {
+		return found
+	}
+	return append(found, path)
+}
+
+// differentItems compares lists item by item. Of lists that are not equally
+// long, the items that only one of them has differ.
+func differentItems(found []string, path string, typ *rules.Type, a, b []*rules.Node) []string {
+	for i := range max(len(a), len(b)) {
+		item := path + "." + strconv.Itoa(i)
+		if i >= len(a) || i >= len(b) {
+			found = append(found, item)
+			continue
+		}
+		found = differentValues(found, item, typ, a[i], b[i])
+	}
+	return found
+}

@@ -1,0 +1,147 @@
+package contract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tag "golang.org/x/text/language"
+
+	"landfall/internal/api/rules"
+)
+
+// The codes of formats that have one of their own. Formats without one answer
+// with the generic codes of package rules.
+const (
+	CodeInvalidEmail       = "invalid_email"
+	CodeInvalidPhoneNumber = "invalid_phone_number"
+	CodeInvalidPath        = "invalid_path"
+)
+
+// The types of formatted texts, as the tables use them.
+var (
+	code = rules.Formatted(maxCode, &rules.Format{
+		Name: "code", Code: rules.CodeInvalidCharacters,
+		Detail:  "Use letters, digits and _ . : / - and begin with a letter or digit.",
+		Pattern: `^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`,
+		Check:   func(text string) bool { return spelled(text, "_.:/-") },
+	})
+	externalNumber = rules.Formatted(maxExternal, &rules.Format{
+		Name: "external account number", Code: rules.CodeInvalidCharacters,
+		Detail: detailIdentifier,
+		Check:  ValidExternalNumber,
+	})
+	// Identifiers that keep money and bills from being added twice: what
+	// nobody can see may not make two of them differ either.
+	identifier = rules.Formatted(maxExternal, &rules.Format{
+		Name: "identifier", Code: rules.CodeInvalidCharacters,
+		Detail: detailIdentifier,
+		Check:  ValidExternalNumber,
+	})
+	currency = rules.Formatted(3, &rules.Format{
+		Name: "currency", Code: rules.CodeInvalidChoice,
+		Detail:  "This is not an ISO 4217 currency code.",
+		Pattern: `^[A-Z]{3}$`,
+		Check:   ValidCurrency,
+	})
+	country = rules.Formatted(2, &rules.Format{
+		Name: "country", Code: rules.CodeInvalidChoice,
+		Detail:  "This is not an ISO 3166-1 alpha-2 country code.",
+		Pattern: `^[A-Z]{2}$`,
+		Check:   ValidCountry,
+	})
+	language = rules.Formatted(maxLanguageTag, &rules.Format{
+		Name: "language", Code: rules.CodeInvalidChoice,
+		Detail: "This is not a BCP 47 language tag.",
+		Check:  validLanguage,
+	})
+	contactEmail = rules.Formatted(maxEmail, &rules.Format{
+		Name: "email", Code: CodeInvalidEmail,
+		Detail: "Enter one e-mail address without a display name.",
+		Check:  ValidEmail,
+	})
+	email = rules.OrEmpty(contactEmail)
+	phone = rules.OrEmpty(rules.Formatted(maxPhone, &rules.Format{
+		Name: "phone", Code: CodeInvalidPhoneNumber,
+		Detail:  phoneSpelling,
+		Pattern: `^\+?[0-9 ()./-]*[0-9][0-9 ()./-]*(([eE][xX][tT]([eE][nN][sS][iI][oO][nN]|\.)?|[xX]) ?[0-9]{1,7})?$`,
+		Check:   spelledAsPhone,
+	}))
+	// An empty path and one over the limit are invalid_path too, so the table
+	// sets no length; checkPath refuses the empty one.
+	documentPath = rules.OrEmpty(rules.Formatted(0, &rules.Format{
+		Name: "document path", Code: CodeInvalidPath, Filled: true,
+		Detail:   detailPath,
+		Check:    ValidPath,
+		Controls: true,
+	}))
+)
+
+const detailIdentifier = "Control, invisible and text direction characters are not allowed, nor is white space at the beginning or end."
+
+const detailPath = "Enter a path of at most 1024 bytes relative to the document root, without empty, . or .. segments, backslashes, control characters, a scheme or a drive."
+
+// ValidSupplierCode reports whether a code is one the operator may give. The
+// tables do not ask it of requests: a code that cannot exist does not exist.
+func ValidSupplierCode(text string) bool {
+	return len(text) <= maxSupplier && spelled(text, "_.-")
+}
+
+// spelled reports whether a text is letters and digits of ASCII and, from the
+// second character on, a few marks.
+func spelled(text, marks string) bool {
+	for i := range len(text) {
+		c := text[i]
+		alphanumeric := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		if !alphanumeric && (i == 0 || strings.IndexByte(marks, c) < 0) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// ValidExternalNumber reports whether a text can be an external account
+// number. Numbers are compared byte by byte, so nothing that a person cannot
+// see may make two of them differ.
+func ValidExternalNumber(text string) bool {
+	if text == "" || len(text) > maxExternal && utf8.RuneCountInString(text) > maxExternal {
+		return false
+	}
+	plain := true
+	for i := range len(text) {
+		plain = plain && text[i] > ' ' && text[i] < 0x7f
+	}
+	if plain {
+		return true
+	}
+	for _, r := range text {
+		if r == utf8.RuneError || invisible(r) {
+			return false
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return !unicode.IsSpace(first) && !unicode.IsSpace(last)
+}
+
+// invisible is true of characters without a picture of their own: control,
+// format (zero-width, text direction), private and unassigned ones, and those
+// Unicode tells a program to ignore.
+func invisible(r rune) bool {
+	return !unicode.IsGraphic(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// validLanguage accepts well-formed tags of registered parts. The library also
+// takes underscores, which BCP 47 does not.
+func validLanguage(text string) bool {
+	switch text {
+	case "en", "en-GB", "cy", "cy-GB":
+		return true
+	}
+	if strings.Contains(text, "_") {
+		return false
+	}
+	_, err := tag.Parse(text)
+	return err == nil
+}

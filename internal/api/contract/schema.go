@@ -1,0 +1,65 @@
+package contract
+
+import (
+	"encoding/json"
+	"slices"
+
+	"landfall/internal/api/rules"
+)
+
+// requestTables are the bodies of the endpoints that take one.
+var requestTables = []*rules.Table{
+	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable, runTable,
+	controlTotalsTable,
+}
+
+// Answer is a declared body that goes out.
+type Answer interface {
+	Name() string
+	Schema() map[string]any
+	Example() json.RawMessage
+}
+
+// answerBodies are the bodies of the answers, and what they are made of.
+var answerBodies = []Answer{
+	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, EntryBody,
+	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
+	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
+	FeedBody, EventBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
+	ControlTotalsBody, currencyTotalsBody, transactionTotalsBody,
+	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
+}
+
+// Schemas describes every body that comes in or goes out, and every object
+// inside it, as JSON Schema by name, for the components of an OpenAPI 3.1
+// document.
+func Schemas() map[string]any {
+	schemas := rules.NumberSchemas()
+	schemas["Severity"] = severitySchema
+	for _, body := range answerBodies {
+		schemas[body.Name()] = body.Schema()
+	}
+	for _, table := range requestTables {
+		for _, each := range reachable(table) {
+			schemas[each.Name] = each.Schema(func(nested *rules.Table) string {
+				return "#/components/schemas/" + nested.Name
+			})
+		}
+	}
+	return schemas
+}
+
+// reachable gives a table and all tables below it, each once, outermost first.
+func reachable(table *rules.Table) []*rules.Table {
+	found := []*rules.Table{table}
+	table.Walk(func(_ string, field rules.Field) {
+		typ := &field.Type
+		for typ.Shape == rules.ShapeList {
+			typ = typ.Item
+		}
+		if typ.Shape == rules.ShapeObject && !slices.Contains(found, typ.Table) {
+			found = append(found, typ.Table)
+		}
+	})
+	return found
+}

@@ -1,0 +1,43 @@
+package contract
+
+import (
+	"slices"
+
+	"landfall/internal/api/rules"
+)
+
+// seen is a set that needs no map, nor any memory of its own, while it is small,
+// as most are.
+type seen[T comparable] struct {
+	few   [16]T
+	count int // of the few
+	many  map[T]bool
+}
+
+// pair is two texts that count together.
+type pair [2]string
+
+// add reports whether a value is new.
+func (s *seen[T]) add(value T) bool {
+	if s.many != nil {
+		known := s.many[value]
+		s.many[value] = true
+		return !known
+	}
+	if slices.Contains(s.few[:s.count], value) {
+		return false
+	}
+	s.few[s.count] = value
+	if s.count++; s.count == len(s.few) {
+		s.many = make(map[T]bool, 2*len(s.few))
+		for _, known := range s.few {
+			s.many[known] = true
+		}
+	}
+	return true
+}
+
+// newPair reports whether two texts are new together.
+func newPair(known *seen[pair], a, b *rules.Node) bool {
+	return !a.Valid() || !b.Valid() || known.add(pair{a.Text(), b.Text()})
+}

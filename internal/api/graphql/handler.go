@@ -1,0 +1,129 @@
+package graphql
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	graphql "github.com/graph-gophers/graphql-go"
+)
+
+// Options are the settings of the handler; zero values mean the defaults.
+type Options struct {
+	// Introspection lets clients read the schema and gives hints on mistakes.
+	Introspection bool
+	// Source names where a request came from, for counting failed attempts. The
+	// default is the peer's address: headers can say anything.
+	Source func(*http.Request) string
+	// Log gets the faults that are ours; the default is slog.Default.
+	Log *slog.Logger
+}
+
+// handler serves GraphQL over HTTP.
+type handler struct {
+	schema  *graphql.Schema
+	options Options
+	bounds  bounds
+}
+
+// New gives the handler for the token mutation. It does not look at the path.
+func New(issuer Issuer, options Options) http.Handler {
+	if options.Source == nil {
+		options.Source = peer
+	}
+	if options.Log == nil {
+		options.Log = slog.Default()
+	}
+	limit := narrow
+	if options.Introspection {
+		limit = wide
+	}
+	schema := graphql.MustParseSchema(schemaText, &root{issuer},
+		graphql.UseStringDescriptions(),
+		graphql.RestrictIntrospection(func(context.Context) bool { return options.Introspection }),
+		graphql.MaxQueryLength(limit.length),
+		graphql.MaxDepth(limit.depth),
+		graphql.MaxParallelism(1),
+		graphql.OverlapValidationLimit(limit.tokens),
+		graphql.Logger(panics{}),
+		graphql.PanicHandler(panics{}),
+	)
+	return &handler{schema: schema, options: options, bounds: limit}
+}
+
+// peer gives the address at the other end of the connection.
+func peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// ServeHTTP answers one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	mediaType := negotiate(r.Header)
+	if mediaType == "" {
+		problem := problem{http.StatusNotAcceptable, codeBadRequest,
+			"The answer is " + modernType + " or " + plainType + "; accept one of them."}
+		problem.reply().write(w, plainType)
+		return
+	}
+	h.answer(w, r, mediaType).write(w, mediaType)
+}
+
+// answer reads, bounds, executes and renders.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType string) reply {
+	var asked question
+	var refusal *problem
+	switch r.Method {
+	case http.MethodPost:
+		asked, refusal = readPost(r)
+	case http.MethodGet:
+		asked, refusal = readGet(r)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		refusal = &problem{http.StatusMethodNotAllowed, codeBadRequest, "Use POST."}
+	}
+	if refusal != nil {
+		return refusal.reply()
+	}
+	found, broken := survey(asked.document, h.bounds)
+	switch kind := found.chosen(asked.operation); {
+	case broken != "":
+		refusal = badRequest(broken)
+	case found.described && r.Method == http.MethodGet:
+		refusal = badRequest("A request by GET begins with its operation, not with a string.")
+	case kind == "mutation" && r.Method == http.MethodGet:
+		w.Header().Set("Allow", "POST")
+		refusal = &problem{http.StatusMethodNotAllowed, codeBadRequest, "Mutations are served by POST alone."}
+	case kind == "subscription":
+		refusal = badRequest("Subscriptions are not served.")
+	case found.mints > 1:
+		refusal = badRequest("One request obtains one token; name the mutation once.")
+	}
+	if refusal != nil {
+		return refusal.reply()
+	}
+	// By GET nothing may be obtained, even if the survey was deceived: the visit
+	// counts as served from the beginning.
+	visit := &visit{source: h.options.Source(r)}
+	visit.served.Store(r.Method == http.MethodGet)
+	answer, cause := h.render(h.execute(context.WithValue(r.Context(), visitKey{}, visit), asked), mediaType == modernType)
+	if cause != nil {
+		h.options.Log.ErrorContext(r.Context(), "obtaining a service token failed", "error", cause)
+	}
+	return answer
+}
+
+// execute runs a document. The library panics on some malformed literals: such
+// a document is refused like any other it cannot read.
+func (h *handler) execute(ctx context.Context, asked question) (response *graphql.Response) {
+	defer func() {
+		if recover() != nil {
+			response = &graphql.Response{Errors: unreadable()}
+		}
+	}()
+	return h.schema.Exec(ctx, asked.document, asked.operation, asked.variables)
+}

@@ -1,0 +1,127 @@
+package graphql
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"landfall"
+	"landfall/internal/service/auth"
+)
+
+// schemaText declares what can be asked. The mutation has two spellings: the
+// one GraphQL clients expect, and the one the service's documents use.
+const schemaText = `
+schema { query: Query, mutation: Mutation }
+
+type Query {
+	"Name of this service."
+	service: String!
+}
+
+type Mutation {
+	"Exchanges an API key or a refresh token, exactly one of the two, for service tokens."
+	obtainServiceToken(input: ObtainServiceTokenInput!): ServiceToken
+	"The same under its documented name."
+	ObtainServiceToken(input: ObtainServiceTokenInput!): ServiceToken
+}
+
+input ObtainServiceTokenInput {
+	"API key of an organisation, issued by the operator."
+	apiKey: String
+	"Refresh token of an earlier answer; good once."
+	refreshToken: String
+}
+
+type ServiceToken {
+	"Goes into the Authorization header of every request."
+	token: String!
+	"Seconds until the token ends."
+	expiresIn: Int!
+	"Buys the next tokens, once."
+	refreshToken: String!
+	"Seconds until the refresh token ends."
+	refreshExpiresIn: Int!
+}
+`
+
+// Issuer is where tokens come from.
+type Issuer interface {
+	Issue(ctx context.Context, source, apiKey string) (auth.Grant, error)
+	Refresh(ctx context.Context, source, refreshToken string) (auth.Grant, error)
+}
+
+// root answers the fields of Query and Mutation.
+type root struct{ issuer Issuer }
+
+// Service names the service.
+func (r *root) Service() string { return "landfall" }
+
+// credential is the mutation's input.
+type credential struct {
+	Input struct {
+		APIKey       *string
+		RefreshToken *string
+	}
+}
+
+// errInput tells apart a request that could not have worked from a credential
+// that did not. It counts as no attempt.
+var errInput = errors.New("exactly one of apiKey and refreshToken must be given")
+
+// ObtainServiceToken serves both spellings of the mutation.
+func (r *root) ObtainServiceToken(ctx context.Context, given credential) (*serviceToken, error) {
+	visit, _ := ctx.Value(visitKey{}).(*visit)
+	if visit == nil || visit.served.Swap(true) {
+		return nil, errors.New("a second token was asked for in one request")
+	}
+	var grant auth.Grant
+	var err error
+	switch key, refresh := given.Input.APIKey, given.Input.RefreshToken; {
+	case (key == nil) == (refresh == nil):
+		err = errInput
+	case key != nil:
+		grant, err = r.issuer.Issue(ctx, visit.source, *key)
+	default:
+		grant, err = r.issuer.Refresh(ctx, visit.source, *refresh)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &serviceToken{grant}, nil
+}
+
+// visit is what the resolver knows about the request it works for.
+type visit struct {
+	source string
+	served atomic.Bool // a token was asked for already
+}
+
+// visitKey finds the visit of a request in its context, where resolvers that the
+// library calls can reach it.
+type visitKey struct{}
+
+// serviceToken answers the fields of ServiceToken.
+type serviceToken struct{ grant auth.Grant }
+
+// Token is one of the two places where a secret leaves its type.
+func (t *serviceToken) Token() string { return t.grant.Token.Reveal() }
+
+// ExpiresIn is relative, so that a client's clock does not matter.
+func (t *serviceToken) ExpiresIn() int32 { return int32(t.grant.ExpiresIn.Seconds()) }
+
+// RefreshToken is the other place.
+func (t *serviceToken) RefreshToken() string { return t.grant.RefreshToken.Reveal() }
+
+func (t *serviceToken) RefreshExpiresIn() int32 { return int32(t.grant.RefreshExpiresIn.Seconds()) }
+
+// The real issuer is what this package is made for.
+var _ Issuer = (*auth.Issuer)(nil)
+
+// kindOf gives the kind of a resolver's failure; a foreign error is Internal.
+func kindOf(err error) landfall.Kind {
+	if known, ok := errors.AsType[*landfall.Error](err); ok {
+		return known.Kind
+	}
+	return landfall.Internal
+}

@@ -1,0 +1,143 @@
+package graphql
+
+import (
+	"strings"
+	"text/scanner"
+)
+
+// bounds limit a GraphQL document. A login needs about forty tokens; the wide
+// bounds let the usual introspection query of a GraphQL tool through.
+type bounds struct {
+	length, tokens, depth int
+}
+
+// What is asked for is surveyed before it is parsed: the parser would work for as
+// long as it is told to.
+var (
+	narrow = bounds{length: 8 << 10, tokens: 250, depth: 8}
+	wide   = bounds{length: 16 << 10, tokens: 1000, depth: 32}
+)
+
+// outline is what a glance over a document's tokens tells about it, without
+// building a tree of something hostile.
+type outline struct {
+	operations []operation
+	mints      int  // how often the mutation is named
+	described  bool // a definition begins with a string, which hides what it is
+}
+
+// operation is one operation of a document.
+type operation struct {
+	kind string // query, mutation or subscription
+	name string
+}
+
+// chosen gives the kind of the operation that a request would run, or "" when
+// that is not clear; the GraphQL library refuses such a request.
+func (o outline) chosen(name string) string {
+	for _, candidate := range o.operations {
+		if candidate.name == name || name == "" && len(o.operations) == 1 {
+			return candidate.kind
+		}
+	}
+	return ""
+}
+
+// survey reads the outline of a document, or says which bound it breaks. It
+// cuts tokens exactly as the GraphQL library does. What is wrong in any other
+// way is left to the library to refuse.
+func survey(text string, limit bounds) (outline, string) {
+	var found outline
+	if len(text) > limit.length {
+		return found, "The document is too long."
+	}
+	scan := newScanner(text)
+	depth, header, previous, counted := 0, false, "", false
+	for count := 1; ; count++ {
+		token := nextToken(scan)
+		if token == "" {
+			return found, ""
+		}
+		if count > limit.tokens {
+			return found, "The document has too many parts."
+		}
+		switch {
+		case token == "{" || token == "(" || token == "[":
+			// A body without a header before it is the short form of a query.
+			if depth == 0 && token == "{" {
+				if !header {
+					found.operations = append(found.operations, operation{kind: "query"})
+				}
+				header = false
+			}
+			if depth++; depth > limit.depth {
+				return found, "The document is nested too deeply."
+			}
+		case token == "}" || token == ")" || token == "]":
+			depth--
+		case depth == 0 && !header:
+			header = true
+			found.described = found.described || token == `"`
+			if token == "query" || token == "mutation" || token == "subscription" {
+				found.operations = append(found.operations, operation{kind: token})
+			}
+		case depth == 0 && len(found.operations) > 0 && previous == found.operations[len(found.operations)-1].kind:
+			found.operations[len(found.operations)-1].name = token
+		case depth > 0 && previous != "$" && strings.EqualFold(token, "obtainServiceToken"):
+			found.mints++
+			previous, counted = token, true
+			continue
+		case token == ":" && counted:
+			found.mints-- // it was an alias, not the field
+		}
+		previous, counted = token, false
+	}
+}
+
+// newScanner says nothing about mistakes: the parser, which comes next, says them
+// better.
+func newScanner(text string) *scanner.Scanner {
+	scan := new(scanner.Scanner)
+	scan.Init(strings.NewReader(text))
+	scan.Mode = scanner.ScanIdents | scanner.ScanInts | scanner.ScanFloats | scanner.ScanStrings
+	scan.Error = func(*scanner.Scanner, string) {}
+	return scan
+}
+
+// nextToken gives the next token's text, `"` for any string and "" at the end.
+func nextToken(scan *scanner.Scanner) string {
+	for {
+		switch token := scan.Scan(); token {
+		case scanner.EOF:
+			return ""
+		case ',':
+		case '#':
+			skipTo(scan, "\n")
+		case scanner.String:
+			// A block string begins with what looks like an empty string.
+			if scan.TokenText() == `""` && scan.Peek() == '"' {
+				scan.Next()
+				skipTo(scan, `"""`)
+			}
+			return `"`
+		default:
+			return scan.TokenText()
+		}
+	}
+}
+
+// skipTo leaves out everything up to and with an ending of one repeated
+// character. A carriage return ends a line too.
+func skipTo(scan *scanner.Scanner, ending string) {
+	for run := 0; run < len(ending); {
+		next := scan.Next()
+		switch {
+		case next == scanner.EOF:
+			return
+		case next == rune(ending[0]), next == '\r' && ending == "\n":
+			run++
+		default:
+			run = 0
+		}
+	}
+}

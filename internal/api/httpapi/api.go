@@ -1,0 +1,265 @@
+// Package httpapi is the REST edge: one route table that drives routing, the
+// OpenAPI document and the metrics, and around it everything a request meets
+// on its way in and out. What a request means is not decided here: answer does.
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/bulk"
+	"landfall/internal/lib/turnstile"
+)
+
+// The limits that hold unless Options says otherwise.
+const (
+	DefaultBodyLimit      = 10 << 20
+	DefaultBodyMemory     = 48 << 20
+	DefaultRequestTimeout = 30 * time.Second
+)
+
+// Gate tells who is asking from the Authorization header fields of a request.
+type Gate interface {
+	Identify(ctx context.Context, header []string) (landfall.Principal, error)
+}
+
+// Quota keeps organisations within their share. It gives the body back, metered.
+type Quota interface {
+	Admit(ctx context.Context, who landfall.Principal, length int64, body io.ReadCloser) (io.ReadCloser, error)
+	// Stream is Admit for a body of many calls. The function waits until one
+	// more of them may come; nil when none need wait.
+	Stream(ctx context.Context, who landfall.Principal, body io.Reader) (io.Reader, func(context.Context) error, error)
+}
+
+// Options is what the edge needs from the rest of the program.
+type Options struct {
+	Answers        *answer.API
+	Gate           Gate
+	Quota          Quota        // nil: no bounds
+	Token          http.Handler // answers the token mutation
+	Logger         *slog.Logger
+	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
+	BodyLimit      int64
+	BodyMemory     int64 // bytes of bodies in memory at once
+	RequestTimeout time.Duration
+	InWork         int                             // requests worked on at once
+	PieceTime      time.Duration                   // to take a piece of a list; 0: five seconds
+	BaseURL        string                          // where clients find us, without a slash; "": where they asked
+	Ready          func(ctx context.Context) error // nil: always
+	Draining       func() bool                     // nil: never
+	Ending         <-chan struct{}                 // closed when waiting callers are to be answered; nil: never
+	Metrics        *Metrics                        // nil: of its own
+	Spool          bulk.Spool                      // where answers wait that nobody reads yet
+	Console        http.Handler                    // everything under /console/; nil: there is none
+	// Trace, when set, begins the span of a request and gives what ends it.
+	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string))
+}
+
+// API is the handler of the main listener.
+type API struct {
+	Options
+	tree        node
+	budget      *budget
+	slots       *slots
+	waits       *slots
+	turns       *turnstile.Turnstile
+	long        *turnstile.Turnstile // of those with long bodies
+	bulk        *bulk.Service
+	streams     *slots       // for bulk requests
+	lastCall    atomic.Int64 // when the last single call with a body came, in microseconds
+	ready       readiness
+	description func() []byte // of the API, written when first asked for
+}
+
+// New builds the edge.
+func New(options Options) *API {
+	if options.BodyLimit == 0 {
+		options.BodyLimit = DefaultBodyLimit
+	}
+	if options.RequestTimeout == 0 {
+		options.RequestTimeout = DefaultRequestTimeout
+	}
+	if options.InWork == 0 {
+		options.InWork = DefaultInWork
+	}
+	if options.BodyMemory == 0 {
+		options.BodyMemory = DefaultBodyMemory
+	}
+	if options.PieceTime == 0 {
+		options.PieceTime = pieceTime
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.ClientAddress == nil {
+		options.ClientAddress = peer
+	}
+	if options.Draining == nil {
+		options.Draining = func() bool { return false }
+	}
+	if options.Metrics == nil {
+		options.Metrics = NewMetrics("")
+	}
+	api := &API{
+		Options: options, description: sync.OnceValue(OpenAPI),
+		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots), turns: newTurns(options.InWork), long: newLongTurns(),
+	}
+	api.waits = newSlots(waitsEach, waitsAll, errOwnWaits, errAllWaits)
+	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
+	api.bulk = bulk.New(bulk.Options{
+		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
+		Count: options.Metrics.countLine, Busy: api.InCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,
+	})
+	options.Metrics.reading(Reading{
+		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",
+		Read: func() float64 { return float64(api.bulk.Spooled()) },
+	})
+	api.ready.check = options.Ready
+	for _, r := range routes() {
+		api.tree.grow(r.path, r)
+	}
+	return api
+}
+
+// peer is the address at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
+	return pair.Addr().Unmap()
+}
+
+// Header values that never change are shared by all responses.
+var (
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+	closed  = []string{"close"}
+	// What we answer is data: a browser that shows it loads and frames nothing.
+	nothingLoaded = []string{"default-src 'none'; frame-ancestors 'none'"}
+	// Over plain HTTP browsers would not believe it, and should not.
+	onlyTLS    = []string{"max-age=31536000"}
+	typeJSON   = []string{"application/json"}
+	tokenAsked = []string{"Token"}
+)
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{
+		ResponseWriter: w, request: r, started: time.Now(),
+		id: requestID(r.Header["X-Request-Id"]),
+	}
+	// In flight from the very first line; finish takes it back, whatever happens in between.
+	a.Metrics.inFlight.Inc()
+	ctx := r.Context()
+	if a.Trace != nil {
+		var end func(method, route string, status int, code string)
+		ctx, end = a.Trace(ctx, r, x.id)
+		defer func() { end(x.method(), x.template(), x.status, x.code) }()
+	}
+	// Deferred behind the span's end, so that it runs before it: the span then has the status
+	// that a panic was answered with.
+	defer a.finish(ctx, x)
+
+	header := w.Header()
+	header["X-Request-Id"] = []string{x.id}
+	header["X-Content-Type-Options"] = nosniff
+	header["Cache-Control"] = noStore
+	header["Content-Security-Policy"] = nothingLoaded
+	if r.TLS != nil {
+		header["Strict-Transport-Security"] = onlyTLS
+	}
+	// A request framed by chunks may hide another one behind conflicting
+	// lengths; ending the connection with the answer makes that worthless.
+	if len(r.TransferEncoding) > 0 || a.Draining() {
+		header["Connection"] = closed
+	}
+	if err := a.serve(ctx, x); err != nil {
+		a.fail(ctx, x, err)
+	}
+}
+
+// serve takes a request through the checks in the order the contract gives
+// them: who has no token learns nothing but whether the path exists.
+func (a *API) serve(ctx context.Context, x *exchange) error {
+	x.path, x.query = target(x.request)
+	// Counted first: a request with thousands of fields is refused before any work is done for
+	// it.
+	if fields(x.request.Header) > mostFields {
+		return errFields
+	}
+	// Before the tree, because the console has a table of its own and no tokens.
+	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
+		return a.console(ctx, x)
+	}
+	found := a.tree.find(x.path)
+	if len(found.routes) == 0 {
+		return errNoRoute
+	}
+	x.params = found.params
+	// The path is known before the method is refused: who uses a wrong one is told which are
+	// right.
+	if x.route = choose(found.routes, x.request.Method); x.route == nil {
+		x.Header().Set("Allow", allowed(found.routes))
+		return errMethod
+	}
+	if found.unended {
+		return x.addSlash()
+	}
+	if err := a.admit(ctx, x); err != nil {
+		return err
+	}
+	if x.route.bulk {
+		return a.stream(ctx, x)
+	}
+	if err := a.ration(ctx, x); err != nil {
+		return err
+	}
+	// After the quota: a request with a body of the wrong kind counts as one all the same.
+	if x.route.reads() && !x.bodiless() {
+		if err := checkMedia(x.request.Header); err != nil {
+			return err
+		}
+	}
+	if x.route.verb == nil {
+		limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
+		defer cancel()
+		return x.route.page(a, limited, x)
+	}
+	return a.call(ctx, x)
+}
+
+// admit finds out who is asking and whether they may.
+func (a *API) admit(ctx context.Context, x *exchange) error {
+	if x.route.access == open {
+		return nil
+	}
+	x.admitted = time.Now()
+	who, err := a.Gate.Identify(ctx, x.request.Header["Authorization"])
+	if err != nil {
+		return err
+	}
+	x.who = who
+	// Who asks is written down with what he does, so the request and its origin go along with
+	// him.
+	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
+	return x.route.verb.Admits(who)
+}
+
+// ration keeps the caller's organisation within its quotas.
+func (a *API) ration(ctx context.Context, x *exchange) error {
+	if a.Quota == nil || x.route.access == open {
+		return nil
+	}
+	body, err := a.Quota.Admit(ctx, x.who, x.request.ContentLength, x.request.Body)
+	if err == nil {
+		x.request.Body = body
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+
+	"landfall"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/rules"
+)
+
+// firstRead is how much memory a body gets before any of it has arrived: a
+// large declared length alone must not cost us anything.
+const firstRead = 64 << 10
+
+// buffers holds byte slices for bodies and answers that are done with when
+// their request is. Large ones are left to the garbage collector, so that
+// thousands of quiet connections do not keep what a few busy ones needed.
+var buffers sync.Pool
+
+// borrow gives memory that a request before this one has used.
+func borrow() *[]byte {
+	if buffer, is := buffers.Get().(*[]byte); is {
+		return buffer
+	}
+	return new([]byte)
+}
+
+// giveBack keeps memory for the next request, unless it grew large.
+func giveBack(buffer *[]byte) {
+	if cap(*buffer) <= firstRead {
+		*buffer = (*buffer)[:0]
+		buffers.Put(buffer)
+	}
+}
+
+// checkMedia accepts plain JSON in UTF-8 and nothing else.
+func checkMedia(header http.Header) error {
+	types := header["Content-Type"]
+	if len(types) != 1 || !isJSON(types[0]) {
+		return unsupportedMedia("The body must be application/json.")
+	}
+	for _, encoding := range header["Content-Encoding"] {
+		if !strings.EqualFold(encoding, "identity") {
+			return unsupportedMedia("The body must not be compressed.")
+		}
+	}
+	return nil
+}
+
+// isJSON reads a media type. The plain form, which nearly everybody sends, is
+// told without taking it apart.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil || media != "application/json" || len(params) > 1 {
+		return false
+	}
+	charset, given := params["charset"]
+	return len(params) == 0 || given && strings.EqualFold(charset, "utf-8")
+}
+
+// unsupportedMedia refuses a body by its header, before it is read.
+func unsupportedMedia(detail string) error {
+	return &landfall.Error{Kind: landfall.UnsupportedMedia, Code: landfall.CodeUnsupportedMedia, Detail: detail}
+}
+
+// readBody appends the whole body to buffer. A declared length over the limit
+// is refused before a byte is read, which also spares a client that asked
+// first (Expect: 100-continue) from sending it. What the body grows to is paid
+// for before there is memory for it.
+func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) error) ([]byte, error) {
+	declared := x.request.ContentLength
+	if declared > limit {
+		return nil, answer.TooLarge(limit)
+	}
+	source := io.Reader(x.request.Body)
+	if declared < 0 {
+		source = http.MaxBytesReader(x.ResponseWriter, x.request.Body, limit)
+	}
+	// One byte more than declared lets the last Read see the end.
+	if want := int(min(max(declared, 511), firstRead)) + 1; cap(buffer) < want {
+		buffer = make([]byte, 0, want)
+	}
+	for {
+		n, err := source.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if err == io.EOF {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, unreadable(err, limit)
+		}
+		if len(buffer) == cap(buffer) {
+			if err := pay(min(2*int64(cap(buffer)), limit)); err != nil {
+				return nil, err
+			}
+			larger := make([]byte, len(buffer), 2*cap(buffer))
+			copy(larger, buffer)
+			buffer = larger
+		}
+	}
+}
+
+// unreadable answers for a body that did not arrive whole: too long after all,
+// cut off, or badly framed. Nothing was done with it.
+func unreadable(err error, limit int64) error {
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return answer.TooLarge(limit)
+	}
+	return &landfall.Error{
+		Kind: landfall.Invalid, Code: rules.CodeMalformedJSON,
+		Detail: "The body did not arrive whole.", Cause: err,
+	}
+}

@@ -1,0 +1,272 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/answer"
+)
+
+const (
+	// pieceTime is how long a reader may take for a piece of a list: whoever is
+	// slower than that holds up others for nothing.
+	pieceTime = 5 * time.Second
+	// listTime is how long a whole list may take.
+	listTime = 15 * time.Minute
+	// trust is how long who is asking is believed while a request is under way.
+	// Together with pieceTime it is less than the ten seconds in which a
+	// revocation must be felt.
+	trust = 3 * time.Second
+)
+
+// bodyGrace is how long a request in work may wait for its body. Nearly all
+// bodies are there already; a slow line is the sender's own affair, and must
+// not cost anybody else a place.
+const bodyGrace = 200 * time.Millisecond
+
+// call has a request of a verb answered. It waits for its turn before it reads
+// the body, so that those who wait cost next to nothing.
+func (a *API) call(ctx context.Context, x *exchange) error {
+	verb := x.route.verb
+	if verb.Listed {
+		return a.callList(ctx, x)
+	}
+	if verb.Waits {
+		return a.callWait(ctx, x)
+	}
+	leave, err := a.turns.Enter(ctx, x.who.Organisation)
+	if err != nil {
+		return a.send(ctx, x, a.Answers.Refuse(verb, err))
+	}
+	// The turn is given back by whoever ends the work, and not by a defer here: the answer may be
+	// taken slowly.
+	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
+	if x.route.reads() {
+		// Bulk and runs look at this to see whether they have company. Whoever
+		// starts a run is not in its way.
+		if verb != answer.StartRun {
+			a.lastCall.Store(x.started.UnixMicro())
+		}
+		overdue := time.AfterFunc(bodyGrace, leave)
+		body, done, err := a.receive(ctx, x)
+		if err != nil {
+			leave()
+			return a.send(ctx, x, a.Answers.Refuse(verb, err))
+		}
+		defer done()
+		call.Body = body
+		// The turn went back while the body was still coming, so another is
+		// waited for; behind nobody, since this one has waited already.
+		if !overdue.Stop() {
+			if leave, err = a.turns.EnterAgain(ctx, x.who.Organisation); err != nil {
+				return a.send(ctx, x, a.Answers.Refuse(verb, err))
+			}
+		}
+	}
+	scratch := borrow()
+	defer giveBack(scratch)
+	call.Scratch = *scratch
+	limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
+	defer cancel()
+	if len(call.Body) > longBody {
+		free, err := a.enterLong(limited, x.who.Organisation)
+		if err != nil {
+			leave()
+			return a.send(ctx, x, a.Answers.Refuse(verb, err))
+		}
+		// Both turns end with the work: whoever takes the answer slowly would
+		// keep everybody else's long bodies out.
+		inWork := leave
+		leave = func() { free(); inWork() }
+	}
+	return a.send(limited, x, a.do(limited, verb, call, leave))
+}
+
+// enterLong waits for the turn of a long body. While others are at work, whoever
+// had it leaves it unused for a while that grows with the time he took: what
+// one organisation may take of the processors is a part of them, however long
+// its bodies are and however many of them it sends.
+func (a *API) enterLong(ctx context.Context, organisation string) (free func(), err error) {
+	leave, err := a.long.Enter(ctx, organisation)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return func() {
+		if a.turns.Alone(organisation) {
+			leave()
+			return
+		}
+		time.AfterFunc(min(longRest*time.Since(began), longestRest), leave)
+	}, nil
+}
+
+const (
+	// longRest is how many times the time of a long body is left to others.
+	longRest    = 4
+	longestRest = 5 * time.Second
+)
+
+// longBody is the length from which understanding a body is work that others
+// notice: thousands of short requests are done in the time of one of the
+// longest. Such bodies take turns of their own.
+const longBody = 32 << 10
+
+// do has a call answered and gives its place back, whatever happens: whoever
+// takes the answer slowly needs none.
+func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave func()) answer.Answer {
+	defer leave()
+	return a.Answers.Do(ctx, verb, call)
+}
+
+// callList answers with a list, which has slots of its own: it is work for as
+// long as it is read.
+func (a *API) callList(ctx context.Context, x *exchange) error {
+	free, err := a.slots.take(ctx, x.who.Organisation)
+	if err != nil {
+		return err
+	}
+	defer free()
+	limited, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	scratch := borrow()
+	defer giveBack(scratch)
+	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Scratch: *scratch}
+	return a.send(limited, x, a.Answers.Do(limited, x.route.verb, call))
+}
+
+// receive pays for the body and reads it. The memory is the caller's until done
+// is called. Who sent slowly is asked again who he is: his key may have been
+// revoked meanwhile.
+func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(), err error) {
+	size := x.request.ContentLength
+	if size > a.BodyLimit {
+		return nil, nil, answer.TooLarge(a.BodyLimit)
+	}
+	if size < 0 {
+		size = min(firstRead, a.BodyLimit) // it is not said how long it is: it pays as it grows
+	}
+	loan, err := a.budget.take(ctx, x.who.Organisation, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Who keeps the body may still hold it when the request is over, so it gets
+	// memory of its own.
+	buffer, done := new([]byte), loan.end
+	if !x.route.verb.Keeps {
+		buffer = borrow()
+		done = func() {
+			giveBack(buffer)
+			loan.end()
+		}
+	}
+	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0], func(size int64) error { return loan.grow(ctx, size) }); err == nil {
+		err = a.stillAdmitted(ctx, x)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return *buffer, done, nil
+}
+
+// stillAdmitted asks who is asking again, when the last time is too long ago.
+func (a *API) stillAdmitted(ctx context.Context, x *exchange) error {
+	if x.route.access == open || time.Since(x.admitted) < trust {
+		return nil
+	}
+	return a.admit(ctx, x)
+}
+
+// send writes an answer. Whatever goes wrong before its first byte can still
+// be told; afterwards the connection is cut, so that no client takes half an
+// answer for a whole one.
+func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error {
+	x.supplier = answer.Supplier
+	if answer.Code != "" {
+		a.refuse(ctx, x, answer)
+		return nil
+	}
+	if answer.Next != "" {
+		x.Header().Set("Link", a.nextPage(x, answer.Next))
+	}
+	if answer.Pieces == nil {
+		return x.json(answer.Status, answer.Body)
+	}
+	kept := revocable(ctx)
+	err := answer.Pieces(func(piece []byte, last bool) error {
+		switch {
+		case last && x.status == 0:
+			return x.json(answer.Status, piece)
+		case x.request.Method == http.MethodHead:
+			// The header is all there is to send, and it is known now.
+			x.startJSON(answer.Status)
+			return errHeaderSent
+		}
+		return a.sendPiece(ctx, x, answer.Status, piece)
+	})
+	if errors.Is(err, errHeaderSent) {
+		err = nil
+	}
+	if err == nil || x.status == 0 {
+		kept()
+	}
+	return err
+}
+
+// errSlowList ends a list that was read too slowly as a whole.
+var errSlowList = &landfall.Error{
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+	Detail: "The list took too long to be read. Ask for it in pages.",
+}
+
+// errHeaderSent ends the writing of a list whose reader asked for its header
+// alone.
+var errHeaderSent = errors.New("the header is sent")
+
+// sendPiece sends part of a body. The deadline of the connection moves on with
+// every piece: a slow reader is cut off, a long list is not.
+func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []byte) error {
+	if err := a.stillAdmitted(ctx, x); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errSlowList
+	}
+	if x.status == 0 {
+		x.startJSON(status)
+	}
+	err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(a.PieceTime))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	_, err = x.Write(piece)
+	return err
+}
+
+// startJSON begins an answer whose length is not known.
+func (x *exchange) startJSON(status int) {
+	x.Header()["Content-Type"] = typeJSON
+	x.WriteHeader(status)
+}
+
+// nextPage links to the page behind this one, with the address under which the
+// operator says the service is found, or else the one the client used.
+func (a *API) nextPage(x *exchange, query string) string {
+	base := a.BaseURL
+	if base == "" && x.request.Host != "" {
+		base = "http://" + printable(x.request.Host)
+		if x.request.TLS != nil {
+			base = "https://" + printable(x.request.Host)
+		}
+	}
+	return "<" + base + printable(x.path) + "?" + query + `>; rel="next"`
+}
+
+// retryAfter says how long to wait, in whole seconds.
+func retryAfter(wait time.Duration) string { return strconv.Itoa(int(math.Ceil(wait.Seconds()))) }

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"testing"
+
+	"landfall"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/contract"
+)
+
+// Whoever calls a verb without HTTP gets byte for byte what HTTP would have
+// sent: a stream of many calls depends on it.
+func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
+	h := openHouse(t)
+	h.create("importer", "OURS", "1")
+	who := landfall.Principal{Organisation: "ours", Role: landfall.Importer}
+	notes := posting("1", `"notes":[{"body":"x","created_at":"2025-01-01T00:00:00Z"}]`)
+	transactions := posting("1", `"transactions":[{"transaction_id":"T","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT"}]`)
+	for _, c := range []struct {
+		verb        *answer.Verb
+		query, body string
+	}{
+		{answer.Validate, "", account("OURS", "2")},
+		{answer.Validate, "include_warnings=1", account("OURS", "2")},
+		{answer.Validate, "include_warnings=perhaps", account("OURS", "2")},
+		{answer.Validate, "", "{"},
+		{answer.Validate, "", account("THEIRS", "2")},
+		{answer.Stage, "", account("OURS", "1")},
+		{answer.Stage, "", "[]"},
+		{answer.Process, "", creation("OURS", "1")},
+		{answer.Process, "", creation("OURS", "unknown")},
+		{answer.Process, "dry_run=true", creation("OURS", "1")},
+		{answer.Notes, "include_warnings=1", notes},
+		{answer.Notes, "", notes},
+		{answer.Notes, "", posting("unknown", `"notes":[]`)},
+		{answer.Transactions, "", transactions},
+		{answer.Transactions, "", transactions},
+		{answer.Transactions, "force_add_to_current_statement=0&check_previously_added=0", transactions},
+		{answer.Transactions, "check_previously_added=2", transactions},
+		{answer.Transactions, "", ""},
+		{answer.Statements, "", sentByOurs(contract.ExampleStatements)},
+		{answer.Instruction, "", sentByOurs(contract.ExampleInstruction)},
+	} {
+		path := imports + "/" + c.verb.Tail + "/"
+		if c.query != "" {
+			path += "?" + c.query
+		}
+		// What is done once is done before both, so that both see it done.
+		h.call("importer", "POST", path, c.body)
+		plain := h.api.Answers.Do(t.Context(), c.verb, answer.Call{Who: who, Query: c.query, Body: []byte(c.body)})
+		got := h.callJSON("importer", path, c.body)
+		if got.status != plain.Status || got.body != string(plain.Body) {
+			t.Errorf("%s %s:\nHTTP  %d %s\nplain %d %s", path, c.body, got.status, got.body, plain.Status, plain.Body)
+		}
+	}
+}

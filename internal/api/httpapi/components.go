@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"regexp"
+	"slices"
+
+	"landfall/internal/api/contract"
+)
+
+// bodySchemas describes the bodies that the routes read and answer with, and
+// what they are made of.
+func bodySchemas() object {
+	all := contract.Schemas()
+	var out object
+	var add func(name string)
+	add = func(name string) {
+		// Taken out of the map as it is added, so that schemas which refer to each other end.
+		schema, known := all[name]
+		if !known {
+			return
+		}
+		delete(all, name)
+		out = append(out, member{name, schema})
+		raw, err := marshal(schema)
+		if err != nil {
+			panic("httpapi: " + name + " cannot be written: " + err.Error())
+		}
+		for _, inner := range reference.FindAllSubmatch(raw, -1) {
+			add(string(inner[1]))
+		}
+	}
+	// Beginning with the routes and not with the tables: a table that no route uses is not
+	// described.
+	for _, r := range routes() {
+		if r.doc == nil {
+			continue
+		}
+		if r.doc.request != nil {
+			add(r.doc.request.schema)
+		}
+		for _, response := range r.doc.responses {
+			if response.content != nil {
+				add(response.content.schema)
+			}
+		}
+	}
+	return out
+}
+
+// reference finds which schemas a schema refers to, so that those are
+// described as well.
+var reference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
+
+// components holds what several routes share.
+func components() object {
+	header := func(description string, schema object) object {
+		return object{{"description", description}, {"schema", schema}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{"schemas", slices.Concat(tokenSchemas(), streamSchemas(), bodySchemas())},
+		{"headers", object{
+			{"Allow", header("The methods of this path.", text)},
+			{"Location", header("The path with its slash.", text)},
+			{"Link", header("The address of the next page: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
+			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
+			{"WWW-Authenticate", header("Always `Token`.", text)},
+		}},
+		{"securitySchemes", object{
+			{"token", object{
+				{"type", "apiKey"},
+				{"in", "header"},
+				{"name", "Authorization"},
+				{"description", "`Token <ACCESS_TOKEN>`. `Bearer <ACCESS_TOKEN>`, `JWT <ACCESS_TOKEN>` and the bare token are understood too."},
+			}},
+		}},
+	}
+}

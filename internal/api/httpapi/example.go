@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"landfall"
+	"landfall/internal/api/contract"
+)
+
+// sent is the content of a request: its table and an example that can be sent.
+func sent(schema, example string) *content {
+	return &content{schema: schema, example: json.RawMessage(example)}
+}
+
+// shown is the content of an answer that has a declared body.
+func shown(body contract.Answer) *content {
+	return &content{schema: body.Name(), example: body.Example()}
+}
+
+// refused is the content of a refusal.
+func refused(example *landfall.Error) *content {
+	return &content{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
+}
+
+// The refusals that are shown. A test has every one of them answered and
+// compares, so that none grows stale.
+var (
+	exampleRefusal = pointing(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
+		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Enter one e-mail address without a display name.",
+	})
+	exampleImported = &landfall.Error{
+		Code: landfall.CodeAlreadyImported, Detail: "This account has already been imported.",
+		Members: []landfall.Member{
+			{Name: "external_account_number", Value: "EXT-0001"},
+			{Name: "platform_account_number", Value: "A-7K2M9QXZ"},
+		},
+	}
+	exampleNoAccount  = failing(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
+	exampleNoSupplier = failing(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
+	exampleBadLimit   = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+		Code: "out_of_range", Attr: "limit", Detail: "Must be a whole number from 1 to 10000.",
+	})
+	exampleNegativeTotal = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+		Code: "out_of_range", Attr: "accounts", Detail: "Must be from 0 to 1000000000000.",
+	})
+	exampleBadParameter = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "This parameter is not known here.",
+	})
+	exampleDryRun = failing(landfall.CodeDryRunRolledBack,
+		"The account would successfully import. It was rolled back due to the dry run.")
+	exampleOverLimit = failing(landfall.CodeConcurrencyLimit,
+		"Too many accounts are being created at once. Try again when others have finished.")
+	exampleEmptyNote = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note needs a body or a document path.",
+	})
+	exampleStatementError   = pointingAtItself(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
+	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
+	exampleNoRoute          = failing(landfall.CodeNotFound, "There is nothing at this path.")
+	exampleNotReady         = failing(landfall.CodeServiceUnavailable, "The service is shutting down.")
+	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
+)
+
+// exampleTransactionError is what a transaction outside the open period gets.
+var exampleTransactionError = &content{
+	schema: contract.TransactionErrorBody.Name(),
+	example: json.RawMessage(contract.TransactionErrorBody.Append(nil, &landfall.Error{
+		Code: landfall.CodeOutsideOpenPeriod, Detail: outsidePeriod,
+		Violations: []landfall.Violation{{
+			Code: landfall.CodeOutsideOpenPeriod, Attr: "transactions.0.transaction_date", Detail: outsidePeriod,
+		}},
+		Members: []landfall.Member{
+			{Name: "transaction_data", Value: json.RawMessage(`{"transaction_id":"T-1002","transaction_date":"2019-11-03",` +
+				`"amount":"52.50","type":"PAYMENT"}`)},
+			{Name: "error_detail", Value: outsidePeriod},
+			{Name: "status", Value: contract.TransactionImportError},
+		},
+	})),
+}
+
+// outsidePeriod is said twice in its example, as the contract wants it.
+const outsidePeriod = "The transaction is not within the open statement period."
+
+// failing is a refusal with nothing to point at, pointing one with a place,
+// and pointingAtItself one whose only violation says the same again.
+func failing(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
+
+func pointing(code, detail string, violations ...landfall.Violation) *landfall.Error {
+	refusal := landfall.Refuse(code, detail)
+	refusal.Violations = violations
+	return refusal
+}
+
+func pointingAtItself(code, attr, detail string) *landfall.Error {
+	return pointing(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
+}
+
+// The examples of the token service, which has a language of its own.
+var (
+	exampleTokenRequest = object{
+		{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},
+		{"variables", object{{"key", "<API_KEY>"}}},
+	}
+	// Placeholders and no values that look real: what looks like a key is taken for one by
+	// scanners, and by people.
+	exampleToken = object{
+		{"data", object{{"obtainServiceToken", object{
+			{"token", "<ACCESS_TOKEN>"},
+			{"expiresIn", 3600},
+			{"refreshToken", "<REFRESH_TOKEN>"},
+			{"refreshExpiresIn", 604800},
+		}}}},
+	}
+	exampleTypeName     = object{{"data", object{{"__typename", "Query"}}}}
+	exampleTokenRefused = object{
+		{"errors", []object{{{"message", "The request is not understood."}}}},
+	}
+)

@@ -1,0 +1,269 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/answer"
+	"landfall/internal/api/graphql"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/intake"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// house is the whole edge over a real store, with two organisations
+// that must not see each other: ours is granted OURS, the other THEIRS.
+type house struct {
+	t      testing.TB
+	store  *sqlstore.Store
+	api    *API
+	server *httptest.Server
+	log    *journal
+	issuer *auth.Issuer
+	keys   map[string]string // secrets by name, for the canary
+	tokens map[string]string // by name: importer, viewer, other
+	run    string            // that an answer named last
+
+	closeStore func() error
+	hungUp     atomic.Int64 // connections that the server closed
+}
+
+func openHouse(t testing.TB, adjust ...func(*Options)) *house {
+	t.Helper()
+	return houseOn(t, "sqlite:"+filepath.Join(t.TempDir(), "house.db"), adjust...)
+}
+
+// opening opens a house over one of the databases.
+type opening func(adjust ...func(*Options)) *house
+
+// onBoth tries something on both databases: what callers do to each other must
+// not depend on what is behind us.
+func onBoth(t *testing.T, test func(t *testing.T, open opening)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, func(adjust ...func(*Options)) *house { return openHouse(t, adjust...) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		test(t, func(adjust ...func(*Options)) *house { return houseOn(t, pgtest.URL(t), adjust...) })
+	})
+}
+
+func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeOnce := sync.OnceValue(store.Close)
+	t.Cleanup(func() { _ = closeOnce() })
+	h := &house{closeStore: closeOnce, t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
+	h.issuer = auth.NewIssuer(store, auth.Options{})
+	h.furnish()
+
+	metrics := NewMetrics("test")
+	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
+	options := Options{
+		Answers: answer.New(desk, metrics.Count).Named("https://landfall.example.com"), Metrics: metrics, Gate: auth.NewGate(store, nil),
+		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
+		Logger: h.log.logger(), Ready: store.Ping,
+	}
+	for _, change := range adjust {
+		change(&options)
+	}
+	h.api = New(options)
+	h.server = httptest.NewUnstartedServer(h.api)
+	h.server.Config.ConnContext = OnLine
+	h.server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			h.hungUp.Add(1)
+		}
+	}
+	h.server.Start()
+	t.Cleanup(h.server.Close)
+	return h
+}
+
+func (h *house) furnish() {
+	h.t.Helper()
+	ctx := h.t.Context()
+	err := h.store.Update(ctx, func(tx landfall.Tx) error {
+		for organisation, supplier := range map[string]string{"ours": "OURS", "theirs": "THEIRS"} {
+			if err := tx.CreateOrganisation(ctx, organisation); err != nil {
+				return err
+			}
+			if err := tx.CreateSupplier(ctx, landfall.NewSupplier(supplier)); err != nil {
+				return err
+			}
+			if err := tx.Grant(ctx, supplier, organisation); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.CreateTeam(ctx, "Migration Team"),
+			tx.SaveVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: payvendor.Sandbox}))
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.addKey("importer", "ours", landfall.Importer)
+	h.addKey("viewer", "ours", landfall.Viewer)
+	h.addKey("other", "theirs", landfall.Importer)
+}
+
+// addKey makes a key and a token for it, both known by a name.
+func (h *house) addKey(name, organisation string, role landfall.Role) string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	key, secret := auth.NewKey(organisation, role, time.Time{})
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateKey(ctx, key) }); err != nil {
+		h.t.Fatal(err)
+	}
+	grant, err := h.issuer.Issue(ctx, "127.0.0.1", secret.Reveal())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.keys[name] = secret.Reveal()
+	h.tokens[name] = grant.Token.Reveal()
+	return key.ID
+}
+
+// reply is a response that was read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	closes bool // the connection ends with it
+}
+
+func (a reply) code() string {
+	var body struct {
+		Code   string            `json:"code"`
+		Detail string            `json:"detail"`
+		Errors []json.RawMessage `json:"errors"`
+	}
+	if json.Unmarshal([]byte(a.body), &body) != nil || body.Errors == nil || body.Detail == "" {
+		return "not the error form"
+	}
+	return body.Code
+}
+
+// call sends one request as somebody; "" sends no token.
+func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) reply {
+	h.t.Helper()
+	request, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if body == "" {
+		request.Body, request.ContentLength = nil, 0
+	} else {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if token, known := h.tokens[who]; known {
+		request.Header.Set("Authorization", "Token "+token)
+	}
+	for _, change := range adjust {
+		change(request)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return reply{response.StatusCode, response.Header, string(read), response.Close}
+}
+
+const (
+	validatePath = imports + "/validate-account/"
+	stagePath    = imports + "/account-import-process/create-or-update/"
+	allPath      = imports + "/all-account-import-processes/OURS/"
+
+	processPath      = imports + "/account-import-process/process/"
+	notesPath        = imports + "/notes/create/"
+	transactionsPath = imports + "/transactions/create/"
+	statementsPath   = imports + "/historical-statements/create/"
+	instructionPath  = imports + "/payment-instruction/create/"
+	failedPath       = imports + "/failed-account-import-processes/OURS/"
+	summaryPath      = imports + "/error-summary/OURS/"
+)
+
+// creation is the body that creates an account.
+func creation(supplier, external string) string {
+	body, _ := json.Marshal(map[string]any{
+		"import_supplier_code": supplier, "external_account_number": external, "operations_team_name": "Migration Team",
+	})
+	return string(body)
+}
+
+// posting is the body of something added to an account of ours.
+func posting(external, rest string) string {
+	return `{"import_supplier":"OURS","external_account_number":"` + external + `",` + rest + `}`
+}
+
+// create stages and creates an account.
+func (h *house) create(who, supplier, external string) {
+	h.t.Helper()
+	if got := h.call(who, "POST", stagePath, account(supplier, external)); got.status != 201 {
+		h.t.Fatalf("staging %s: %d %s", external, got.status, got.body)
+	}
+	if got := h.call(who, "POST", processPath, creation(supplier, external)); got.status != 201 {
+		h.t.Fatalf("creating %s: %d %s", external, got.status, got.body)
+	}
+}
+
+func account(supplier, external string) string {
+	body, _ := json.Marshal(map[string]any{
+		"import_supplier": supplier, "external_account_number": external, "customers": []any{map[string]any{}},
+	})
+	return string(body)
+}
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(line)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func (j *journal) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// callJSON posts a body that says that it is JSON, even when it is empty.
+func (h *house) callJSON(who, path, body string) reply {
+	h.t.Helper()
+	return h.call(who, http.MethodPost, path, body, func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
+}
+
+// sentByOurs turns an example into one of a supplier that is granted here.
+func sentByOurs(example string) string { return strings.ReplaceAll(example, "DEMO_ENERGY", "OURS") }

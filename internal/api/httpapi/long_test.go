@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall/internal/lib/turnstile"
+)
+
+// One organisation that sent nothing but long bodies took all processors: its
+// neighbour got a hundredth of what it got alone.
+func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const work = 100 * time.Millisecond
+		api := &API{turns: newTurns(DefaultInWork), long: turnstile.New(4, time.Hour, errBusy)}
+		api.long.Share = 2
+		var busy atomic.Int64 // time for which processors were taken
+		send := func(organisation string) {
+			free, err := api.enterLong(t.Context(), organisation)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(work)
+			busy.Add(int64(work))
+			free()
+		}
+		spent := func(bodies int) time.Duration {
+			began := time.Now()
+			busy.Store(0)
+			done := make(chan struct{})
+			for range bodies {
+				go func() { send("Greedy"); done <- struct{}{} }()
+			}
+			for range bodies {
+				<-done
+			}
+			return time.Since(began)
+		}
+		// Alone it has its share of the processors all the time.
+		if took := spent(20); took != 20*work/2 {
+			t.Errorf("alone: %s", took)
+		}
+		// Beside somebody at work it leaves most of that.
+		leave, err := api.turns.Enter(t.Context(), "Modest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := spent(20)
+		if share := float64(busy.Load()) / float64(2*took); share > 1.0/longRest {
+			t.Errorf("beside another it took %.2f of its share of the processors", share)
+		}
+		leave()
+		time.Sleep(longestRest)
+		if left, _ := api.long.InWork(); left != 0 {
+			t.Errorf("%d turns were never given back", left)
+		}
+	})
+}
+
+// peeking looks around at the moment the answer is written.
+type peeking struct {
+	*httptest.ResponseRecorder
+	look func()
+}
+
+func (p *peeking) Write(data []byte) (int, error) {
+	p.look()
+	return p.ResponseRecorder.Write(data)
+}
+
+// A long body kept its turn while its answer was written: a few slow readers
+// would have kept everybody's long bodies out.
+func TestSlowReadersHoldNoTurn(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open()
+		body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +
+			strings.Repeat("long ", 3000) + `"},{"body":"` + strings.Repeat("word ", 3999) + `"}]}`
+		if len(body) <= longBody {
+			t.Fatalf("%d bytes are not long", len(body))
+		}
+		request := httptest.NewRequest(http.MethodPost, "/v1/data-import/validate-account/", strings.NewReader(body))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Token "+h.tokens["importer"])
+		written := false
+		answer := &peeking{httptest.NewRecorder(), func() {
+			written = true
+			for name, gate := range map[string]*turnstile.Turnstile{"long": h.api.long, "all": h.api.turns} {
+				if held, _ := gate.InWork(); held != 0 {
+					t.Errorf("%s: %d turns are held while the answer is written", name, held)
+				}
+			}
+		}}
+		h.api.ServeHTTP(answer, request)
+		if answer.Code != http.StatusOK || !written {
+			t.Errorf("answered %d: %s", answer.Code, answer.Body)
+		}
+	})
+}

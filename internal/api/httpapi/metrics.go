@@ -1,0 +1,216 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"landfall"
+	"landfall/internal/api/answer"
+)
+
+// Metrics is what the operator's dashboards read.
+type Metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
+	faults    *prometheus.CounterVec
+	panics    prometheus.Counter
+	stagings  *prometheus.CounterVec
+	attempts  *prometheus.CounterVec
+	created   prometheus.Counter
+	refusals  *prometheus.CounterVec
+	postings  *prometheus.CounterVec
+	quotas    *prometheus.CounterVec
+	mu        sync.Mutex
+	over      map[string]bool // organisations that were over a quota
+	streams   prometheus.Gauge
+	lines     *prometheus.CounterVec
+	stopped   *prometheus.CounterVec
+	vendors   *prometheus.HistogramVec
+	asked     map[string]bool // vendors that are named
+	listed    []Metric
+}
+
+// NewMetrics begins to count for a running version of the program, and shows
+// the figures of others with its own.
+func NewMetrics(version string, readings ...Reading) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), over: map[string]bool{}, asked: map[string]bool{}}
+	m.requests = m.counters("landfall_http_requests_total", "Requests answered.", "method", "route", "status")
+	m.durations = m.histograms("landfall_http_request_duration_seconds", "Time from the request's header to the end of its answer.",
+		[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "method", "route")
+	m.inFlight = m.gauge("landfall_http_requests_in_flight", "Requests being answered now.")
+	m.faults = m.counters("landfall_errors_total", "Requests that failed on our side, by code.", "code")
+	m.panics = m.counter("landfall_panics_total", "Faults caught at the edge; should stay 0.")
+	m.stagings = m.counters("landfall_stagings_total", "Accounts handed in for staging, by what became of them.", "result")
+	m.attempts = m.counters("landfall_account_attempts_total",
+		"Attempts to create an account by their outcome: created, dry_run_passed, or the code of the refusal.", "outcome")
+	m.created = m.counter("landfall_accounts_created_total", "Accounts created from staged data.")
+	m.refusals = m.counters("landfall_account_attempts_failed_total",
+		"Attempts to create an account that failed, by code. A dry run that passed is none of them.", "code")
+	m.postings = m.counters("landfall_postings_total",
+		"Requests to add something to an account, by kind and by what became of them.", "kind", "result")
+	m.quotas = m.counters("landfall_quota_refused_total",
+		"What was refused because of a quota, by organisation and quota; the first 500 organisations are named.", "organisation", "quota")
+	m.streams = m.gauge("landfall_bulk_requests_in_flight", "Bulk requests being answered now.")
+	m.lines = m.counters("landfall_bulk_lines_total", "Lines of bulk requests, by kind and by the status of their answer.", "kind", "status")
+	m.stopped = m.counters("landfall_bulk_stopped_total",
+		"Bulk requests that ended before their last line, by the code of the reason.", "code")
+	m.vendors = m.histograms("landfall_vendor_request_duration_seconds",
+		"Time to ask a payment vendor about an instruction, by vendor and outcome; the first 100 vendors are named.",
+		[]float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "vendor", "outcome")
+	m.list("gauge", "landfall_build_info", "The running version; always 1.", "version", "go")
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "landfall_build_info", Help: "The running version; always 1.",
+	}, []string{"version", "go"})
+	build.WithLabelValues(version, runtime.Version()).Set(1)
+	// The collectors of Go and of the process are not listed for the handbook: they are not ours
+	// to describe.
+	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, reading := range readings {
+		m.reading(reading)
+	}
+	m.begin()
+	return m
+}
+
+// begin brings the counters into being whose labels are known: a rate over one
+// that appears with its first event misses that event.
+func (m *Metrics) begin() {
+	for _, code := range []string{landfall.CodeInternalError, landfall.CodeServiceUnavailable} {
+		m.faults.WithLabelValues(code)
+	}
+	for _, result := range []string{answer.Created, answer.Updated, landfall.CodeAccountFailedValidation} {
+		m.stagings.WithLabelValues(result)
+	}
+	for _, outcome := range []string{answer.Created, answer.Rehearsed} {
+		m.attempts.WithLabelValues(outcome)
+	}
+	for _, code := range []string{
+		landfall.CodeInternalError, landfall.CodeServiceUnavailable, landfall.CodeVendorUnavailable,
+		landfall.CodeConcurrencyLimit, landfall.CodeAccountFailedValidation,
+	} {
+		m.attempts.WithLabelValues(code)
+		m.refusals.WithLabelValues(code)
+	}
+	for _, kind := range kinds {
+		m.postings.WithLabelValues(kind, answer.Accepted)
+		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
+	}
+	m.stopped.WithLabelValues(landfall.CodeServiceUnavailable)
+	// Organisations are named when they are refused; nobody's name is there.
+	for _, quota := range []string{
+		landfall.QuotaRequests, landfall.QuotaBytes, landfall.QuotaRevisions, landfall.QuotaTokens, landfall.QuotaCreations,
+	} {
+		m.quotas.WithLabelValues("", quota)
+	}
+	for _, r := range routes() {
+		method, path := r.method, r.path
+		m.durations.WithLabelValues(method, path)
+		m.requests.WithLabelValues(method, path, "200")
+		for _, status := range []string{"200", "201", "400"} {
+			if r.bulk {
+				m.lines.WithLabelValues(r.verb.Tail, status)
+			}
+		}
+	}
+}
+
+// mostVendors bounds the vendors that are named.
+const mostVendors = 100
+
+// Asked takes down how a payment vendor answered.
+func (m *Metrics) Asked(vendor, outcome string, took time.Duration) {
+	// Counted by name up to the bound, and then together under no name: labels that grow without
+	// end would take the memory of whoever collects them.
+	m.mu.Lock()
+	if !m.asked[vendor] {
+		if len(m.asked) < mostVendors {
+			m.asked[vendor] = true
+		} else {
+			vendor = ""
+		}
+	}
+	m.mu.Unlock()
+	m.vendors.WithLabelValues(vendor, outcome).Observe(took.Seconds())
+}
+
+// mostOver bounds the organisations that are named in the metrics. Operators make
+// them, so it is a bound on what a dashboard can show.
+const mostOver = 500
+
+// OverQuota takes down that an organisation was over a quota. Those that come
+// when too many are named already are counted together.
+func (m *Metrics) OverQuota(organisation, quota string) {
+	m.mu.Lock()
+	if !m.over[organisation] {
+		if len(m.over) < mostOver {
+			m.over[organisation] = true
+		} else {
+			organisation = "" // nobody's name
+		}
+	}
+	m.mu.Unlock()
+	m.quotas.WithLabelValues(organisation, quota).Inc()
+}
+
+// kinds is what the postings are called.
+var kinds = map[*answer.Verb]string{
+	answer.Notes: "notes", answer.Transactions: "transactions",
+	answer.Statements: "statements", answer.Instruction: "payment_instruction",
+}
+
+// Count takes down what became of a call, however it came to us.
+func (m *Metrics) Count(verb *answer.Verb, outcome string) {
+	switch kind, posting := kinds[verb]; {
+	case posting:
+		m.postings.WithLabelValues(kind, outcome).Inc()
+	case verb == answer.Stage:
+		m.stagings.WithLabelValues(outcome).Inc()
+	case verb == answer.Process:
+		m.attempts.WithLabelValues(outcome).Inc()
+		// A dry run that passed is neither created nor refused, although its answer is a refusal
+		// in form.
+		switch outcome {
+		case answer.Created:
+			m.created.Inc()
+		case answer.Rehearsed:
+		default:
+			m.refusals.WithLabelValues(outcome).Inc()
+		}
+	}
+}
+
+// countLine takes down a line of a bulk request.
+func (m *Metrics) countLine(verb *answer.Verb, status int) {
+	m.lines.WithLabelValues(verb.Tail, strconv.Itoa(status)).Inc()
+}
+
+// observe counts a request by its route, never by its path: paths hold
+// account numbers, and there are as many of them as callers like.
+func (m *Metrics) observe(x *exchange, took time.Duration) {
+	method, route := x.method(), x.template()
+	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()
+	m.durations.WithLabelValues(method, route).Observe(took.Seconds())
+}
+
+// Ops is the handler of the operator's own listener: metrics and profiles. It
+// asks for no token, so it must never be reachable by clients. Among the
+// profiles the command line is missing: it may hold a password.
+func (a *API) Ops() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}

@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"landfall/internal/lib/turnstile"
+)
+
+// A request's own limit used to end like a caller who left: with a cut
+// connection instead of an answer.
+func TestALimitThatEndsIsTold(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(o *Options) { o.RequestTimeout = time.Nanosecond })
+		got := h.call("importer", "POST", stagePath, account("OURS", "1"))
+		if got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
+			t.Errorf("got %d %s %v", got.status, got.body, got.header)
+		}
+	})
+}
+
+// A crowd is told to come back, as an answer like any other, and it is no error
+// of ours: the log is not flooded.
+func TestACrowdIsToldToComeBack(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opening) {
+		h := open(func(*Options) {})
+		h.api.turns = turnstile.New(1, 10*time.Millisecond, errBusy)
+		leave, err := h.api.turns.Enter(t.Context(), "Somebody")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{stagePath, validatePath} {
+			got := h.call("importer", "POST", path, account("OURS", "1"))
+			if got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") != "1" {
+				t.Errorf("got %d %s %v", got.status, got.body, got.header)
+			}
+		}
+		if strings.Contains(h.log.String(), "request failed") {
+			t.Errorf("the log says:\n%s", h.log.String())
+		}
+		leave()
+		if got := h.call("importer", "POST", stagePath, account("OURS", "1")); got.status != 201 {
+			t.Errorf("afterwards: %d %s", got.status, got.body)
+		}
+	})
+}

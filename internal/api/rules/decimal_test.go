@@ -1,0 +1,33 @@
+package rules
+
+import (
+	"testing"
+
+	"landfall/internal/lib/money"
+)
+
+// A decimal that was kept as a count is the one that its digits say, whatever
+// way they were sent in.
+func TestDecimalsAreReadOnce(t *testing.T) {
+	table := NewTable("Decimals", "", May("rate", Decimal(), ""), May("amount", Amount(), ""))
+	for sent, spelled := range map[string]string{
+		`1.50`: "1.50", `"1.50"`: "1.50", `-0.00`: "-0.00", `1e2`: "100", `1.5e1`: "15", `10e0`: "10", `-25E-1`: "-2.5", `0`: "0",
+		`999999999999.9999999999`: "999999999999.9999999999", `0.1234567890000000000000`: "0.1234567890000000000000",
+		`"\u0031.25"`: "1.25", `123456789012.123456`: "123456789012.123456", `123456789012.1234567`: "123456789012.1234567",
+	} {
+		doc, fault := table.Read([]byte(`{"rate":`+sent+`,"amount":`+sent+`}`), Limits{})
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		for _, field := range []string{"rate", "amount"} {
+			node := doc.Root().Field(field)
+			if !node.Valid() { // an amount with more places than money has
+				continue
+			}
+			want, err := money.ParseDecimal(spelled)
+			if got := node.Decimal(); err != nil || got != want || got.String() != spelled {
+				t.Errorf("%s %s is %s, want %s (%v)", field, sent, got, spelled, err)
+			}
+		}
+	}
+}

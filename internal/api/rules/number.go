@@ -1,0 +1,128 @@
+package rules
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// boolean accepts true and false, not their names in a string.
+func (r *reader) boolean(node *Node, kind jsontext.Kind) {
+	switch kind {
+	case 't':
+		node.value = 1
+	case 'f':
+		node.value = 0
+	default:
+		r.wrong(node, CodeInvalidType, expected[ShapeBoolean])
+	}
+}
+
+// number reads integers, and money and decimals from a JSON number or a
+// string. The digits are taken as they stand; no float ever holds them.
+func (r *reader) number(node *Node, kind jsontext.Kind) {
+	shape := node.typ.Shape
+	if kind != '0' && (kind != '"' || shape == ShapeInteger) {
+		r.wrong(node, CodeInvalidType, expected[shape])
+		return
+	}
+	switch shape {
+	case ShapeInteger:
+		r.integer(node)
+	case ShapeAmount:
+		digits, err := r.digits(node)
+		if err == nil {
+			var amount money.Amount
+			amount, err = money.ParseAmount(digits)
+			node.value = int64(amount)
+		}
+		r.decimal(node, err, "Must have at most 2 decimal places.")
+	case ShapeDecimal:
+		digits, err := r.digits(node)
+		if err == nil {
+			err = node.count(digits)
+		}
+		r.decimal(node, err, "Must have at most 10 decimal places.")
+	}
+}
+
+// count keeps the value of a decimal, if it is short, so that nobody has to read
+// it again.
+func (n *Node) count(digits string) error {
+	value, err := money.ParseDecimal(digits)
+	if count, places, fits := value.Count(); err == nil && fits && digits == n.plain() {
+		n.value, n.places = count, places
+		n.state |= isCounted
+	}
+	return err
+}
+
+// digits gives a decimal as it is spelled without an exponent. Only a JSON
+// number may have one: in a string it is more likely a mistake than a number.
+func (r *reader) digits(node *Node) (string, error) {
+	r.unquote(node)
+	return node.digits()
+}
+
+func (r *reader) integer(node *Node) {
+	value, err := strconv.ParseInt(node.plain(), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		r.wrong(node, CodeInvalidType, expected[ShapeInteger])
+	case err != nil, value < node.typ.Low, value > node.typ.High:
+		r.wrong(node, CodeOutOfRange, "Must be from "+strconv.FormatInt(node.typ.Low, 10)+
+			" to "+strconv.FormatInt(node.typ.High, 10)+".")
+	}
+	node.value = value
+}
+
+func (r *reader) decimal(node *Node, err error, places string) {
+	switch {
+	case err == nil:
+	case errors.Is(err, money.ErrPlaces):
+		r.wrong(node, CodeMaxDecimalPlaces, places)
+	case errors.Is(err, money.ErrRange):
+		r.wrong(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
+	default:
+		r.wrong(node, CodeInvalidDecimal, "Must be a plain decimal number; one in a string has no exponent.")
+	}
+}
+
+// time reads dates and datetimes.
+func (r *reader) time(node *Node, kind jsontext.Kind) {
+	if kind != '"' {
+		r.wrong(node, CodeInvalidType, expected[node.typ.Shape])
+		return
+	}
+	text := r.unquote(node)
+	if node.typ.Shape == ShapeDate {
+		day, err := calendar.ParseDay(text)
+		switch {
+		case err != nil:
+			r.wrong(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
+		case day.Before(earliest):
+			r.wrong(node, CodeOutOfRange, detailEarliest)
+		}
+		node.value = day.Number()
+		return
+	}
+	instant, err := calendar.ParseInstant(text)
+	switch {
+	case err != nil:
+		r.wrong(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
+	case calendar.DayOf(instant, time.UTC).Before(earliest):
+		r.wrong(node, CodeOutOfRange, detailEarliest)
+	}
+	node.value = instant.Unix()
+}
+
+// earliest is the first day that can be meant. Some systems write the first
+// day there is where they have none, and taking it for one would be a lie.
+var earliest = calendar.Date(1800, time.January, 1)
+
+const detailEarliest = "Must not be before 1800-01-01. Leave it out when it is not known."

@@ -1,0 +1,160 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"landfall/internal/lib/spelling"
+)
+
+// any reads a value that is kept as it was sent.
+func (r *reader) any(node *Node) bool {
+	node.state |= isPresent
+	kind := r.tokens.peek()
+	if kind != '{' && kind != '[' {
+		if !r.scalar(node) {
+			return false
+		}
+		r.controls(node.start, node.end)
+		return true
+	}
+	before := r.offset()
+	if !r.wild() {
+		return false
+	}
+	node.end = r.offset()
+	// Only a colon or a comma and white space can stand before the value.
+	for node.start = before; strings.IndexByte(" \t\r\n:,", r.doc.text[node.start]) >= 0; {
+		node.start++
+	}
+	return true
+}
+
+// wild walks a value that no table describes: metadata, the value of an
+// unknown field, an item too many. It still has to be sound JSON, with no name
+// twice and no control characters but those that make lines.
+func (r *reader) wild() bool {
+	switch r.tokens.peek() {
+	case '{':
+		return r.wildObject()
+	case '[':
+		return r.wildList()
+	}
+	length, err := r.tokens.value()
+	if err != nil {
+		return r.broken(err)
+	}
+	end := r.offset()
+	r.controls(end-narrow(length), end)
+	return true
+}
+
+func (r *reader) wildObject() bool {
+	if !r.deeper() {
+		return false
+	}
+	var seen names
+	for r.tokens.peek() != '}' {
+		name, offset, ok := r.name()
+		switch {
+		case !ok, !r.remember(&seen, name):
+			return false
+		case r.odd && !clean(name, true):
+			r.astray(offset, CodeInvalidCharacters, detailCharacters)
+		}
+		if !r.wild() {
+			return false
+		}
+	}
+	r.forget(&seen)
+	return r.shallower()
+}
+
+func (r *reader) wildList() bool {
+	if !r.deeper() {
+		return false
+	}
+	for r.tokens.peek() != ']' {
+		if !r.awaited() || !r.wild() {
+			return false
+		}
+	}
+	return r.shallower()
+}
+
+// stranger refuses a member that the table does not have, and says which one
+// may have been meant.
+func (r *reader) stranger(table *Table, name string, offset int32) bool {
+	switch {
+	case r.doc.report.full():
+	case r.odd && !clean(name, false):
+		r.astray(offset, CodeInvalidCharacters, detailCharacters)
+	default:
+		r.astray(offset, CodeUnknownField, stranger(name, table.names))
+	}
+	return r.wild()
+}
+
+func stranger(name string, known []string) string {
+	const detail = "This field is not part of the documented set."
+	if hint := spelling.Hint(name, known); hint != "" {
+		return detail + " " + hint
+	}
+	return detail
+}
+
+// name reads the name of a member and tells where it stands.
+func (r *reader) name() (name string, offset int32, ok bool) {
+	length, err := r.tokens.value()
+	if err != nil {
+		return "", 0, r.broken(err)
+	}
+	end := r.offset()
+	offset = end - narrow(length)
+	quoted := r.doc.text[offset:end]
+	if r.odd && strings.IndexByte(quoted, '\\') >= 0 {
+		return unescape(quoted), offset, true
+	}
+	return quoted[1 : len(quoted)-1], offset, true
+}
+
+// controls refuses control characters in a value that has no other rule.
+func (r *reader) controls(start, end int32) {
+	if raw := r.doc.text[start:end]; r.odd && raw[0] == '"' && !clean(unescape(raw), true) {
+		r.astray(start, CodeInvalidCharacters, detailCharacters)
+	}
+}
+
+// names remembers the names of an object to notice one that comes twice. Most
+// objects of a table have none that it does not know.
+type names struct {
+	few   []string
+	count int
+	many  map[string]struct{}
+}
+
+// fewNames is how many names are looked through one by one.
+const fewNames = 8
+
+func (n *names) add(name string) bool {
+	if n.many == nil && n.count < fewNames {
+		if slices.Contains(n.few, name) {
+			return false
+		}
+		n.few = append(n.few, name)
+		n.count++
+		return true
+	}
+	if n.many == nil {
+		n.many = make(map[string]struct{}, 2*fewNames)
+		for _, known := range n.few {
+			n.many[known] = struct{}{}
+		}
+	}
+	if _, twice := n.many[name]; twice {
+		return false
+	}
+	n.many[name] = struct{}{}
+	n.count++
+	return true
+}

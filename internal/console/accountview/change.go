@@ -1,0 +1,180 @@
+package accountview
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"landfall"
+)
+
+// Changes is how one revision of the staged data differs from another, field by
+// field. With one revision alone it is that revision.
+type Changes struct {
+	From, To int // revisions; From is 0 where there is none before
+	Rows     []Change
+	Same     int  // fields that did not change
+	More     int  // changes that are not shown
+	TooLong  bool // the documents are too long to be compared on a page
+	Masked   bool
+}
+
+// Change is one field.
+type Change struct {
+	Attr     string
+	Old, New string
+	Kind     string // "added", "removed" or "changed"
+}
+
+// Two revisions of a document may be large and have nothing in common. What is shown
+// of that ends somewhere, because a person stops reading earlier.
+const (
+	longestCompared = 2 << 20 // bytes of a document
+	mostChanges     = 400
+	longestValue    = 200 // bytes
+)
+
+// ChangesBetween compares two revisions in a time that grows with their length
+// and no faster. Values are masked unless they may be seen: where something
+// changed is no secret.
+func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Changes {
+	changes := Changes{Masked: !personal}
+	if latest == nil {
+		return changes
+	}
+	changes.To = latest.Revision
+	before := map[string]string{}
+	if former != nil {
+		changes.From = former.Revision
+		if changes.TooLong = len(former.Document) > longestCompared; !changes.TooLong {
+			before = fields(former.Document)
+		}
+	}
+	if changes.TooLong = changes.TooLong || len(latest.Document) > longestCompared; changes.TooLong {
+		return changes
+	}
+	after := fields(latest.Document)
+	for _, attr := range slices.SortedFunc(maps.Keys(both(before, after)), compareAttrs) {
+		was, had := before[attr]
+		is, has := after[attr]
+		kind := "changed"
+		switch {
+		case was == is && had == has:
+			changes.Same++
+			continue
+		case !had:
+			kind = "added"
+		case !has:
+			kind = "removed"
+		}
+		// Those that are not shown are still counted, so that a reader learns how
+		// much is missing.
+		if len(changes.Rows) == mostChanges {
+			changes.More++
+			continue
+		}
+		changes.Rows = append(changes.Rows, Change{attr, value(was, had, personal), value(is, has, personal), kind})
+	}
+	return changes
+}
+
+// both is every attribute that one of the two has: one that appeared and one that
+// went are changes too.
+func both(before, after map[string]string) map[string]bool {
+	all := make(map[string]bool, len(before)+len(after))
+	for attr := range before {
+		all[attr] = true
+	}
+	for attr := range after {
+		all[attr] = true
+	}
+	return all
+}
+
+// value writes one side of a change.
+func value(text string, there, personal bool) string {
+	switch {
+	case !there:
+		return ""
+	case !personal:
+		return dots(3)
+	}
+	if len(text) > longestValue {
+		cut := longestValue
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		return text[:cut] + "…"
+	}
+	return text
+}
+
+// fields gives every value of a document by its dotted name, as it is spelled.
+func fields(document []byte) map[string]string {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	// Numbers stay as they are spelt: as floats 0.10 and 0.1 would be the same, and
+	// a long number could become another.
+	decoder.UseNumber()
+	var root any
+	found := map[string]string{}
+	if decoder.Decode(&root) == nil {
+		flatten("", root, found)
+	}
+	return found
+}
+
+// flatten gives every leaf its dotted path, as violations name them, so that people
+// meet one spelling of a place.
+func flatten(attr string, node any, into map[string]string) {
+	dotted := func(name string) string {
+		if attr == "" {
+			return name
+		}
+		return attr + "." + name
+	}
+	switch node := node.(type) {
+	case map[string]any:
+		for name, child := range node {
+			flatten(dotted(name), child, into)
+		}
+	case []any:
+		for i, child := range node {
+			flatten(dotted(strconv.Itoa(i)), child, into)
+		}
+	case string:
+		into[attr] = node
+	case json.Number:
+		into[attr] = node.String()
+	case bool:
+		into[attr] = strconv.FormatBool(node)
+	case nil:
+		into[attr] = "null"
+	}
+}
+
+// compareAttrs sorts 2 before 10, as lists are counted.
+func compareAttrs(a, b string) int {
+	for {
+		x, restA, moreA := strings.Cut(a, ".")
+		y, restB, moreB := strings.Cut(b, ".")
+		if x != y {
+			m, errM := strconv.Atoi(x)
+			n, errN := strconv.Atoi(y)
+			if errM == nil && errN == nil {
+				return m - n
+			}
+			return strings.Compare(x, y)
+		}
+		if !moreA || !moreB {
+			return strings.Compare(restA, restB)
+		}
+		a, b = restA, restB
+	}
+}
+
+// itoa makes places in lists part of a path.
+func itoa(number int) string { return strconv.Itoa(number) }

@@ -1,0 +1,70 @@
+package accountview
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"landfall"
+)
+
+// Note is a remark on the account. Who may not read it still sees that it is
+// there, how long it is, and which documents belong to it.
+type Note struct {
+	CreatedAt  Maybe    `json:"created_at"`
+	Pinned     bool     `json:"is_pinned"`
+	OnTop      bool     `json:"pinned_now"`
+	UnpinAt    Maybe    `json:"unpin_at"`
+	Characters int      `json:"characters"`
+	Body       *string  `json:"body,omitempty"` // personal
+	Documents  []string `json:"documents"`
+	TooLong    bool     `json:"-"` // for a page
+}
+
+// notes gives them as support sees them: those pinned now on top, and the
+// newest first among equals.
+func notes(given []landfall.Note, options Options) []Note {
+	sorted := slices.Clone(given)
+	slices.SortStableFunc(sorted, func(x, y landfall.Note) int {
+		return precedence(x, y, options.Now)
+	})
+	return each(sorted, func(n landfall.Note) Note { return note(landfall.PlacedNote{Note: n, Bytes: len(n.Body)}, options) })
+}
+
+// note says how long a text is without showing it; one that is too long for a
+// portrait is cut and says so.
+func note(n landfall.PlacedNote, options Options) Note {
+	shown := Note{
+		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.ShownPinned(options.Now), UnpinAt: instant(n.UnpinAt),
+		Characters: utf8.RuneCountInString(n.Body), Documents: each(n.DocumentPaths, options.locate),
+	}
+	if n.Bytes > len(n.Body) {
+		shown.Characters, shown.TooLong = n.Bytes, true
+	}
+	if options.Personal && n.HasBody {
+		shown.Body = &n.Body
+	}
+	return shown
+}
+
+// precedence orders two notes; a pin that has ended counts for nothing.
+func precedence(x, y landfall.Note, now time.Time) int {
+	switch pinned := x.ShownPinned(now); {
+	case pinned == y.ShownPinned(now):
+		return y.CreatedAt.Compare(x.CreatedAt)
+	case pinned:
+		return -1
+	}
+	return 1
+}
+
+// locate says where a document is expected, and the path when nowhere is.
+func (o Options) locate(path string) string {
+	if path == "" || o.Locate == nil {
+		return path
+	}
+	if place := o.Locate(path); place != "" {
+		return place
+	}
+	return path
+}

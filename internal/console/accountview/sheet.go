@@ -1,0 +1,116 @@
+package accountview
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// SheetFacts is what is known of the part of an account somebody looks at.
+type SheetFacts struct {
+	Process  landfall.Process
+	Supplier landfall.Supplier
+	Account  *landfall.AccountExcerpt
+	Undone   []landfall.UndoneAccount
+	Mails    []landfall.MailRecord
+	History  landfall.History
+	Old, New *landfall.StagedRevision
+}
+
+// Sheet is an account on one page, long lists cut to their newest rows.
+type Sheet struct {
+	Portrait
+	Standing string // the state, in the words of the glossary
+	InWords  string // what the customer owes, or has
+	People   People
+	Points   []SupplyPoint
+	Pinned   []Note
+	Notes    []Note
+	// The places that the next pages begin before; 0: this is the last one.
+	EntriesBefore, NotesBefore, StatementsBefore int
+	LedgerLength, NoteCount, StatementCount      int
+	InstructionCount                             int
+	Timeline                                     []Moment
+	TimelineBefore                               time.Time // zero: there is nothing earlier
+	Changes                                      Changes
+}
+
+// mostPeople and mostPoints are how many a page shows.
+const mostPeople, mostPoints = 50, 100
+
+// SheetOf paints a page. Rows is how long its lists are.
+func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
+	if options.Now.IsZero() {
+		options.Now = time.Now()
+	}
+	options.Initials = true
+	all := Facts{Process: facts.Process, Supplier: facts.Supplier, Mails: facts.Mails, Undone: facts.Undone}
+	sheet := Sheet{Standing: State(facts.Process.State, facts.Process.Failure != nil)}
+	if made := facts.Account; made != nil {
+		shown := made.Account
+		shown.Data.Customers = shown.Data.Customers[:min(len(shown.Data.Customers), mostPeople)]
+		all.Account = &shown
+		sheet.InWords = InWords(made.Balance, made.Data.Currency)
+		sheet.LedgerLength, sheet.NoteCount = made.LedgerLength, made.NoteCount
+		sheet.StatementCount, sheet.InstructionCount = made.StatementCount, made.InstructionCount
+		sheet.Pinned, sheet.Notes = pinned(made.Pinned, options), each(made.Notes, func(n landfall.PlacedNote) Note { return note(n, options) })
+		if last := len(made.Ledger) - 1; last >= 0 && made.Ledger[last].Sequence > 1 {
+			sheet.EntriesBefore = made.Ledger[last].Sequence
+		}
+		if last := len(made.Notes) - 1; last >= 0 && made.Notes[last].Place > 1 {
+			sheet.NotesBefore = made.Notes[last].Place
+		}
+		if last := len(made.StatementPlaces) - 1; last >= 0 && made.StatementPlaces[last] > 1 {
+			sheet.StatementsBefore = made.StatementPlaces[last]
+		}
+	}
+	sheet.Portrait = Of(all, options)
+	if account := sheet.Account; account != nil {
+		sheet.People, sheet.Points = account.People, account.SupplyPoints[:min(len(account.SupplyPoints), mostPoints)]
+		account.CustomerCount = len(facts.Account.Data.Customers)
+	}
+	sheet.Timeline, sheet.TimelineBefore = timeline(facts.History, rows)
+	sheet.Changes = ChangesBetween(facts.Old, facts.New, options.Personal)
+	return sheet
+}
+
+// pinned gives the notes that are on top now.
+func pinned(given []landfall.PlacedNote, options Options) []Note {
+	given = slices.DeleteFunc(slices.Clone(given), func(n landfall.PlacedNote) bool { return !n.ShownPinned(options.Now) })
+	return each(given, func(n landfall.PlacedNote) Note { return note(n, options) })
+}
+
+// symbols are the currencies that people write with a sign.
+var symbols = map[string]string{"GBP": "£", "EUR": "€", "USD": "$"}
+
+// Money writes an amount as people say it: £1,204.20.
+func Money(amount money.Amount, currency string) string {
+	text := strings.TrimPrefix(amount.String(), "-")
+	whole, pence, _ := strings.Cut(text, ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	text = whole
+	if pence != "" {
+		text += "." + pence
+	}
+	if symbol := symbols[currency]; symbol != "" {
+		return symbol + text
+	}
+	return text + " " + currency
+}
+
+// InWords says what a balance means to the customer, without a sign that is
+// read wrongly: £0.40 in the customer's favour.
+func InWords(balance money.Amount, currency string) string {
+	switch {
+	case balance > 0:
+		return Money(balance, currency) + " in the customer's favour"
+	case balance < 0:
+		return "The customer owes " + Money(balance, currency)
+	}
+	return "Nothing is owed"
+}

@@ -1,0 +1,193 @@
+package book
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"landfall/internal/store/pack"
+)
+
+const (
+	// blockSize is how much is read and handed on at once: long enough that
+	// handing it on costs nothing, short enough to keep every core busy.
+	blockSize = 1 << 20
+	// longestLine is the longest body the service takes.
+	longestLine = 10 << 20
+	// beginning is what is kept of a longer one, to say which it was.
+	beginning = 1 << 10
+)
+
+// Line is one body. Blank lines are counted and left out.
+type Line struct {
+	Number  int // from 1
+	Text    []byte
+	TooLong bool // Text is only its beginning
+}
+
+// Block is a run of whole lines, in the order of the file.
+type Block struct {
+	first int // number of its first line
+	text  []byte
+	long  bool // the beginning of one line that was too long
+}
+
+// Lines gives the lines of a block. They are valid as long as the block is.
+func (b Block) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		number := b.first
+		for text := range bytes.Lines(b.text) {
+			text = bytes.TrimRight(text, "\r\n")
+			line := Line{Number: number, Text: text, TooLong: b.long || len(text) > longestLine}
+			if line.TooLong {
+				line.Text = text[:beginning]
+			}
+			if len(bytes.TrimSpace(text)) > 0 && !yield(line) {
+				return
+			}
+			number++
+		}
+	}
+}
+
+// Blocks reads a file, unpacking it, in blocks that belong to whoever got them.
+// Memory does not grow with the file, nor with a line that never ends.
+func (f File) Blocks() iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		opened, err := f.open()
+		if err != nil {
+			yield(Block{}, err)
+			return
+		}
+		defer opened.Close()
+		c := cutter{source: opened, next: 1, text: make([]byte, 0, blockSize)}
+		for {
+			block, err := c.block()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(Block{}, fmt.Errorf("%s, after line %d: %w", f.Path, c.next-1, err))
+				return
+			}
+			if !yield(block, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Lines reads a file line by line.
+func (f File) Lines() iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for block, err := range f.Blocks() {
+			if err != nil {
+				yield(Line{}, err)
+				return
+			}
+			for line := range block.Lines() {
+				if !yield(line, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// open reads the file as it was before it was packed.
+func (f File) open() (io.ReadCloser, error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	_, how := encoding(f.Path)
+	if how == "" {
+		return file, nil
+	}
+	return unpacking{pack.NewReader(how, file), file}, nil
+}
+
+type unpacking struct {
+	*pack.Reader
+	file *os.File
+}
+
+// Close gives back both.
+func (u unpacking) Close() error {
+	u.Reader.Close()
+	return u.file.Close()
+}
+
+// cutter cuts a stream into blocks.
+type cutter struct {
+	source io.Reader
+	next   int    // number of the next line
+	text   []byte // read and not yet handed on
+	begun  bool
+	ended  error // of the source
+}
+
+// block gives the next lines, as many as are there when a block is full.
+func (c *cutter) block() (Block, error) {
+	for {
+		c.fill()
+		cut := bytes.LastIndexByte(c.text, '\n') + 1
+		switch {
+		case c.ended != nil && !errors.Is(c.ended, io.EOF):
+			return Block{}, c.ended
+		case c.ended != nil && len(c.text) == 0:
+			return Block{}, io.EOF
+		case c.ended != nil:
+			return c.hand(len(c.text)), nil //nolint:nilerr // the last line need not end; why it did is told with the next
+		case cut > 0:
+			return c.hand(cut), nil
+		case len(c.text) > longestLine:
+			return c.skip()
+		}
+		c.text = append(make([]byte, 0, 2*cap(c.text)), c.text...) // one long line
+	}
+}
+
+// fill reads until the block is full or the source has ended.
+func (c *cutter) fill() {
+	for c.ended == nil && len(c.text) < cap(c.text) {
+		n, err := c.source.Read(c.text[len(c.text):cap(c.text)])
+		c.text, c.ended = c.text[:len(c.text)+n], err
+	}
+	if !c.begun {
+		c.begun = true
+		c.text = bytes.TrimPrefix(c.text, []byte("\xef\xbb\xbf")) // as some editors begin a file
+	}
+}
+
+// hand gives away the first bytes and keeps the others in a block of its own:
+// whoever got the first may work on them on another core for as long as he likes.
+func (c *cutter) hand(length int) Block {
+	block := Block{first: c.next, text: c.text[:length]}
+	c.next += bytes.Count(block.text, []byte("\n"))
+	c.text = append(make([]byte, 0, blockSize), c.text[length:]...)
+	return block
+}
+
+// skip gives the beginning of a line that nobody would take, and reads on to
+// its end without keeping it.
+func (c *cutter) skip() (Block, error) {
+	block := Block{first: c.next, text: c.text[:beginning:beginning], long: true}
+	c.next++
+	c.text = make([]byte, 0, blockSize)
+	for {
+		c.fill()
+		if end := bytes.IndexByte(c.text, '\n') + 1; end > 0 {
+			c.text = append(make([]byte, 0, blockSize), c.text[end:]...)
+			return block, nil
+		}
+		if c.ended != nil {
+			c.text = c.text[:0]
+			return block, nil //nolint:nilerr // it is told with the next
+		}
+		c.text = c.text[:0]
+	}
+}

@@ -1,0 +1,98 @@
+package book
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"landfall/internal/store/pack"
+)
+
+// Writer writes one file of a book. It has its name only when it is whole: what
+// was interrupted is never taken for a book.
+type Writer struct {
+	Lines int
+
+	path   string
+	file   *os.File
+	packed io.WriteCloser // or nil
+	out    *bufio.Writer
+}
+
+// Create begins a file. The ending says how it is packed: "", ".gz" or ".zst".
+// A file that is there already is an error; nothing is overwritten.
+func Create(folder string, kind Kind, ending string) (*Writer, error) {
+	return CreateNamed(filepath.Join(folder, kind.Stem+".ndjson"+ending))
+}
+
+// CreateNamed begins a file of any name, packed as its ending says.
+func CreateNamed(path string) (*Writer, error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fmt.Errorf("%s is there already; remove it or name another folder", path)
+		}
+		return nil, err
+	}
+	// Customers' data: nobody else on the machine needs to read it.
+	file, err := os.OpenFile(path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{path: path, file: file}
+	target := io.Writer(file)
+	if _, how := encoding(path); how != "" {
+		if w.packed, err = pack.NewWriter(how, file); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		target = w.packed
+	}
+	w.out = bufio.NewWriterSize(target, blockSize)
+	return w, nil
+}
+
+// WriteNamed writes a small file at once, by the same rules.
+func WriteNamed(path string, text []byte) error {
+	file, err := CreateNamed(path)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(text); err != nil {
+		return errors.Join(err, file.Abandon())
+	}
+	return file.Close()
+}
+
+// Write adds whole lines, each with its end.
+func (w *Writer) Write(lines []byte) (int, error) {
+	w.Lines += bytes.Count(lines, []byte("\n"))
+	return w.out.Write(lines)
+}
+
+// Keep makes durable what was handed to the system so far. It may be called
+// beside Write, so that little is left to do when the file is closed.
+func (w *Writer) Keep() error { return w.file.Sync() }
+
+// Close makes the file durable and gives it its name.
+func (w *Writer) Close() error {
+	err := w.out.Flush()
+	if w.packed != nil {
+		err = errors.Join(err, w.packed.Close())
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if err = errors.Join(err, w.file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(w.path+".part", w.path)
+}
+
+// Abandon gives up a file that is not whole.
+func (w *Writer) Abandon() error {
+	return errors.Join(w.file.Close(), os.Remove(w.path+".part"))
+}

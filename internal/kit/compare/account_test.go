@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"fmt"
+	"testing"
+
+	"landfall"
+	"landfall/internal/kit/book"
+)
+
+// line reads a line of a book as a comparison does.
+func line(t *testing.T, kind book.Kind, text string) *keptPart {
+	t.Helper()
+	p := read(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
+	if !p.readable || p.key != (landfall.Key{Supplier: "N", External: "1"}) {
+		t.Fatalf("%+v", p)
+	}
+	return p.kept()
+}
+
+const key = `"import_supplier":"N","external_account_number":"1"`
+
+// TestWhatComesTwiceCountsOnce adds to an account what it has already, in every
+// way that the service takes for the same.
+func TestWhatComesTwiceCountsOnce(t *testing.T) {
+	a := &account{found: found{State: Missing}}
+	a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
+		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
+	for _, notes := range []string{
+		`{"body":"a"}`, // the same
+		`{"body":"b"}`, // without a time it is the same as any
+		`{"body":"b","created_at":"2026-01-01T00:00:00Z"}`, // the same
+		`{"body":"b","created_at":"2026-01-02T00:00:00Z"}`, // another
+		`{"body":"c"},{"body":"c"}`,                        // one
+	} {
+		a.add(line(t, book.Notes, `{`+key+`,"notes":[`+notes+`]}`))
+	}
+	for range 2 {
+		a.add(line(t, book.Transactions, `{`+key+`,"transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"},
+			{"transaction_id":"t2","transaction_date":"2026-01-02","amount":"4.00","type":"CHARGE","reason":"FEE"}]}`))
+		a.add(line(t, book.Statements, `{`+key+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
+		a.add(line(t, book.Instructions, `{`+key+`,"vendor":"v","reference":"r","type":"CARD"}`))
+	}
+	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 600}
+	want.Transact(landfall.Payment, 300)
+	want.Transact(landfall.Charge, 400)
+	if a.figures != want {
+		t.Errorf("it comes to %+v, want %+v", a.figures, want)
+	}
+}
+
+// TestAnAccountIsJudged holds what the book says against what a server may.
+func TestAnAccountIsJudged(t *testing.T) {
+	there := found{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
+	for name, c := range map[string]struct {
+		told []found
+		want State
+		why  string
+	}{
+		"the same":               {[]found{there}, Same, "[]"},
+		"nothing":                {nil, Missing, "[]"},
+		"waiting":                {[]found{{State: Staged}}, Staged, "[]"},
+		"failed and waiting":     {[]found{{State: Failed, Code: "x"}, {State: Staged}}, Failed, "[]"},
+		"refused, then imported": {[]found{{State: Refused}, there}, Same, "[]"},
+		"skipped":                {[]found{{State: Skipped}, {State: Failed}}, Skipped, "[]"},
+		"another balance": {[]found{{State: Same, Currency: "GBP", Balance: 999, Notes: 1}}, Differs,
+			"[{balance 10.00 9.99}]"},
+		"a note more, of the server's own": {[]found{
+			{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}, {Deviates: true, Deviation: deviation{Notes: -1}},
+		}, Other, "[{notes 1 2}]"},
+		"a note more, of nobody": {[]found{{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}}, Differs, "[{notes 1 2}]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &account{found: found{State: Missing}}
+			a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
+			for _, one := range c.told {
+				a.learn(one)
+			}
+			state, differences := a.judge()
+			if state != c.want || fmt.Sprint(differences) != c.why {
+				t.Errorf("%s %v, want %s %s", state, differences, c.want, c.why)
+			}
+		})
+	}
+	extra := &account{found: there}
+	if state, _ := extra.judge(); state != Extra {
+		t.Errorf("an account that is in no book is %s", state)
+	}
+}

@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"context"
+	"iter"
+
+	"landfall"
+	"landfall/client"
+	"landfall/internal/lib/money"
+)
+
+// found is what the server says about an account.
+type found struct {
+	State                      State // Same stands for every account that exists
+	Number, Code               string
+	Currency                   string
+	Balance, Notes, Statements int64
+	Deviates                   bool // it tells of deviation alone
+	Deviation                  deviation
+}
+
+// weight says which of two things the server says about an account counts: what
+// exists exists, and who failed waits as well.
+var weight = map[State]int{Missing: 0, Staged: 1, Failed: 2, Refused: 2, Skipped: 3, Same: 4}
+
+// learn takes what the server says.
+func (a *account) learn(what found) {
+	if what.Deviates {
+		a.deviates.Notes += what.Deviation.Notes
+		a.deviates.Statements += what.Deviation.Statements
+		a.deviates.Balance += what.Deviation.Balance
+		return
+	}
+	if weight[what.State] > weight[a.found.State] {
+		a.found = what
+	}
+}
+
+// ask reads what the server has of a supplier. What waits is read before what
+// exists, so that an account that is created meanwhile is not overlooked.
+func (c *collation) ask(ctx context.Context, s *Supplier) error {
+	compared, err := c.server.Reconciliation(ctx, s.Code)
+	// A supplier that the server does not know is a finding and no fault of the
+	// comparison: all of its accounts are missing.
+	if client.IsCode(err, landfall.CodeSupplierUnknown) {
+		s.Unknown = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.done = 0
+	err = take(c, s, c.server.Pending(ctx, s.Code), func(one client.Entry) (string, found) {
+		return one.External, found{State: Staged}
+	})
+	if err == nil {
+		err = take(c, s, c.server.Failures(ctx, s.Code), func(one client.Failure) (string, found) {
+			state := Failed
+			if one.At == "STAGING" {
+				state = Refused
+			}
+			return one.External, found{State: state, Code: one.Code}
+		})
+	}
+	if err == nil {
+		err = take(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasuresAccounts), string(landfall.BecauseSkipped)),
+			func(one client.Behind) (string, found) { return one.External, found{State: Skipped} })
+	}
+	if err == nil {
+		err = take(c, s, c.server.ImportedFigures(ctx, s.Code), figured)
+	}
+	if err == nil {
+		err = c.deviations(ctx, s, compared)
+	}
+	if err != nil {
+		return err
+	}
+	// The totals once more: what was created while the lists were read is in both.
+	if compared, err = c.server.Reconciliation(ctx, s.Code); err != nil {
+		return err
+	}
+	return s.take(ctx, c.order.Book, len(c.result.Suppliers) == 1, compared)
+}
+
+// figured takes one line of the server's list. An account with figures is there;
+// whether it is the same is judged when the book's side is known too.
+func figured(one client.FiguredEntry) (string, found) {
+	balance, _ := money.ParseAmount(one.Balance) // as the server writes it
+	return one.External, found{
+		State: Same, Number: one.Number, Currency: one.Currency, Balance: int64(balance),
+		Notes: int64(one.Notes), Statements: int64(one.Statements),
+	}
+}
+
+// deviations reads in what accounts are, by the server's own books, not what was
+// sent for them: such as the note that says that a payment was moved.
+func (c *collation) deviations(ctx context.Context, s *Supplier, compared client.Reconciliation) error {
+	for _, measure := range compared.Measures {
+		parsed, known := landfall.ParseMeasure(measure.Name)
+		if !known {
+			continue
+		}
+		of := map[landfall.MeasureKind]func(client.Value) deviation{
+			landfall.MeasuresNotes:      func(v client.Value) deviation { return deviation{Notes: *v.Count} },
+			landfall.MeasuresStatements: func(v client.Value) deviation { return deviation{Statements: *v.Count} },
+			landfall.MeasuresBalances: func(v client.Value) deviation {
+				amount, _ := money.ParseAmount(v.Amount) // as the server writes it
+				return deviation{Balance: int64(amount)}
+			},
+		}[parsed.Kind]
+		if of == nil {
+			continue
+		}
+		err := take(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.BecauseOther)),
+			func(one client.Behind) (string, found) {
+				return one.External, found{Deviates: true, Deviation: of(one.Value)}
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take puts the rows of a list onto the heaps of their accounts.
+func take[Row any](c *collation, s *Supplier, rows iter.Seq2[Row, error], of func(Row) (string, found)) error {
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		external, what := of(row)
+		if err := c.heaps.add(record{Supplier: s.Code, External: external, Found: &what}); err != nil {
+			return err
+		}
+		if c.done++; c.done%1000 == 0 {
+			c.order.Progress("accounts on the server", c.done)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"landfall"
+	"landfall/client"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/check"
+	"landfall/internal/lib/money"
+)
+
+// Supplier is what was found of one import supplier.
+type Supplier struct {
+	Code    string
+	Unknown bool // the server has no such supplier, or not for this key
+	Claims  Claims
+
+	created map[landfall.Measure]landfall.Value // by the server
+	tallies *landfall.Tallies                   // of the book
+}
+
+// Rows compares the totals: Claimed is what the book has, what comes twice
+// counted once, and Created what the server has.
+func (s *Supplier) Rows() []landfall.ReconciliationRow {
+	rows := landfall.Reconcile(s.Code, s.tallies, &landfall.ControlTotals{Claims: s.created}).Rows
+	for i, row := range rows {
+		rows[i] = landfall.ReconciliationRow{Measure: row.Measure, Claimed: row.Created, Created: row.Claimed}
+		if row.Measure.Kind == landfall.MeasuresBalances {
+			rows[i].Claimed.Count = nil
+		}
+	}
+	return rows
+}
+
+// Claims compares the control totals of the book with those on the server.
+type Claims struct {
+	InBook, OnServer bool
+	Different        []string // measures
+}
+
+// Agree reports whether the server knows what the book claims.
+func (c Claims) Agree() bool { return !c.InBook || c.OnServer && len(c.Different) == 0 }
+
+// take keeps the server's totals, and compares its claims with the book's if
+// those are this supplier's alone.
+func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared client.Reconciliation) error {
+	s.created = map[landfall.Measure]landfall.Value{}
+	claimed := map[landfall.Measure]landfall.Value{}
+	for _, row := range compared.Measures {
+		measure, known := landfall.ParseMeasure(row.Name)
+		if !known {
+			continue
+		}
+		s.created[measure] = valueOf(row.Created)
+		if value := valueOf(row.Claimed); value.Said() {
+			claimed[measure] = value
+		}
+	}
+	s.Claims.OnServer = compared.TotalsSetAt != nil
+	totals, err := check.ReadTotals(ctx, of)
+	if err != nil || totals == nil || !alone {
+		return err
+	}
+	s.Claims.InBook = true
+	for _, row := range landfall.Reconcile(s.Code, &landfall.Tallies{}, totals).Rows {
+		if row.Claimed.Said() && !row.Claimed.Equal(claimed[row.Measure]) {
+			s.Claims.Different = append(s.Claims.Different, row.Measure.String())
+		}
+		delete(claimed, row.Measure)
+	}
+	for measure := range claimed { // by the server alone
+		s.Claims.Different = append(s.Claims.Different, measure.String())
+	}
+	slices.Sort(s.Claims.Different)
+	return nil
+}
+
+// setTotals tells the server what the book claims. Those of a book of several
+// suppliers are nobody's.
+func (c *collation) setTotals(ctx context.Context) error {
+	if c.order.Book.Totals == "" {
+		return errors.New("the book has no " + book.TotalsName + " to set")
+	}
+	if len(c.result.Suppliers) != 1 {
+		return fmt.Errorf("the book names %d import suppliers, so its control totals are nobody's", len(c.result.Suppliers))
+	}
+	if _, err := check.ReadTotals(ctx, c.order.Book); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(c.order.Book.Totals)
+	if err != nil {
+		return err
+	}
+	_, err = c.server.SetControlTotals(ctx, c.result.Suppliers[0].Code, text)
+	return err
+}
+
+// valueOf leaves out what the server left out: nothing is not the same as zero.
+func valueOf(value client.Value) (kept landfall.Value) {
+	if value.Count != nil {
+		total := money.TotalOf(*value.Count)
+		kept.Count = &total
+	}
+	if amount, err := money.ParseTotal(value.Amount); err == nil {
+		kept.Amount = &amount
+	}
+	return kept
+}

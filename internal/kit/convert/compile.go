@@ -1,0 +1,270 @@
+package convert
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+	"landfall/internal/kit/book"
+	"landfall/internal/lib/yamltree"
+)
+
+// compiler makes a plan of a map.
+type compiler struct {
+	*mapReader
+	context context.Context //nolint:containedctx // of the one call that reads the map
+	folder  string
+	named   map[string]map[string]string
+	tables  []*table
+}
+
+// rootStems are the files of a book that tables can become.
+func rootStems() (list []string) {
+	for _, kind := range book.Kinds() {
+		list = append(list, kind.Stem)
+	}
+	return append(list, totalsStem)
+}
+
+// totalsStem names the place of control totals, which is a file of its own
+// kind.
+const totalsStem = "control-totals"
+
+// mapSettings are the words at the top of a map.
+var mapSettings = []string{"map", "supplier", "source", "values", "tables", "control_totals"}
+
+// readPlan reads a map. The tables are looked for in the folder. Its error is a
+// *MapError with everything that is wrong, unless the map cannot be read at all.
+func readPlan(ctx context.Context, path, folder string) (*plan, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	c := &compiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
+	root, err := yamltree.Read(file)
+	if err != nil {
+		return nil, &MapError{path, []string{path + ": " + err.Error()}}
+	}
+	if !c.group(root, "a map", mapSettings...) {
+		return nil, c.err()
+	}
+	p := &plan{}
+	if version, line := c.text(root, "map"); version != "1" {
+		c.complainf(line, "a map begins with map: 1, which is the form it is written in")
+	}
+	var line int
+	// A map that was suggested says CHOOSE here until somebody has chosen.
+	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == choose {
+		c.complainf(line, "supplier is needed: the code of the import supplier whose accounts these are")
+	}
+	usual := usualDialect()
+	if source := root.Find("source"); source != nil && source.Kind != yamltree.Nothing && c.group(source, "source", dialectSettings...) {
+		usual = c.dialect(source, usual)
+	}
+	// Tables of values come before the tables whose attrs name them.
+	if values := root.Find("values"); values != nil && values.Kind == yamltree.Group {
+		for _, member := range values.Members {
+			c.named[member.Name] = c.values(member.Node)
+		}
+	}
+	c.tablesOf(root, usual)
+	c.link()
+	// Where tables go round in circles, what is below them has no end, and nothing
+	// is to be said of their attrs.
+	if c.inOrder(p) {
+		c.fills()
+	}
+	p.totals = c.totals(root.Find("control_totals"))
+	return p, c.err()
+}
+
+// tableSettings are the members of a table beside those of its dialect, and
+// placeSettings those it has in common with each of its places.
+var (
+	tableSettings = []string{"file", "columns", "into"}
+	placeSettings = []string{"account", "link", "when", "fill", "optional", "orphans"}
+)
+
+// tablesOf reads the tables and where their rows go.
+func (c *compiler) tablesOf(root *yamltree.Node, usual dialect) {
+	tables := root.Find("tables")
+	if tables == nil || tables.Kind != yamltree.Group || len(tables.Members) == 0 {
+		c.complainf(root.Line, "tables is needed: the tables of the old system by their names")
+		return
+	}
+	for _, member := range tables.Members {
+		t := &table{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
+		// Places are written as TABLE.attr or as a file of the book: such a name
+		// would mean two things.
+		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
+			c.complainf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
+		}
+		if !c.group(member.Node, "table "+t.name, slices.Concat(tableSettings, placeSettings, dialectSettings)...) {
+			continue
+		}
+		t.dialect = c.dialect(member.Node, usual)
+		c.files(t)
+		c.tables = append(c.tables, t)
+	}
+	// All tables are known before any place is read: one may go into another that
+	// stands below it in the map.
+	for _, t := range c.tables {
+		c.into(t)
+	}
+}
+
+// into reads where the rows of a table go: one place, or several of which the
+// first whose condition holds gets a row.
+func (c *compiler) into(t *table) {
+	node := t.node.Find("into")
+	if node == nil {
+		c.complainf(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
+		return
+	}
+	if node.Kind != yamltree.List {
+		c.place(t, t.node, node)
+		return
+	}
+	for _, item := range node.Items {
+		if c.group(item, "a place", append([]string{"place"}, placeSettings...)...) {
+			c.place(t, item, item.Find("place"))
+		}
+	}
+	// The number of a place is one byte in every row that waits.
+	if len(t.places) > 100 {
+		c.complainf(node.Line, "a table has at most 100 places")
+	}
+}
+
+// place reads one place. What it does not say itself the table says for all.
+func (c *compiler) place(t *table, node, name *yamltree.Node) {
+	if name == nil || name.Kind != yamltree.Text {
+		c.complainf(node.Line, "a place is written as accounts or ACCOUNT.customers")
+		return
+	}
+	p := &place{table: t, index: byte(len(t.places)), line: name.Line, node: node}
+	own := func(setting string) *yamltree.Node {
+		if found := node.Find(setting); found != nil {
+			return found
+		}
+		return t.node.Find(setting)
+	}
+	if when := node.Find("when"); when != nil {
+		p.when = c.tests(t, when)
+	}
+	// What the table wants of its rows holds for each of its places, on top of
+	// their own conditions. Where the table is the place itself it was read above.
+	if all := t.node.Find("when"); all != nil && node != t.node {
+		p.when = append(c.tests(t, all), p.when...)
+	}
+	if kept := own("orphans"); kept != nil {
+		switch kept.Text {
+		case "keep":
+			p.orphans = true
+		case "report":
+		default:
+			c.complainf(kept.Line, "orphans is keep or report")
+		}
+	}
+	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
+	t.places = append(t.places, p)
+	if slices.Contains(rootStems(), name.Text) {
+		c.root(t, p, name.Text, own("account"))
+		return
+	}
+	parent, path, _ := strings.Cut(name.Text, ".")
+	p.path = path
+	for _, other := range c.tables {
+		if other.name == parent {
+			p.parent = other
+		}
+	}
+	if p.parent == nil {
+		names := rootStems()
+		for _, other := range c.tables {
+			names = append(names, other.name)
+		}
+		c.unknown(name.Line, "place", parent, "", names)
+		return
+	}
+	c.linkTo(t, p, own("link"))
+}
+
+// root takes a place that is a file of the book.
+func (c *compiler) root(t *table, p *place, stem string, account *yamltree.Node) {
+	p.stem = stem
+	p.object = contract.BookTable(stem)
+	// Control totals are of no account, so that there is no key to read.
+	if stem == totalsStem {
+		return
+	}
+	if account == nil {
+		c.complainf(p.line, "account is needed: the column with the number of the account")
+		return
+	}
+	p.key = []*value{c.expression(t, account, nil)}
+	p.linked = []string{account.Text}
+	if list := listOf(p.object); list != nil {
+		p.object, p.most = list.Item.Table, list.Max
+	}
+}
+
+// listOf gives the list that the lines of a file hold, if they hold one.
+func listOf(body *rules.Table) *rules.Type {
+	// A line of notes, transactions or statements says whose it is, in two fields,
+	// and has one list. Other lines are the object itself.
+	if last := body.Fields[len(body.Fields)-1].Type; len(body.Fields) == 3 && last.Shape == rules.ShapeList {
+		return &last
+	}
+	return nil
+}
+
+// linkTo reads which columns of the two tables must be the same.
+func (c *compiler) linkTo(t *table, p *place, node *yamltree.Node) {
+	var own, theirs []string
+	switch {
+	case node == nil:
+		c.complainf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
+		return
+	case node.Kind == yamltree.Group:
+		for _, member := range node.Members {
+			own, theirs = append(own, member.Name), append(theirs, member.Node.Text)
+		}
+	default:
+		own = c.texts(node, "link")
+		theirs = own
+	}
+	g := &group{id: strings.Join(theirs, "\x00"), linked: theirs}
+	for i := range own {
+		p.key = append(p.key, c.expression(t, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: own[i]}, nil))
+		g.key = append(g.key, c.expression(p.parent, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: theirs[i]}, nil))
+	}
+	p.linked = own
+	at := slices.IndexFunc(p.parent.groups, func(other *group) bool { return other.id == g.id })
+	if at < 0 {
+		at = len(p.parent.groups)
+		p.parent.groups = append(p.parent.groups, g)
+	}
+	p.parent.groups[at].places = append(p.parent.groups[at].places, p)
+	for _, other := range p.parent.holders {
+		if other.path == p.path && p.path != "" {
+			// One list is written at one meeting. Linked by other columns, its rows
+			// would come at different ones.
+			if !slices.Contains(p.parent.groups[at].places, other) {
+				c.complainf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
+			}
+			p.mark = other.mark // their rows stand in one list
+		}
+	}
+	p.parent.holders = append(p.parent.holders, p)
+	// A mark is one byte, of which 0 stands for the end of an object.
+	if len(p.parent.holders) > 200 {
+		c.complainf(p.line, "%s has more than 200 tables in it", p.parent.name)
+	} else if p.mark == 0 {
+		p.mark = byte(len(p.parent.holders))
+	}
+}

@@ -1,0 +1,378 @@
+package convert_test
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"landfall/internal/kit/convert"
+)
+
+// source writes tables and a map into a folder.
+func source(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func attempt(t *testing.T, folder string) (book string, result *convert.Result, err error) {
+	t.Helper()
+	book = filepath.Join(t.TempDir(), "book")
+	result, err = convert.Convert(t.Context(), convert.Order{Map: filepath.Join(folder, "map.yaml"), Source: folder, Book: book, Memory: 1})
+	return book, result, err
+}
+
+// must converts and gives the lines of the accounts and the problems.
+func must(t *testing.T, files map[string]string) (lines []string, problems [][]string, result *convert.Result) {
+	t.Helper()
+	book, result, err := attempt(t, source(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linesOf(t, book, "accounts"), problemsOf(t, book), result
+}
+
+func linesOf(t *testing.T, book, stem string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(book, stem+".ndjson"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+}
+
+func problemsOf(t *testing.T, book string) [][]string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(book, "conversion", "problems.csv"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
+
+// head is a map with one table of accounts, to be gone on with.
+const head = `map: 1
+supplier: NORTH
+tables:
+  A:
+    file: a.csv
+    into: accounts
+    account: NO
+`
+
+// TestExpressions tries every word of a map on one row. A value that is bent a
+// little on its way is found by nobody until a customer reads his bill.
+func TestExpressions(t *testing.T) {
+	for name, one := range map[string]struct{ fill, columns, row, want string }{
+		"a column":          {"billing_name: X", "X", " Smith ", `"billing_name":"Smith"`},
+		"nothing":           {"billing_name: X", "X", "  ", ``},
+		"a constant":        {"billing_name: =A & B", "X", "", `"billing_name":"A & B"`},
+		"blanks kept":       {"billing_name: {column: X, trim: no}", "X", " S ", `"billing_name":" S "`},
+		"joined":            {"billing_name: {join: [T, F, L]}", "T,F,L", "Dr,,Who", `"billing_name":"Dr Who"`},
+		"joined with":       {"billing_name: {join: [T, =x, L], with: '-'}", "T,L", "a,b", `"billing_name":"a-x-b"`},
+		"split":             {"billing_name: {column: X, split: '/', part: 2}", "X", "a / b / c", `"billing_name":"b"`},
+		"split from behind": {"billing_name: {column: X, split: '/', part: -1}", "X", "a/b/c", `"billing_name":"c"`},
+		"no such part":      {"billing_name: {column: X, split: '/', part: 4}", "X", "a/b/c", ``},
+		"first":             {"billing_name: {first: [X, Y, =none]}", "X,Y", ",b", `"billing_name":"b"`},
+		"first of none":     {"billing_name: {first: [X, Y, =none]}", "X,Y", ",", `"billing_name":"none"`},
+		"default":           {"billing_name: {column: X, default: none}", "X", "", `"billing_name":"none"`},
+		"capitals":          {"billing_name: {column: X, upper: true}", "X", "é", `"billing_name":"É"`},
+		"zeros in front":    {"billing_name: {column: X, strip: '0'}", "X", "00070", `"billing_name":"70"`},
+		"translated":        {"account_type: {column: X, values: {P: DOMESTIC}}", "X", "P", `"account_type":"DOMESTIC"`},
+		"a code in blanks":  {"account_type: {column: X, values: {P: DOMESTIC}}", "X", " P ", `"account_type":"DOMESTIC"`},
+		"a blank":           {"billing_name: {column: X, values: {' ': Q, P: R}}", "X", " ", ``},
+		"a code to nothing": {"billing_name: {column: X, values: {P: ''}}", "X", "P", ``},
+		"yes, translated":   {"unknown_occupier: {column: X, values: {P: 'true'}}", "X", "P", `"unknown_occupier":true`},
+		"by name":           {"account_type: {column: X, values: kind}", "X", "B", `"account_type":"BUSINESS"`},
+		"otherwise":         {"account_type: {column: X, values: {P: DOMESTIC}, otherwise: BUSINESS}", "X", "Z", `"account_type":"BUSINESS"`},
+		"kept":              {"billing_name: {column: X, values: {P: Q}, otherwise: keep}", "X", "Z", `"billing_name":"Z"`},
+		"on condition":      {"billing_name: {column: X, when: {Y: [a, b]}}", "X,Y", "n,b", `"billing_name":"n"`},
+		"condition fails":   {"billing_name: {column: X, when: {Y: {not: b}}}", "X,Y", "n,b", ``},
+		"a day":             {"date_of_sale: {column: X, dates: DD.MM.YYYY}", "X", "31.12.1999", `"date_of_sale":"1999-12-31"`},
+		"a short day":       {"date_of_sale: {column: X, dates: D/M/YY}", "X", "1/2/51", `"date_of_sale":"1951-02-01"`},
+		"a month's name":    {"date_of_sale: {column: X, dates: DD-MON-YYYY}", "X", "03-Feb-2001", `"date_of_sale":"2001-02-03"`},
+		"its whole name":    {"date_of_sale: {column: X, dates: DD-MON-YYYY}", "X", "03-February-2001", `"date_of_sale":"2001-02-03"`},
+		"whole and short":   {"date_of_sale: {column: X, dates: D MON YYYY}", "X", "5 may 2001", `"date_of_sale":"2001-05-05"`},
+		"of four letters":   {"date_of_sale: {column: X, dates: DDMONYY}", "X", "05SEPT01", `"date_of_sale":"2001-09-05"`},
+		"one of two ways":   {"date_of_sale: {column: X, dates: [DD.MM.YYYY, YYYYMMDD]}", "X", "20010203", `"date_of_sale":"2001-02-03"`},
+		"no day, said so":   {"date_of_sale: X", "X", "NULL", ``},
+		"cents":             {"transfer_balance: {column: X, minor_units: 2}", "X", "-5", `"transfer_balance":"-0.05"`},
+		"reversed":          {"transfer_balance: {column: X, minor_units: 2, sign: reversed}", "X", "1234", `"transfer_balance":"-12.34"`},
+		"reversed nothing":  {"transfer_balance: {column: X, minor_units: 2, sign: reversed}", "X", "000", `"transfer_balance":"0.00"`},
+		"grouped":           {"transfer_balance: {column: X, decimal: ',', grouping: '.'}", "X", `"1.234,56-"`, `"transfer_balance":"-1234.56"`},
+		"a sign beside":     {"transfer_balance: {column: X, negative_when: {S: D}}", "X,S", "12.5,D", `"transfer_balance":"-12.5"`},
+		"yes":               {"unknown_occupier: X", "X", "Y", `"unknown_occupier":true`},
+		"a whole number":    {"account_billing_options: {period_start_day: X}", "X", "07", `"account_billing_options":{"period_start_day":7}`},
+		"an empty object":   {"account_billing_options: {period_start_day: X, period_length: =MONTHLY}", "X", "", ``},
+		"a list":            {"references: [{namespace: =old, value: X}, {namespace: =older, value: Y}]", "X,Y", ",7", `"references":[{"namespace":"older","value":"7"}]`},
+		"quotes and lines":  {"billing_name: X", "X", "\"a \"\"b\"\"\nc\\\"", `"billing_name":"a \"b\"\nc\\"`},
+		"a quote within":    {"billing_name: X", "X", `12" pipe`, `"billing_name":"12\" pipe"`},
+	} {
+		for _, source := range []string{"source: {empty: ['NULL']}\n", ""} { // without such words there are shorter ways
+			if source == "" && one.row == "NULL" {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				lines, problems, _ := must(t, map[string]string{
+					"map.yaml": "values: {kind: {B: BUSINESS}}\n" + source + head + "    fill:\n      customers: [{family_name: NO}]\n      " + one.fill + "\n",
+					"a.csv":    "NO," + one.columns + "\n1," + one.row + "\n",
+				})
+				want := `{"import_supplier":"NORTH","external_account_number":"1","customers":[{"family_name":"1"}]`
+				if one.want != "" {
+					want += "," + one.want
+				}
+				if len(lines) != 1 || lines[0] != want+"}" {
+					t.Errorf("got %q %q\nwant %s}", lines, problems, want)
+				}
+			})
+		}
+	}
+}
+
+// TestRowsThatCannotBeConverted wants every one of them with its line and
+// column, and the others in the book.
+func TestRowsThatCannotBeConverted(t *testing.T) {
+	lines, problems, result := must(t, map[string]string{
+		"map.yaml": "source: {encoding: windows-1252, dates: DD.MM.YYYY}\n" + head + `    fill:
+      customers: [{family_name: NAME}]
+      date_of_sale: SOLD
+      transfer_balance: BAL
+      account_type: {column: KIND, values: {P: DOMESTIC}}
+`,
+		"a.csv": "NO,NAME,SOLD,BAL,KIND\n" +
+			"1,Bj\xf6rk \x80,01.02.2003,1.50,P\n" +
+			"2,x,31.02.2003,1,P\n" +
+			"3,x,,1.234,P\n" +
+			"4,x,,,X\n" +
+			"5,\x81,,,P\n" +
+			"6,a\x00b,,,P\n" +
+			"7,too,few\n" +
+			"8,x,,,P,more\n" +
+			"9,\"x\"y,,,P\n" +
+			",x,,,P\n" +
+			"1,again,,,P\n" +
+			"11,\"two\nlines\",,abc,P\n" +
+			"\r\n" +
+			"12,last,,,P",
+	})
+	if len(lines) != 2 || !strings.Contains(lines[0], `"Björk €"`) || !strings.Contains(lines[1], `"last"`) {
+		t.Errorf("lines %q", lines)
+	}
+	want := [][]string{
+		{"3", "unconvertible", "SOLD", "31.02.2003"}, {"4", "unconvertible", "BAL", "1.234"}, {"5", "unconvertible", "KIND", "X"},
+		{"6", "unconvertible", "NAME", "\ufffd"}, {"7", "unconvertible", "NAME", "a\x00b"}, {"8", "malformed", "", "7"}, {"9", "malformed", "", "8"},
+		{"10", "malformed", "", "9"}, {"11", "unconvertible", "NO", ""}, {"13", "unconvertible", "BAL", "abc"}, {"12", "duplicate", "NO", "1"},
+	}
+	if len(problems) != len(want) {
+		t.Fatalf("%d problems: %q", len(problems), problems)
+	}
+	for i, one := range want {
+		if got := problems[i]; got[1] != "a.csv" || got[2] != one[0] || got[3] != one[1] || got[4] != one[2] || got[5] != one[3] || got[6] == "" {
+			t.Errorf("problem %q, want %q", got, one)
+		}
+	}
+	if tally := result.Tallies[0]; tally.Read != 13 || tally.Used != 2 || tally.Reported() != 11 {
+		t.Errorf("tally %+v", tally)
+	}
+}
+
+// TestEveryRowIsAccountedFor links tables in all ways there are and loses rows
+// on purpose.
+func TestEveryRowIsAccountedFor(t *testing.T) {
+	lines, problems, result := must(t, map[string]string{
+		"map.yaml": head + `    when: {STATE: {not: closed}}
+    fill:
+      billing_name: NAME
+  ROLE:
+    file: role.csv
+    into: A.customers
+    link: {ACC: NO}
+    fill: {role: ROLE}
+  PERSON:
+    file: person.csv
+    into: ROLE
+    link: PID
+    fill: {family_name: NAME, date_of_birth: BORN}
+  CONSENT:
+    file: consent.csv
+    into: PERSON.consents
+    link: PID
+    fill: {type: TYPE, value: =ACCEPTED}
+  ADDRESS:
+    file: address.csv
+    into: A.billing_address
+    link: {ID: ADDR}
+    fill: {country: =GB, locality: TOWN}
+  NOTE:
+    file: note.csv
+    into: notes
+    account: NO
+    fill: {body: TEXT}
+`,
+		"a.csv":       "NO,NAME,STATE,ADDR\n10,ten,,7\n9,nine,,\n8,eight,closed,7\n11,eleven,,7\n",
+		"role.csv":    "ACC,PID,ROLE\n10,1,HOLDER\n10,2,OTHER\n9,1,HOLDER\n99,2,HOLDER\n9,77,HOLDER\n11,5,HOLDER\n",
+		"person.csv":  "PID,NAME,BORN\n1,One,\n2,Two,2000-01-01\n3,Three,\n5,Five,soon\n",
+		"consent.csv": "PID,TYPE\n1,sms\n3,sms\n5,sms\n6,sms\n",
+		"address.csv": "ID,TOWN\n7,Leeds\n7,Hull\n8,York\n",
+		"note.csv":    "NO,TEXT\n10,a\n9,b\n10,c\n77,d\n",
+	})
+	want := []string{
+		`{"import_supplier":"NORTH","external_account_number":"9","billing_name":"nine","customers":[{"role":"HOLDER","family_name":"One","consents":[{"type":"sms","value":"ACCEPTED"}]}]}`,
+		`{"import_supplier":"NORTH","external_account_number":"10","billing_name":"ten","customers":[{"role":"HOLDER","family_name":"One","consents":[{"type":"sms","value":"ACCEPTED"}]},{"role":"OTHER","family_name":"Two","date_of_birth":"2000-01-01"}],"billing_address":{"country":"GB","locality":"Leeds"}}`,
+		`{"import_supplier":"NORTH","external_account_number":"11","billing_name":"eleven","customers":[],"billing_address":{"country":"GB","locality":"Leeds"}}`,
+	}
+	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+		t.Errorf("lines\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	for name, sums := range map[string][6]int{ // read, used, passed over, not referred, left out, reported
+		"A": {4, 3, 1, 0, 0, 0}, "ROLE": {6, 3, 0, 0, 0, 3}, "PERSON": {4, 2, 0, 1, 0, 1}, "CONSENT": {4, 1, 0, 0, 2, 1}, "ADDRESS": {3, 1, 0, 0, 0, 2}, "NOTE": {4, 3, 0, 0, 0, 1},
+	} {
+		for _, tally := range result.Tallies {
+			if got := [6]int{tally.Read, tally.Used, tally.PassedOver, tally.NotReferred, tally.LeftOut, tally.Reported()}; tally.Table == name && got != sums {
+				t.Errorf("%s: %v, want %v\n%q", name, got, sums, problems)
+			}
+		}
+	}
+}
+
+// TestEncodings reads one name in every encoding that old systems export. Read
+// with the wrong one it is a wrong name, and no error.
+func TestEncodings(t *testing.T) {
+	wide := func(mark string, little bool) string {
+		text := mark
+		for _, r := range "NO,NAME\r\n1,Zoë €\r\n" {
+			if little {
+				text += string([]byte{byte(r), byte(r >> 8)})
+			} else {
+				text += string([]byte{byte(r >> 8), byte(r)})
+			}
+		}
+		return text
+	}
+	for encoding, text := range map[string]string{
+		"utf-8":        "\xef\xbb\xbfNO,NAME\n1,Zoë €\n",
+		"windows-1252": "NO,NAME\n1,Zo\xeb \x80\n",
+		"utf-16":       wide("\xff\xfe", true),
+		"UTF-16":       wide("\xfe\xff", false),
+	} {
+		lines, problems, _ := must(t, map[string]string{
+			"map.yaml": "source: {encoding: " + encoding + "}\n" + head + "    fill: {customers: [{family_name: NAME}]}\n", "a.csv": text,
+		})
+		if len(lines) != 1 || !strings.Contains(lines[0], `"Zoë €"`) {
+			t.Errorf("%s: %q %q", encoding, lines, problems)
+		}
+	}
+}
+
+// TestRowsThatNeverEnd: an open quote costs its own line and no more, and a line
+// of many megabytes is not held.
+func TestRowsThatNeverEnd(t *testing.T) {
+	lines, problems, _ := must(t, map[string]string{
+		"map.yaml": head + "    fill: {customers: [{family_name: NAME}]}\n",
+		"a.csv":    "NO,NAME\n1,one\n2,\"open\n3,three\n4," + strings.Repeat("x", 9<<20) + "\n5,five\n6,\"open\n7,seven\n",
+	})
+	if len(lines) != 4 {
+		t.Errorf("%d lines, problems %q", len(lines), problems)
+	}
+	for i, line := range []string{"3", "5", "7"} {
+		if len(problems) != 3 || problems[i][2] != line || problems[i][3] != "malformed" {
+			t.Fatalf("problems %q", problems)
+		}
+	}
+}
+
+// TestListsHaveAnEnd gives an account more rows than a request may have. What
+// may be split over several lines of the book is; of the rest each row is told,
+// so that none is lost without a word.
+func TestListsHaveAnEnd(t *testing.T) {
+	book, result, err := attempt(t, source(t, map[string]string{
+		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",
+		"a.csv":    "NO\n1\n",
+		"c.csv":    "NO\n" + strings.Repeat("1\n", 2500),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tally := result.Tallies[1]; tally.Used != 100 || tally.Problems[convert.Surplus] != 2400 {
+		t.Errorf("customers: %+v", tally)
+	}
+	if notes := linesOf(t, book, "notes"); len(notes) != 3 || result.Tallies[2].Used != 2500 {
+		t.Errorf("%d lines of notes: %+v", len(notes), result.Tallies[2])
+	}
+}
+
+// TestNothingIsLeftOfWhatFailed: no book, and no folder beside it.
+func TestNothingIsLeftOfWhatFailed(t *testing.T) {
+	folder := source(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO\n1\n"})
+	above := t.TempDir()
+	order := convert.Order{Map: filepath.Join(folder, "map.yaml"), Source: folder, Book: filepath.Join(above, "book")}
+	ctx, stop := context.WithCancel(t.Context())
+	order.Progress = func(int64, int64) { stop() }
+	if _, err := convert.Convert(ctx, order); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if entries, _ := os.ReadDir(above); len(entries) != 0 {
+		t.Errorf("left: %v", entries)
+	}
+	// What a killed one left is taken away by the next.
+	if err := os.MkdirAll(filepath.Join(above, "book.part", "spill"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	order.Progress = nil
+	if _, err := convert.Convert(t.Context(), order); err != nil {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(above); len(entries) != 1 || entries[0].Name() != "book" {
+		t.Errorf("left: %v", entries)
+	}
+}
+
+// TestColumnsThatGoNowhereAreNamed has columns used by a link from another
+// table, by a condition and under a second name, and one that nobody uses.
+func TestColumnsThatGoNowhereAreNamed(t *testing.T) {
+	_, _, result := must(t, map[string]string{
+		"map.yaml": head + `    when: {STATE: {not: closed}}
+    fill:
+      billing_name: NAME
+      customers: [{family_name: NAME}]
+  AGAIN:
+    file: a.csv
+    into: notes
+    account: NO
+    fill: {body: REMARK}
+  ADDRESS:
+    file: address.csv
+    into: A.billing_address
+    link: {ID: ADDR}
+    fill: {country: =GB, locality: TOWN}
+`,
+		"a.csv":       "NO,NAME,STATE,ADDR,REMARK,FORGOTTEN\n10,ten,,7,Hello,x\n",
+		"address.csv": "ID,TOWN,COUNTY\n7,Leeds,\n",
+	})
+	for _, tally := range result.Tallies {
+		want := "FORGOTTEN"
+		if tally.Table == "ADDRESS" {
+			want = "COUNTY"
+		}
+		if got := strings.Join(tally.Unused, " "); got != want {
+			t.Errorf("of %s nobody uses %q, want %q", tally.Table, got, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package convert
+
+import (
+	"time"
+	_ "time/tzdata" // the zones must be known on hosts without a zone database
+
+	"landfall/internal/lib/yamltree"
+)
+
+// dialect is how the files of a table are written.
+type dialect struct {
+	charset          charset
+	delimiter, quote byte
+	figure           figure
+	days, instants   []*pattern
+	zone             *time.Location
+	empty            []string // words that mean nothing
+}
+
+// dialectSettings are the settings of a dialect, which may stand in source for
+// all tables and in a table for itself.
+var dialectSettings = []string{
+	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "empty",
+}
+
+// usualDialect is how tables are written when a map says nothing else.
+func usualDialect() dialect {
+	day, _ := newPattern("YYYY-MM-DD")
+	return dialect{
+		charset: utf8Charset, delimiter: ',', quote: '"', figure: figure{decimal: '.'}, days: []*pattern{day}, zone: time.UTC,
+	}
+}
+
+// dialect reads how files are written, on top of what holds anyway.
+func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
+	d.charset = charset(m.word(node, "encoding", string(d.charset), charsets))
+	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|'})
+	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
+	d.figure = m.figure(node, d.figure)
+	d.days = m.patterns(node, "dates", d.days)
+	d.instants = m.patterns(node, "datetimes", d.instants)
+	if name, line := m.text(node, "zone"); name != "" {
+		zone, err := time.LoadLocation(name)
+		// Local would mean another instant on every machine.
+		if err != nil || name == "Local" {
+			m.complainf(line, "there is no zone %s; write it as Europe/London", name)
+			zone = time.UTC
+		}
+		d.zone = zone
+	}
+	if words := node.Find("empty"); words != nil {
+		d.empty = m.texts(words, "empty")
+	}
+	if d.delimiter == d.quote {
+		m.complainf(node.Line, "delimiter and quote must differ")
+	}
+	return d
+}
+
+// figure reads how numbers are written. The two signs must differ, or 1.234
+// would mean two things.
+func (m *mapReader) figure(node *yamltree.Node, f figure) figure {
+	none := map[string]byte{"none": 0, "": 0}
+	f.decimal = m.letter(node, "decimal", f.decimal, nil)
+	f.grouping = m.letter(node, "grouping", f.grouping, none)
+	if f.decimal == f.grouping {
+		m.complainf(node.Line, "decimal and grouping must differ")
+	}
+	return f
+}
+
+// patterns reads the ways in which days or times may be written, of which the
+// first that fits counts.
+func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*pattern) []*pattern {
+	given := node.Find(name)
+	if given == nil {
+		return usual
+	}
+	var list []*pattern
+	for _, text := range m.texts(given, name) {
+		pattern, err := newPattern(text)
+		if err != nil {
+			m.complainf(given.Line, "%s: %s", name, err)
+			continue
+		}
+		list = append(list, pattern)
+	}
+	if len(list) == 0 {
+		return usual
+	}
+	return list
+}

@@ -1,0 +1,261 @@
+package convert
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/yamltree"
+)
+
+// valueSettings are the members an attr may have in a map.
+var valueSettings = []string{
+	"column", "constant", "join", "with", "first", "trim", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default",
+	"dates", "zone", "decimal", "grouping", "minor_units", "sign", "negative_when", "when",
+}
+
+// expression puts a value together. The type is that of the attr it fills, or
+// nil where a text is wanted.
+func (c *compiler) expression(t *table, node *yamltree.Node, typ *rules.Type) *value {
+	v := &value{column: -1, typ: typ, sums: t.dialect.figure, zone: t.dialect.zone}
+	// Until something fills it the value is empty, so that a map with mistakes can
+	// be read to its end and all of them told.
+	v.text = func(*row) []byte { return nil }
+	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
+	if typ != nil && typ.Shape == rules.ShapeDatetime {
+		v.days = t.dialect.instants
+		// A table that says nothing of instants may have plain days in such a
+		// column: midnight in its zone.
+		if len(v.days) == 0 {
+			v.days = t.dialect.days
+		}
+	} else {
+		v.days = t.dialect.days
+	}
+	switch node.Kind {
+	case yamltree.Text:
+		c.plain(t, node, v)
+	case yamltree.Group:
+		c.elaborate(t, node, v)
+	default:
+		c.complainf(node.Line, "this must be the name of a column, =constant, or {column: …}")
+	}
+	return v
+}
+
+// plain takes one word: a column, or a constant behind an equals sign.
+func (c *compiler) plain(t *table, node *yamltree.Node, v *value) {
+	if constant, is := strings.CutPrefix(node.Text, "="); is {
+		v.fixed, v.text = true, constantText(constant)
+		return
+	}
+	if v.column = c.column(t, node.Line, node.Text); v.column >= 0 {
+		v.text, v.direct = columnText(v.column, true), true
+	}
+}
+
+// column finds a column of a table; -1 and a complaint when there is none.
+func (c *compiler) column(t *table, line int, name string) int {
+	at := slices.Index(t.columns, name)
+	switch {
+	case at < 0 && t.unread:
+		return -1 // that the table is missing has been said
+	case at < 0:
+		c.unknown(line, "column", name, t.shortName(), t.columns)
+	case slices.Index(t.columns[at+1:], name) >= 0:
+		// Which of the two is meant nobody can say, and a wrong guess would spoil
+		// every row.
+		c.complainf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
+	default:
+		t.mention(at)
+	}
+	return at
+}
+
+// elaborate takes an expression with members.
+func (c *compiler) elaborate(t *table, node *yamltree.Node, v *value) {
+	c.group(node, "an attr", valueSettings...)
+	var sources int
+	// Members come in the order of the map, so what changes another is looked up
+	// and not waited for.
+	trim, _ := c.text(node, "trim")
+	for _, member := range node.Members {
+		switch member.Name {
+		case "column":
+			if v.column = c.column(t, member.Line, member.Node.Text); v.column >= 0 {
+				v.text = columnText(v.column, trim != "no" && trim != "false")
+			}
+		case "constant":
+			v.fixed, v.text = true, constantText(member.Node.Text)
+		case "join":
+			between, _ := c.text(node, "with")
+			if node.Find("with") == nil {
+				between = " "
+			}
+			parts := c.several(t, member.Node, v)
+			v.text = joinedText(parts, between)
+		case "first":
+			v.text = firstText(c.several(t, member.Node, v))
+		default:
+			continue
+		}
+		sources++
+	}
+	if sources != 1 {
+		c.complainf(node.Line, "an attr has exactly one of column, constant, join and first")
+		return
+	}
+	// The order of the steps is fixed, whatever the order in the map: translations
+	// see a text that was cut and cased already, and a condition decides at last.
+	c.change(node, v)
+	c.reckon(t, node, v)
+	if when := node.Find("when"); when != nil {
+		v.text = conditionalText(v.text, c.tests(t, when))
+		// With a condition a constant is not the same for every row any more.
+		v.fixed = false
+	}
+}
+
+// several reads a list of columns and constants.
+func (c *compiler) several(t *table, node *yamltree.Node, v *value) (parts []*value) {
+	if node.Kind != yamltree.List || len(node.Items) == 0 {
+		c.complainf(node.Line, "this must be a list of columns or =constants")
+		return nil
+	}
+	v.fixed = true
+	for _, item := range node.Items {
+		part := c.expression(t, item, nil)
+		// A problem is told with one column; the first of several is where people
+		// look.
+		if v.column < 0 {
+			v.column = part.column
+		}
+		v.fixed = v.fixed && part.fixed
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// change adds what is done to the text, in the order in which it is done.
+func (c *compiler) change(node *yamltree.Node, v *value) {
+	if leading, _ := c.text(node, "strip"); leading != "" {
+		v.text = strippedText(v.text, leading)
+	}
+	if part, line := c.text(node, "part"); part != "" {
+		number, err := strconv.Atoi(part)
+		at, _ := c.text(node, "split")
+		if err != nil || number == 0 || at == "" {
+			c.complainf(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
+			return
+		}
+		v.text = partText(v.text, at, number)
+	}
+	if c.flag(node, "upper") {
+		v.text = casedText(v.text, bytes.ToUpper)
+	}
+	if c.flag(node, "lower") {
+		v.text = casedText(v.text, bytes.ToLower)
+	}
+	if given := node.Find("values"); given != nil {
+		keep, instead := false, (*string)(nil)
+		if otherwise := node.Find("otherwise"); otherwise != nil {
+			text, _ := c.text(node, "otherwise")
+			if text == "keep" {
+				keep = true
+			} else {
+				instead = &text
+			}
+		}
+		table := c.values(given)
+		c.checkChoices(given, v.typ, table)
+		v.letters = map[byte][]byte{}
+		// Only visible letters of ASCII: blanks would have been trimmed away, and a
+		// byte above ASCII is a letter in some charsets alone.
+		for from, to := range table {
+			if len(from) == 1 && from[0] > ' ' && from[0] < 128 {
+				v.letters[from[0]] = []byte(to)
+			}
+		}
+		v.text = translatedText(v.text, v.column, table, instead, keep)
+		// What is kept as it is may be anything, so that it has to be looked at row
+		// by row.
+		v.vetted = !keep && v.vet(table, instead)
+	}
+	if instead := node.Find("default"); instead != nil {
+		text, _ := c.text(node, "default")
+		v.text = defaultText(v.text, text)
+		v.vetted = v.vetted && v.vet(nil, &text)
+	}
+}
+
+// reckon adds how numbers and days of this one attr are written.
+func (c *compiler) reckon(t *table, node *yamltree.Node, v *value) {
+	v.sums = c.figure(node, v.sums)
+	if digits, line := c.text(node, "minor_units"); digits != "" {
+		number, err := strconv.Atoi(digits)
+		if err != nil || number < 0 || number > 10 {
+			c.complainf(line, "minor_units is how many of the last digits are decimals: 2 for cents")
+		} else {
+			v.sums.minor = number
+		}
+	}
+	switch sign, line := c.text(node, "sign"); sign {
+	case "", "same":
+	case "reversed":
+		v.sums.reversed = true
+	default:
+		c.complainf(line, "sign is same or reversed")
+	}
+	if when := node.Find("negative_when"); when != nil {
+		v.minus = c.tests(t, when)
+	}
+	v.days = c.patterns(node, "dates", v.days)
+	if node.Find("zone") != nil {
+		// The one who reads dialects knows how to complain of a zone, so it is
+		// asked with a group of nothing else.
+		v.zone = c.dialect(&yamltree.Node{Kind: yamltree.Group, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
+	}
+}
+
+// tests takes conditions: columns with what they must be, all of them at once.
+func (c *compiler) tests(t *table, node *yamltree.Node) (list []test) {
+	if node.Kind != yamltree.Group || len(node.Members) == 0 {
+		c.complainf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
+		return nil
+	}
+	for _, member := range node.Members {
+		one := test{column: c.column(t, member.Line, member.Name)}
+		switch member.Node.Kind {
+		case yamltree.Nothing:
+			one.empty = 1
+		case yamltree.Group:
+			c.group(member.Node, "a condition", "is", "not", "empty")
+			one.is, one.not = c.texts(member.Node.Find("is"), "is"), c.texts(member.Node.Find("not"), "not")
+			if member.Node.Find("empty") != nil {
+				one.empty = -1
+				if c.flag(member.Node, "empty") {
+					one.empty = 1
+				}
+			}
+		default:
+			one.is = c.texts(member.Node, "a condition")
+		}
+		// A column that is not there has been complained of. A test of it would
+		// reach outside the row.
+		if one.column >= 0 {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// cutAt takes the part in front of a mark, or everything where there is none.
+func cutAt(text []byte, at string) (piece, rest []byte) {
+	if at == "" {
+		return text, nil
+	}
+	piece, rest, _ = bytes.Cut(text, []byte(at))
+	return trimmed(piece), rest
+}

@@ -1,0 +1,140 @@
+package convert_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"landfall/internal/kit/convert"
+	"landfall/internal/kit/generate"
+)
+
+// TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one
+// map and wants all of them, with their lines and what was meant.
+func TestEverythingWrongWithAMapIsSaidAtOnce(t *testing.T) {
+	_, _, err := attempt(t, source(t, map[string]string{
+		"map.yaml": `map: 1
+suplier: NORTH
+source: {encoding: windows1252, dates: DD.MM.JJJJ, zone: Mars}
+tables:
+  A:
+    file: a.csv
+    into: accounts
+    account: NUMBER
+    fill:
+      customer: NO
+      account_type: {column: KIND, values: {P: DOMESTICK}}
+      transfer_balance: {column: BAL, minor_units: two}
+      billing_name: {column: NAME, constant: x}
+  B: {file: bee.csv, into: A.customers, link: NO, fill: {family_name: NAME}}
+  C: {file: c.csv, into: A.supply_address, link: NO, fill: {}}
+  D: {file: c.csv, into: accunts, fill: {}}
+  E: {file: twice.csv, into: notes, account: NO, fill: {body: X}}
+  F: {file: none.csv, into: notes, account: NO, fill: {body: X}}
+`,
+		"a.csv": "NO,KIND,NAME\n", "b.csv": "NO,NAME\n", "c.csv": "NO\n", "twice.csv": "NO,X,X\n", "none.csv": "",
+	}))
+	wrong, is := errors.AsType[*convert.MapError](err)
+	if !is {
+		t.Fatal(err)
+	}
+	all := strings.Join(wrong.Wrong, "\n")
+	for _, want := range []string{
+		":2: there is no setting suplier in a map. Did you mean supplier?", ": supplier is needed",
+		":3: there is no encoding windows1252. Did you mean windows-1252", `:3: dates: "DD.MM.JJJJ" has "J"`, ":3: there is no zone Mars",
+		":8: there is no column NUMBER in a.csv", ":10: there is no attr customer in accounts. Did you mean customers",
+		":11: P is translated into DOMESTICK, which must be one of DOMESTIC, BUSINESS", ":12: there is no column BAL in a.csv", ":12: minor_units",
+		":13: an attr has exactly one of", ":14: there is no file bee.csv in ", "Did you mean b.csv", ":15: there is no attr supply_address in A. Did you mean supply_addresses?",
+		":16: there is no place accunts. Did you mean accounts", ":17: twice.csv has two columns X", "none.csv: it is empty",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nobody said %q", want)
+		}
+	}
+	if len(wrong.Wrong) != 16 || t.Failed() {
+		t.Errorf("%d mistakes:\n%s", len(wrong.Wrong), all)
+	}
+}
+
+func TestMapsThatGoInCircles(t *testing.T) {
+	for want, text := range map[string]string{
+		"go round in circles: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
+		"go round in circles: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
+		"contains itself":                "map: 1\ntables: &t\n  A: *t\n",
+		"begins with map: 1":             "map: 2\nsupplier: N\ntables: {}\n",
+		"a map must have members":        "- map\n",
+		"did not find":                   "map: [1\n",
+	} {
+		_, _, err := attempt(t, source(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}
+
+// TestASuggestedMapNeedsOnlyToBeCorrected has a map suggested for the tables of
+// the old system, answers what it asks, and converts with it.
+func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
+	_, tables := printed(t, order(80))
+	path := filepath.Join(tables, generate.MapName)
+	if _, err := convert.WriteSuggestion(tables, generate.MapName); err == nil {
+		t.Fatal("a map was overwritten")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	suggestion, err := convert.WriteSuggestion(tables, generate.MapName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"encoding: windows-1252", `delimiter: ";"`, `decimal: ","`, "dates: DD.MM.YYYY", "datetimes: DD.MM.YYYY hh:mm:ss", "link: POINT_ID"} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+	if _, _, err := attempt(t, tables); err == nil {
+		t.Error("it converts although somebody has to choose")
+	}
+	corrected := strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "B: CHOOSE, P: CHOOSE", "B: BUSINESS, P: DOMESTIC", "E: CHOOSE, L: CHOOSE", "E: ONLINE, L: PRINT",
+		"C: CHOOSE, D: CHOOSE, P: CHOOSE, S: CHOOSE", "C: CREDIT, D: CHARGE, P: PAYMENT, S: SUPPLY_CHARGE",
+		"into: LEDGER.line_items", "into: LEDGER.line_items\n    when: {KIND: L}").Replace(suggestion.Text)
+	if err := os.WriteFile(path, []byte(corrected), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	book, result, err := attempt(t, tables)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, corrected)
+	}
+	if !result.Whole() || len(linesOf(t, book, "accounts")) != 80 {
+		t.Errorf("%+v", result.Troubles)
+	}
+}
+
+// TestASuggestionDoesNotPretend looks at tables whose names say nothing: what
+// their columns tell is used, and where these tell nothing somebody has to say.
+func TestASuggestionDoesNotPretend(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"KONTEN.csv":    "KontoNr|Saldo\n1|1.234,50\n2|-7,00\n",
+		"BUCHUNGEN.csv": "BuchNr|KontoNr|Betrag|Text\nB1|1|12,50|Rate\n",
+		"TARIFE.csv":    "ZpId|Von|Bis\nZ1|01/03/2024|\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suggestion, err := convert.Suggest(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`decimal: ","`, `grouping: "."`, "seems to be transactions", "nothing tells what it is about", "into: CHOOSE", "# not used: ZpId"} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+	if strings.Contains(suggestion.Text, "seems to be notes") {
+		t.Errorf("something was taken for notes:\n%s", suggestion.Text)
+	}
+}

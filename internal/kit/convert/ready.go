@@ -1,0 +1,81 @@
+package convert
+
+import (
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/yamltree"
+)
+
+// Most members are one of a few texts that are known when the map is read: a
+// constant, or the translation of a code of one letter. They are written once,
+// name and comma included, and copied from then on.
+
+// makeReady writes down what is known of a member. What would be reported is
+// left to be, row by row.
+func (m *member) makeReady(t *table, node *yamltree.Node) {
+	v := m.value
+	usual := len(t.dialect.empty) == 0 // nothing that stands in a column means nothing
+	switch {
+	case len(v.minus) > 0:
+	case v.fixed && v.column < 0: // with a column too the map is wrong, which has been said
+		blank := &row{table: t}
+		if text := v.get(blank); !blank.failed && len(text) > 0 {
+			m.ready = m.written(t, text)
+		}
+	case v.letters != nil && usual && only(node, "column", "values"):
+		m.codes = &[128][]byte{}
+		for letter, text := range v.letters {
+			if len(text) > 0 {
+				m.codes[letter] = m.written(t, text)
+			}
+		}
+	case v.direct && usual:
+		switch v.typ.Shape {
+		// These are judged value by value; a plain text alone may be copied as it
+		// stands.
+		case rules.ShapeBoolean, rules.ShapeInteger, rules.ShapeAmount, rules.ShapeDecimal, rules.ShapeDate, rules.ShapeDatetime:
+		default:
+			m.plain = v.typ.Choices == nil
+		}
+	}
+}
+
+// written gives a member as it stands in every row, or nothing if it cannot.
+func (m *member) written(t *table, text []byte) []byte {
+	blank := &row{table: t}
+	dst := m.value.body(append([]byte(nil), m.name...), blank, text)
+	if m.value.quoted {
+		dst = append(dst, '"')
+	}
+	if blank.failed {
+		return nil
+	}
+	return append(dst, ',')
+}
+
+// only reports whether a node has no members but these.
+func only(node *yamltree.Node, names ...string) bool {
+	have := 0
+	for _, name := range names {
+		if node.Find(name) != nil {
+			have++
+		}
+	}
+	return have == len(node.Members)
+}
+
+// short writes a member that needs no thought. It is false where one has to
+// look at the value.
+func (r *row) short(dst []byte, m *member) ([]byte, bool) {
+	switch {
+	case m.codes != nil:
+		if text := r.fields[m.value.column]; len(text) == 1 && text[0] < 128 && m.codes[text[0]] != nil {
+			return append(dst, m.codes[text[0]]...), true
+		}
+	case m.plain && r.simple:
+		// Blanks at either end are taken away by those who look closer.
+		if text := r.fields[m.value.column]; len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
+			return append(append(append(dst, m.name...), text...), '"', ','), true
+		}
+	}
+	return dst, false
+}

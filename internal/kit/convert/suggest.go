@@ -1,0 +1,227 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"landfall/internal/api/rules"
+)
+
+// Suggestion is a first map, to be corrected by a person who knows the tables.
+type Suggestion struct {
+	Text   string
+	Tables int
+	Open   int // places where something has to be chosen before it converts
+}
+
+// choose stands where a person has to say what is meant. No column and no
+// choice is called that, so that a map with it in is refused, with the line.
+const choose = "CHOOSE"
+
+// suggested is a table with what was guessed about it.
+type suggested struct {
+	*sniffed
+	file, name string
+	thing      thing
+	account    int // its column with the number of the account, or -1
+	parent     *suggested
+	children   []*suggested
+	taken      map[int]bool
+	days       string
+	comma      bool
+	grouped    bool // a mark stands between thousands
+	instants   string
+}
+
+// Suggest looks at the tables of a folder and writes a first map for them.
+func Suggest(folder string) (*Suggestion, error) {
+	var tables []*suggested
+	for _, name := range filesOf(folder) {
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".csv", ".txt", ".tsv":
+		default:
+			continue
+		}
+		looked, err := sniff(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		t := &suggested{sniffed: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
+		// A point in the name of a table would make it look like a place.
+		t.name = strings.Map(func(r rune) rune {
+			if r == '.' || r == ' ' {
+				return '_'
+			}
+			return r
+		}, strings.ToUpper(strings.TrimSuffix(name, filepath.Ext(name))))
+		t.account = columnFor("account", looked.columns, nil)
+		t.look()
+		tables = append(tables, t)
+	}
+	if len(tables) == 0 {
+		return nil, fmt.Errorf("%s has no tables: files that end with .csv, .tsv or .txt", folder)
+	}
+	if len(tables) > 500 {
+		return nil, fmt.Errorf("%s has more than 500 tables; put those that matter into a folder of their own", folder)
+	}
+	relate(tables)
+	w := &mapWriter{tables: tables}
+	return w.write(), nil
+}
+
+// look finds out how the table writes days and numbers.
+func (t *suggested) look() {
+	days, instants, commas, points := map[string]int{}, map[string]int{}, 0, 0
+	for i := range t.columns {
+		values := t.values(i)
+		days[dayPatternOf(values)]++
+		instants[instantPatternOf(values)]++
+		comma, point := commaIn(values)
+		if comma && !point {
+			commas++
+			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ".") })
+		}
+		if point && !comma && dayPatternOf(values) == "" {
+			points++
+			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ",") })
+		}
+	}
+	t.days, t.instants, t.comma = usualOf(days), usualOf(instants), commas > points
+}
+
+// usualOf gives the most frequent of some texts that is not empty.
+func usualOf(counts map[string]int) string {
+	best := ""
+	for text, count := range counts {
+		if text != "" && (best == "" || count > counts[best] || count == counts[best] && text < best) {
+			best = text
+		}
+	}
+	return best
+}
+
+// relate finds the tables that others belong to. Of several tables about the
+// same thing the longest has the most to say.
+func relate(tables []*suggested) {
+	find := func(name string) *suggested {
+		var best *suggested
+		for _, t := range tables {
+			if t.thing.name == name && (best == nil || len(t.columns) > len(best.columns)) {
+				best = t
+			}
+		}
+		return best
+	}
+	for _, t := range tables {
+		if t.thing.parent == "" {
+			continue
+		}
+		if t.parent = find(t.thing.parent); t.parent == nil && t.thing.parent == "addresses" {
+			t.parent = find("accounts") // whose rows have the address in them
+			t.thing.path = "supply_addresses.supply_points"
+		}
+		if t.parent == t {
+			t.parent = nil
+		}
+		if t.parent != nil {
+			t.parent.children = append(t.parent.children, t)
+		}
+	}
+	slices.SortStableFunc(tables, func(a, b *suggested) int { return cmp.Compare(a.rank(), b.rank()) })
+}
+
+// rank puts outer things before inner ones, for the reader.
+func (t *suggested) rank() int {
+	order := []string{"accounts", "customers", "addresses", "supply points", "agreements", "meters", "schedules", "transactions", "line items", "notes", "statements", "instructions"}
+	if t.unclear() {
+		return len(order)
+	}
+	return slices.Index(order, t.thing.name)
+}
+
+// unclear reports whether nobody could guess what the table is about.
+func (t *suggested) unclear() bool { return t.thing.object == nil }
+
+// link finds the column that a table shares with its parent: one that is no
+// account number if there is any, because that is the closer tie.
+func (t *suggested) link() string {
+	var shared []string
+	for i, column := range t.columns {
+		if slices.Contains(t.parent.columns, column) {
+			if i != t.account && strings.ContainsAny(strings.ToLower(column), "_#") || t.parent.thing.name == "accounts" && i == t.account {
+				return column
+			}
+			shared = append(shared, column)
+		}
+	}
+	if t.account >= 0 && slices.Contains(shared, t.columns[t.account]) {
+		return t.columns[t.account]
+	}
+	if len(shared) > 0 {
+		return shared[0]
+	}
+	return choose
+}
+
+// codes gives the few values of a column that looks like one of codes.
+func (s *sniffed) codes(column int) []string {
+	seen, values := map[string]bool{}, s.values(column)
+	for _, value := range values {
+		seen[value] = true
+	}
+	if len(seen) == 0 || len(seen) > 12 || len(seen) > 2 && len(seen) > len(values)/2 { // names and numbers are nobody's business here
+		return nil
+	}
+	var list []string
+	for value := range seen {
+		if len(value) > 20 {
+			return nil
+		}
+		list = append(list, value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// chosen reports whether codes are the choices of an attr already.
+func chosen(codes, choices []string) bool {
+	for _, code := range codes {
+		if !slices.Contains(choices, code) {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeNumbers reports whether a column has nothing but digits and signs, so
+// that sums in it are likely cents.
+func (s *sniffed) wholeNumbers(column int) bool {
+	values := s.values(column)
+	for _, value := range values {
+		if strings.Trim(value, "-+0123456789") != "" {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// needed reports whether an attr must be filled.
+func needed(field rules.Field) bool { return field.Required && field.Type.Shape < rules.ShapeObject }
+
+// WriteSuggestion writes the map beside the tables, unless there is one.
+func WriteSuggestion(folder, name string) (*Suggestion, error) {
+	path := filepath.Join(folder, name)
+	// A map that somebody has corrected is worth more than any suggestion.
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s is there already; rename it to have another one suggested", path)
+	}
+	s, err := Suggest(folder)
+	if err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(path, []byte(s.Text), 0o600)
+}

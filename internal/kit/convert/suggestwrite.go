@@ -1,0 +1,299 @@
+package convert
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"landfall/internal/api/rules"
+)
+
+// mapWriter writes a suggested map as a person would: with a remark wherever
+// something was guessed.
+type mapWriter struct {
+	tables []*suggested
+	text   strings.Builder
+	usual  *suggested // how most tables are written
+	open   int
+}
+
+// line writes a line of the map. Remarks stand in a column of their own, where the
+// eye can pass over them.
+func (w *mapWriter) line(depth int, text, remark string) {
+	text = strings.Repeat("  ", depth) + text
+	if remark != "" {
+		text = fmt.Sprintf("%-50s # %s", text, remark)
+	}
+	w.text.WriteString(strings.TrimRight(text, " ") + "\n")
+}
+
+// write begins with what holds for all tables, so that each has to say only what is
+// its own. The supplier is always left open: no table names it.
+func (w *mapWriter) write() *Suggestion {
+	w.usual = w.most()
+	w.line(0, "# A first map, guessed from the names of the columns and a look at the values.", "")
+	w.line(0, "# Correct it: wherever it says "+choose+" somebody has to decide, and every line is a guess.", "")
+	w.line(0, "# What the words mean: docs/converting.md. An attr that is a column can also be", "")
+	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
+	w.line(0, "map: 1", "")
+	w.open++
+	w.line(0, "supplier: "+choose, "the code of the import supplier, as the operator of the service created it")
+	w.line(0, "", "")
+	w.line(0, "source:", "how the tables are written")
+	for _, setting := range w.usual.settings() {
+		w.line(1, setting, "")
+	}
+	if w.usual.days == "" {
+		w.line(1, "# dates: DD.MM.YYYY", "no days were found")
+	}
+	w.line(0, "", "")
+	w.line(0, "tables:", "")
+	for i, t := range w.tables {
+		if i > 0 {
+			w.line(0, "", "")
+		}
+		w.table(t)
+	}
+	return &Suggestion{Text: w.text.String(), Tables: len(w.tables), Open: w.open}
+}
+
+// most is a table as most are written.
+func (w *mapWriter) most() *suggested {
+	count := map[string]int{}
+	for _, t := range w.tables {
+		for _, setting := range t.settings() {
+			count[setting]++
+		}
+	}
+	best, score := w.tables[0], -1
+	for _, t := range w.tables {
+		sum := 0
+		for _, setting := range t.settings() {
+			sum += count[setting]
+		}
+		if sum > score {
+			best, score = t, sum
+		}
+	}
+	all := *best
+	for _, t := range w.tables { // where the best has nothing to say
+		if all.days == "" {
+			all.days = t.days
+		}
+		if all.instants == "" {
+			all.instants = t.instants
+		}
+		all.comma, all.grouped = all.comma || t.comma, all.grouped || t.grouped
+		if all.charset == utf8Charset && t.charset == windows1252 {
+			all.charset = t.charset // ASCII is both
+		}
+	}
+	return &all
+}
+
+// settings are those of the dialect that a table needs.
+func (t *suggested) settings() []string {
+	list := []string{"encoding: " + string(t.charset), "delimiter: " + strconv.Quote(string(t.delimiter)), `decimal: "."`}
+	if t.comma {
+		list[2] = `decimal: ","`
+	}
+	if t.grouped {
+		list = append(list, map[bool]string{true: `grouping: "."`, false: `grouping: ","`}[t.comma])
+	}
+	if t.days != "" {
+		list = append(list, "dates: "+t.days)
+	}
+	if t.instants != "" {
+		list = append(list, "datetimes: "+t.instants)
+	}
+	return list
+}
+
+// table writes one table. What cannot be guessed says CHOOSE and is counted, so
+// that nobody takes a first map for a finished one.
+func (w *mapWriter) table(t *suggested) {
+	if t.unclear() {
+		w.line(1, t.name+":", "nothing tells what it is about; take it out if nobody needs it")
+	} else {
+		w.line(1, t.name+":", "seems to be "+t.thing.name)
+	}
+	w.line(2, "file: "+quoted(t.file), "")
+	if t.delimiter != w.usual.delimiter {
+		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
+	}
+	// What was taken for UTF-8 may be plain ASCII, which is the same in every
+	// charset that tables are read in byte by byte, and needs no line of its own.
+	if t.charset != w.usual.charset && t.charset != utf8Charset {
+		w.line(2, "encoding: "+string(t.charset), "")
+	}
+	switch {
+	case t.parent != nil:
+		w.line(2, "into: "+t.parent.name+"."+t.thing.path, "")
+		link := t.link()
+		w.decide(link)
+		w.line(2, "link: "+quoted(link), "the column that "+t.parent.name+" has as well; {own: theirs} if they differ")
+	case t.thing.stem != "":
+		w.line(2, "into: "+t.thing.stem, w.intoRemark(t))
+		account := choose
+		if t.account >= 0 {
+			account = t.columns[t.account]
+			t.taken[t.account] = true
+		}
+		w.decide(account)
+		w.line(2, "account: "+quoted(account), "the column with the number of the account")
+	case t.unclear():
+		w.open++
+		w.line(2, "into: "+choose, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
+	default:
+		w.open++
+		w.line(2, "into: "+choose, "there is no table of "+t.thing.parent+" that it could belong to")
+	}
+	w.line(2, "fill:", "")
+	w.fill(t)
+}
+
+// intoRemark tells of a choice that no column shows: transactions can be part of
+// their account or be added to it afterwards.
+func (w *mapWriter) intoRemark(t *suggested) string {
+	if t.thing.name == "transactions" {
+		return "or ACCOUNT.historical_statement_transactions and current_…, by conditions"
+	}
+	return ""
+}
+
+// decide counts what is left open, wherever a guess may have come to nothing.
+func (w *mapWriter) decide(text string) {
+	if text == choose {
+		w.open++
+	}
+}
+
+// fill writes the attrs that have a column, those that must be filled, and what
+// is left over.
+func (w *mapWriter) fill(t *suggested) {
+	for _, field := range t.fields() {
+		// The first two are said by account and supplier, and objects are filled by
+		// tables of their own.
+		if field.Name == "import_supplier" || field.Name == "external_account_number" || field.Type.Shape >= rules.ShapeObject {
+			continue
+		}
+		column := columnFor(field.Name, t.columns, t.taken)
+		switch {
+		case column >= 0:
+			t.taken[column] = true
+			w.attr(3, t, field, column)
+		case needed(field):
+			w.open++
+			w.line(3, field.Name+": "+choose, "required: "+field.Doc)
+		}
+	}
+	if t.thing.name == "accounts" {
+		w.within(t)
+	}
+	for i, column := range t.columns {
+		if !t.taken[i] && column != "" && (t.parent == nil || column != t.link()) {
+			remark := ""
+			if codes := t.codes(i); codes != nil && len(codes) < 8 {
+				remark = " (" + strings.Join(codes, ", ") + ")"
+			}
+			w.line(3, "# not used: "+strings.Map(oneLine, column+remark), "")
+		}
+	}
+}
+
+// fields are the attrs that a row of the table could fill.
+func (t *suggested) fields() []rules.Field {
+	if t.unclear() {
+		return nil
+	}
+	return t.thing.object.Fields
+}
+
+// within writes the address of an account whose supply points have none of
+// their own.
+func (w *mapWriter) within(t *suggested) {
+	customers := false
+	for _, child := range t.children {
+		customers = customers || child.thing.name == "customers"
+		if child.thing.path != "supply_addresses.supply_points" {
+			continue
+		}
+		w.line(3, "supply_addresses:", "the address of the account, if it is the one that is supplied")
+		first := "- "
+		for _, attr := range []string{"supply_address1", "supply_address2", "supply_postcode"} {
+			if column := columnFor(attr, t.columns, nil); column >= 0 {
+				w.line(4, first+attr+": "+quoted(t.columns[column]), "")
+				first = "  "
+			}
+		}
+		w.line(4, first+"supply_points: {rows: "+child.name+"}", "")
+	}
+	if !customers {
+		w.open++
+		w.line(3, "customers: "+choose, "required: no table of customers was found; fill them here as - family_name: …")
+	}
+}
+
+// attr writes one attr with what was seen of its column.
+func (w *mapWriter) attr(depth int, t *suggested, field rules.Field, column int) {
+	name := t.columns[column]
+	var settings []string
+	remark := ""
+	typ := field.Type
+	switch {
+	case typ.Choices != nil:
+		if codes := t.codes(column); codes != nil && !chosen(codes, typ.Choices) {
+			var pairs []string
+			for _, code := range codes {
+				to := choose
+				for _, choice := range typ.Choices {
+					if choice == code {
+						to = choice
+					}
+				}
+				w.decide(to)
+				pairs = append(pairs, quoted(code)+": "+to)
+			}
+			settings = append(settings, "values: {"+strings.Join(pairs, ", ")+"}")
+			remark = "one of " + strings.Join(typ.Choices, ", ")
+		}
+	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal && strings.Contains(field.Name, "amount"):
+		if t.wholeNumbers(column) {
+			settings = append(settings, "minor_units: 2")
+			remark = "whole numbers: cents? Is a debit negative? Else sign: reversed"
+		}
+	case typ.Shape == rules.ShapeDate:
+		if days := dayPatternOf(t.values(column)); days != "" && days != w.usual.days {
+			settings = append(settings, "dates: "+days)
+		} else if days == "" && len(t.values(column)) > 0 {
+			remark = "these do not look like days"
+		}
+	}
+	if len(settings) == 0 {
+		w.line(depth, field.Name+": "+quoted(name), remark)
+		return
+	}
+	w.line(depth, field.Name+": {column: "+quoted(name)+", "+strings.Join(settings, ", ")+"}", remark)
+}
+
+// quoted writes a text so that YAML takes it for that text.
+func quoted(text string) string {
+	plain := text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") == ""
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		plain = false
+	}
+	// YAML would take digits alone for a number.
+	if plain && strings.Trim(text, "0123456789.") != "" {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// oneLine keeps a remark in its line.
+func oneLine(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}

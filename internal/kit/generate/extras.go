@@ -1,0 +1,72 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"landfall/internal/lib/calendar"
+)
+
+// remarks are what people at the telephone write.
+var remarks = []string{
+	"Called about the last bill; explained the standing charge.",
+	"Moved the payment date to after payday.",
+	"Prefers to be rung in the afternoon.",
+	"Meter is behind the side gate, ring the bell first.",
+	"Vulnerable customer: medical equipment in the home, do not disconnect.",
+	"Payment plan agreed, six instalments.",
+	"Smart meter refused for now; ask again next year.",
+	"Neighbour reads the meter while the customer is abroad.",
+	"Complaint about an estimated bill, resolved with a customer's reading.",
+}
+
+// extras draws what is brought after the account exists.
+func (o Order) extras(d *draw, h *household) {
+	if d.chance(35) {
+		for range d.between(1, 3) {
+			// Between the first day and the last bill, so that no note is later
+			// than the read-out.
+			on := h.since.AddDays(d.between(1, int(h.closed.Number()-h.since.Number())))
+			text := pick(d, remarks)
+			h.notes = append(h.notes, note{text, clock(d, on), strings.HasPrefix(text, "Vulnerable")})
+		}
+	}
+	if d.chance(60) {
+		o.bills(d, h)
+	}
+	// What was booked between the read-out and the move.
+	if d.chance(30) {
+		for range d.between(1, 2) {
+			h.late = append(h.late, h.payment(o.AsOf.AddDays(-d.below(2)), pence(d.between(500, 12_000))))
+		}
+	}
+	// An instruction makes sense only for somebody who pays by a schedule.
+	if o.Vendor != "" && len(h.account.Schedules) > 0 && d.chance(80) {
+		h.debit = "MD" + d.digits(12)
+	}
+}
+
+// bills are the statements of the months before the read-out, one a month.
+func (o Order) bills(d *draw, h *household) {
+	to := h.closed
+	for i := range d.between(2, 8) {
+		from := to.AddDays(-29)
+		// A customer has no bills from before moving in.
+		if from.Before(h.since) {
+			return
+		}
+		id := fmt.Sprintf("%s-S%02d", h.account.External, i+1)
+		h.bills = append(h.bills, statement{
+			ID: id, From: from.String(), To: to.String(), IssuedOn: to.AddDays(2).String(), Number: d.digits(9),
+			Gross: pence(d.between(2_000, 28_000)).String(), Path: "statements/" + to.String()[:4] + "/" + id + ".pdf",
+		})
+		to = from.AddDays(-1)
+	}
+}
+
+// clock puts an hour of the working day to a date.
+func clock(d *draw, on calendar.Day) string {
+	at := time.Duration(d.between(8*3600, 18*3600)) * time.Second
+	return fmt.Sprintf("%sT%02d:%02d:%02dZ", on, int(at.Hours()), int(at.Minutes())%60, int(at.Seconds())%60)
+}

@@ -1,0 +1,220 @@
+package generate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"landfall"
+)
+
+// Fault is a kind of mistake and in which share of the accounts it is made.
+type Fault struct {
+	Kind  string
+	Share float64 // 0 to 1
+}
+
+// spoiler makes one kind of mistake in an account that has none. It is false
+// where the account has nothing to get wrong that way.
+type spoiler struct {
+	meaning string
+	do      func(*draw, *household) bool
+}
+
+// spoilers are the mistakes that old systems make. The ones without a function
+// are made in the line, not in the account.
+var spoilers = map[string]spoiler{
+	"agreements": {"two agreements of a supply point overlap", func(_ *draw, h *household) bool {
+		list := h.account.Supplies[0].Points[0].Agreements
+		// One agreement overlaps its own copy; of two, the first must not end.
+		if len(list) < 2 {
+			h.account.Supplies[0].Points[0].Agreements = append(list, list[0])
+			return true
+		}
+		list[0].To = ""
+		return true
+	}},
+	"balance": {"the transfer balance is not the sum of the ledger", func(d *draw, h *household) bool {
+		h.account.Balance = pence(d.between(100_000, 900_000)).String()
+		return true
+	}},
+	"customer": {"nobody is on the account", func(_ *draw, h *household) bool {
+		had := len(h.account.Customers) > 0
+		h.account.Customers = []customer{}
+		return had
+	}},
+	"email": {"an e-mail address without @", func(_ *draw, h *household) bool {
+		return onCustomer(h, func(c *customer) { c.Email = "unknown" })
+	}},
+	"field": {"a member that does not exist", func(_ *draw, h *household) bool {
+		h.account.MistypedMember = h.account.Type
+		return true
+	}},
+	"future": {"sold at the end of time", func(_ *draw, h *household) bool {
+		h.account.SoldOn = "2999-12-31"
+		return true
+	}},
+	"history": {"the history does not add up to the last balance", func(d *draw, h *household) bool {
+		h.account.LastBalance = pence(d.between(100_000, 900_000)).String()
+		return true
+	}},
+	"phone": {"a phone number that nobody can have", func(d *draw, h *household) bool {
+		return onCustomer(h, func(c *customer) { c.Mobile = "07700 900" + d.digits(9) })
+	}},
+	"point": {"the same supply point twice", func(_ *draw, h *household) bool {
+		points := &h.account.Supplies[0].Points
+		*points = append(*points, (*points)[0])
+		return true
+	}},
+	"json":   {meaning: "a line that is cut off"},
+	"number": {meaning: "the account number of the account before"},
+	"lost":   {meaning: "an account that the control totals count and the book leaves out"},
+	"orphan": {meaning: "a note for an account that is not in the book"},
+}
+
+// onCustomer spoils the first customer, where there is one.
+func onCustomer(h *household, change func(*customer)) bool {
+	if len(h.account.Customers) == 0 {
+		return false
+	}
+	change(&h.account.Customers[0])
+	return true
+}
+
+// FaultKinds gives every kind of mistake with its meaning, by name.
+func FaultKinds() [][2]string {
+	var list [][2]string
+	for kind, s := range spoilers {
+		list = append(list, [2]string{kind, s.meaning})
+	}
+	slices.SortFunc(list, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return list
+}
+
+// ofLines are mistakes in the JSON of a line, which no table can have.
+var ofLines = []string{"field", "json"}
+
+// TableFaultKinds gives the kinds of mistakes that tables can have.
+func TableFaultKinds() [][2]string {
+	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(ofLines, kind[0]) })
+}
+
+// CheckTables says what tables cannot have of an order, or nil.
+func (o Order) CheckTables() error {
+	for _, fault := range o.Faults {
+		if fault.Share > 0 && slices.Contains(ofLines, fault.Kind) {
+			return fmt.Errorf("the fault %s is one of JSON lines; tables cannot have it", fault.Kind)
+		}
+	}
+	return nil
+}
+
+// checkFaults refuses kinds there are none of, and shares that come to more
+// than everything.
+func checkFaults(faults []Fault) error {
+	sum := 0.0
+	for _, fault := range faults {
+		if _, known := spoilers[fault.Kind]; !known {
+			var names []string
+			for _, kind := range FaultKinds() {
+				names = append(names, kind[0])
+			}
+			return fmt.Errorf("there is no fault %q; known are %s", fault.Kind, strings.Join(names, ", "))
+		}
+		// Written this way round, so that what is no number at all is refused as
+		// well.
+		if !(fault.Share >= 0 && fault.Share <= 1) {
+			return fmt.Errorf("the share of %s is not between 0 and 100 %%", fault.Kind)
+		}
+		sum += fault.Share
+	}
+	if sum > 1 {
+		return errors.New("the shares of the faults come to more than 100 %")
+	}
+	return nil
+}
+
+// spoil makes at most one mistake in an account and writes its lines.
+func (o Order) spoil(d *draw, h *household, place int) Entry {
+	kind, figures := o.choose(d, h, place)
+	if kind == "lost" {
+		return Entry{Fault: kind, Figures: figures}
+	}
+	entry := o.lines(h, kind)
+	entry.Fault, entry.Figures = kind, figures
+	if kind == "json" {
+		entry.Account = entry.Account[:len(entry.Account)-d.between(1, 40)]
+	}
+	return entry
+}
+
+// choose makes a mistake in an account, or none, and says which, and what the
+// old system has of the account all the same. The chance is drawn last, so that
+// an account without a mistake is the same whatever faults were ordered.
+func (o Order) choose(d *draw, h *household, place int) (string, landfall.Figures) {
+	kind := ""
+	left := 1.0
+	for _, fault := range o.Faults {
+		// Shares are of all accounts. Once a kind was not chosen, fewer are left
+		// for the next, and its share of those is larger.
+		if left > 0 && d.share(fault.Share/left) {
+			kind = fault.Kind
+			break
+		}
+		left -= fault.Share
+	}
+	// The fault is one of notes, so that there must be one to make it in.
+	if kind == "orphan" && len(h.notes) == 0 {
+		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
+	}
+	// Counted before anything is spoiled: control totals tell what the old system
+	// has, and not what it wrote down wrongly.
+	figures := h.figures()
+	if do := spoilers[kind].do; do != nil && !do(d, h) {
+		return "", figures
+	}
+	if kind == "number" {
+		if place == 0 {
+			return "", figures
+		}
+		h.account.External = external(place - 1)
+	}
+	return kind, figures
+}
+
+// lines writes what belongs into each file.
+func (o Order) lines(h *household, kind string) Entry {
+	whose := envelope{o.Supplier, h.account.External}
+	noted := whose
+	if kind == "orphan" {
+		noted.External = "Z" + h.account.External
+	}
+	entry := Entry{Account: line(h.account)}
+	if len(h.notes) > 0 {
+		entry.Notes = line(notes{noted, h.notes})
+	}
+	if len(h.late) > 0 {
+		entry.Transactions = line(transactions{whose, h.late})
+	}
+	if len(h.bills) > 0 {
+		entry.Statements = line(statements{whose, h.bills})
+	}
+	if h.debit != "" {
+		entry.Instruction = line(instruction{whose, o.Vendor, h.debit, "DIRECT_DEBIT", h.since.String(), true})
+	}
+	return entry
+}
+
+// line writes one body on one line, without its end.
+func line(body any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // a name like A & B stays readable
+	if err := encoder.Encode(body); err != nil {
+		panic(err) // structs of texts and numbers can always be written
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,252 @@
+package generate
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+)
+
+// The imaginary old system exports eight tables in Windows-1252 with semicolons,
+// decimal commas, 31.12.1999, cents, and codes of its own. Everything that a
+// book says is in them, so that converting them gives the very same book.
+
+// oldTables are its tables with their columns, in the order in which they are
+// written.
+var oldTables = []struct {
+	name    string
+	columns string
+}{
+	{"ACCOUNT", "ACCT_NO KIND BUSINESS REG_NO NOBODY CURR NAME EMAIL STREET TOWN POSTCODE COMM FORMAT LANG CHANNEL SOLD SINCE CLOSED ISSUED " +
+		"BILLED_TO LAST_BAL BALANCE PERIOD BILL_DAY SCHED_FROM SCHED_AMOUNT SCHED_DAY OLD_NO DD_REF"},
+	{"CUSTOMER", "ACCT_NO TITLE FORENAME SURNAME EMAIL MOBILE PHONE BORN ROLE SMS OFFERS"},
+	{"POINT", "POINT_ID ACCT_NO MPXN FUEL BEGUN BILLED_TO METER INSTALLED REGISTER DIGITS READ_ON READ_HOW READING"},
+	{"CONTRACT", "POINT_ID PRODUCT BEGUN ENDED"},
+	{"LEDGER", "TRANS_NO ACCT_NO STATE DAY KIND AMOUNT REASON REF PAID_BY PRODUCT"},
+	{"ITEM", "TRANS_NO KIND CODE BEGUN ENDED UNITS PRICE AMOUNT BASE RATE"},
+	{"NOTE", "ACCT_NO WRITTEN PINNED REMARK"},
+	{"BILL", "BILL_ID ACCT_NO BEGUN ENDED ISSUED NUMBER GROSS DOCUMENT"},
+}
+
+// The places of the tables in oldTables.
+const (
+	oldAccount = iota
+	oldCustomer
+	oldPoint
+	oldContract
+	oldLedger
+	oldItem
+	oldNote
+	oldBill
+)
+
+//go:embed oldsystem.yaml
+var oldMap string
+
+//go:embed mandate.yaml
+var oldMandate string
+
+// MapName is the name of the map beside the tables.
+const MapName = "map.yaml"
+
+// Map gives the map that makes a book of the tables.
+func (o Order) Map() string {
+	text := strings.Replace(oldMap, "supplier: SUPPLIER ", "supplier: "+o.Supplier+" ", 1)
+	if o.Vendor != "" {
+		text += strings.Replace(oldMandate, "=VENDOR", "="+o.Vendor, 1)
+	}
+	return text
+}
+
+// tables writes the rows of one account into the tables.
+type tables struct {
+	rows [][]byte // by table
+	own  string   // the number the account has in all tables but its own
+}
+
+// DrawTables makes the rows of the account at a place of the book.
+func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landfall.Figures) {
+	d := newDraw(o.Seed, place)
+	h := o.household(d, place)
+	fault, figures = o.choose(d, h, place)
+	// A wrong number is wrong in the account's own table alone. Everything else is
+	// linked by the number that the account should have.
+	t := &tables{rows: make([][]byte, len(oldTables)), own: external(place)}
+	if fault == "lost" {
+		return t.rows, fault, figures
+	}
+	whose := t.own
+	if fault == "orphan" {
+		whose = "Z" + whose
+	}
+	t.account(&h.account, h)
+	t.customers(h.account.Customers)
+	for i, point := range h.account.Supplies[0].Points {
+		t.point(point, i)
+	}
+	t.ledger("B", h.account.Historical)
+	t.ledger("O", h.account.Current)
+	t.ledger("N", h.late)
+	for _, note := range h.notes {
+		day, clock, _ := strings.Cut(note.At, "T")
+		t.row(oldNote, whose, oldDay(day)+" "+strings.TrimSuffix(clock, "Z"), yes(note.Pinned), note.Body)
+	}
+	for _, bill := range h.bills {
+		t.row(oldBill, bill.ID, t.own, oldDay(bill.From), oldDay(bill.To), oldDay(bill.IssuedOn), bill.Number, cents(bill.Gross), bill.Path)
+	}
+	return t.rows, fault, figures
+}
+
+// account writes the row of an account as an old system would: codes for
+// words, days with dots, sums in cents.
+func (t *tables) account(a *account, h *household) {
+	period, day := "", ""
+	if a.Billing != nil {
+		period, day = a.Billing.Period[:1], strconv.Itoa(a.Billing.StartDay)
+	}
+	from, amount, on := "", "", ""
+	if len(a.Schedules) > 0 {
+		from, amount, on = oldDay(a.Schedules[0].From), cents(a.Schedules[0].Amount), strconv.Itoa(a.Schedules[0].Day)
+	}
+	former := ""
+	if len(a.References) > 0 {
+		former = a.References[0].Value
+	}
+	t.row(oldAccount, a.External, code(a.Type, "DOMESTIC", "P", "BUSINESS", "B"), code(a.BusinessType, "LIMITED_COMPANY", "1"), a.CompanyNumber,
+		yes(a.Unknown), a.Currency, a.BillingName, a.BillingEmail, a.Line1, a.Line2, a.Postcode,
+		code(a.Communication, "ONLINE", "E", "PRINT", "L"), code(a.Accessibility, "LARGE_PRINT", "1", "BRAILLE", "2", "SPOKEN", "3"),
+		a.Language, initial(a.SalesChannel), oldDay(a.SoldOn), oldDay(h.since.String()), oldDay(a.ClosedOn), oldDay(a.IssuedOn), oldDay(a.BilledTo),
+		owed(a.LastBalance), owed(a.Balance), period, day, from, amount, on, former, h.debit)
+}
+
+// customers writes a row for each, linked by the account's number.
+func (t *tables) customers(list []customer) {
+	for _, c := range list {
+		sms, offers := "", ""
+		if c.Preferences != nil {
+			sms, offers = yesNo(c.Preferences.SMS), yesNo(c.Preferences.Offers)
+		}
+		t.row(oldCustomer, t.own, c.Title, c.Given, c.Family, c.Email, c.Mobile, c.Landline, oldDay(c.Born),
+			code(c.Role, "ACCOUNT_HOLDER", "H"), sms, offers)
+	}
+}
+
+// point writes a supply point with its meter in one wide row, as they like
+// to.
+func (t *tables) point(p supplyPoint, number int) {
+	id := fmt.Sprintf("%s/%d", t.own, number+1)
+	meter := p.Meters[0]
+	register := meter.Registers[0]
+	reading := register.Readings[0]
+	t.row(oldPoint, id, t.own, p.Identifier, initial(p.Type), oldDay(p.StartedOn), oldDay(p.BilledTo), meter.Serial, oldDay(meter.InstalledOn),
+		register.ID, strconv.Itoa(register.Digits), oldDay(reading.On), initial(reading.Type), comma(reading.Value))
+	for _, a := range p.Agreements {
+		t.row(oldContract, id, a.Product, oldDay(a.From), oldDay(a.To))
+	}
+}
+
+// ledger writes the movements, and the lines of each in a table of their own.
+func (t *tables) ledger(state string, list []transaction) {
+	for _, x := range list {
+		t.row(oldLedger, x.ID, t.own, state, oldDay(x.On), code(x.Type, "SUPPLY_CHARGE", "S", "PAYMENT", "P", "CREDIT", "C", "CHARGE", "D"),
+			cents(x.Amount), initial(x.Reason), x.Reference, initial(x.PaymentType), x.Product)
+		for _, line := range x.Lines {
+			t.row(oldItem, x.ID, "L", line.Band, oldDay(line.From), oldDay(line.To), comma(line.Units), comma(line.Price), cents(line.Net), "", "")
+		}
+		for _, tax := range x.Taxes {
+			t.row(oldItem, x.ID, "T", tax.Type, "", "", "", "", cents(tax.Amount), cents(tax.Taxed), comma(tax.Rate))
+		}
+	}
+}
+
+// row writes a line of a table in Windows-1252, which has all that names are
+// drawn from.
+func (t *tables) row(table int, cells ...string) {
+	text := t.rows[table]
+	for i, cell := range cells {
+		if i > 0 {
+			text = append(text, ';')
+		}
+		quoted := strings.ContainsAny(cell, ";\"\n\r")
+		if quoted {
+			cell = strings.ReplaceAll(cell, `"`, `""`)
+			text = append(text, '"')
+		}
+		for _, r := range cell {
+			// From 0x80 to 0x9f Windows-1252 is not Latin-1. Nothing drawn has a
+			// letter there, so that each is the byte of its own number.
+			if r > 0xff || r >= 0x80 && r < 0xa0 {
+				panic(fmt.Sprintf("specimen: %q is not drawn from what the old system can write", r))
+			}
+			text = append(text, byte(r))
+		}
+		if quoted {
+			text = append(text, '"')
+		}
+	}
+	t.rows[table] = append(text, '\r', '\n')
+}
+
+// The ways of the old system with values.
+
+// oldDay writes a day as 31.12.2025.
+func oldDay(day string) string {
+	if day == "" {
+		return ""
+	}
+	return day[8:10] + "." + day[5:7] + "." + day[:4]
+}
+
+// cents writes an amount without its point.
+func cents(amount string) string {
+	text := strings.TrimLeft(strings.Replace(strings.TrimPrefix(amount, "-"), ".", "", 1), "0")
+	switch {
+	case text == "":
+		return "0"
+	case strings.HasPrefix(amount, "-"):
+		return "-" + text
+	}
+	return text
+}
+
+// owed writes a balance as the old system has it: positive when money is owed.
+func owed(amount string) string {
+	text := cents(amount)
+	if rest, negative := strings.CutPrefix(text, "-"); negative || text == "0" || text == "" {
+		return rest
+	}
+	return "-" + text
+}
+
+// comma writes decimals as most of Europe does.
+func comma(number string) string { return strings.Replace(number, ".", ",", 1) }
+
+// yes is Y or nothing.
+func yes(is bool) string {
+	if is {
+		return "Y"
+	}
+	return ""
+}
+
+// yesNo is Y or N.
+func yesNo(is bool) string {
+	if is {
+		return "Y"
+	}
+	return "N"
+}
+
+// initial is the first letter, which old systems take for a code.
+func initial(word string) string { return word[:min(1, len(word))] }
+
+// code looks a word up among pairs of word and code.
+func code(word string, pairs ...string) string {
+	if at := slices.Index(pairs, word); at >= 0 {
+		return pairs[at+1]
+	}
+	return ""
+}

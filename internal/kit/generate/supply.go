@@ -1,0 +1,48 @@
+package generate
+
+import "strconv"
+
+// supplies gives the home its meters: electricity always, gas mostly.
+func (o Order) supplies(d *draw, h *household, at home) {
+	points := []supplyPoint{o.point(d, h, "ELECTRICITY", mpan(d), 5)}
+	if d.chance(65) {
+		points = append(points, o.point(d, h, "GAS", d.digits(10), 4))
+	}
+	h.account.Supplies = []supplyAddress{{at.line, at.town, at.postcode, h.since.String(), points}}
+}
+
+// point draws a supply point with an agreement, a meter and a reading, since
+// nearly all have one of each.
+func (o Order) point(d *draw, h *household, kind, identifier string, digits int) supplyPoint {
+	point := supplyPoint{
+		Identifier: identifier, Type: kind, StartedOn: h.since.String(), BilledTo: h.closed.String(),
+		Agreements: []agreement{{Product: kind[:1] + "-STANDARD-" + strconv.Itoa(d.between(1, 9)), From: h.since.String()}},
+		Meters: []meter{{
+			Serial: string(inward[d.below(len(inward))]) + d.digits(9), InstalledOn: h.since.AddDays(-d.between(10, 2_000)).String(),
+			Registers: []register{{"1", digits, []reading{{
+				h.closed.String(), pick(d, []string{"CUSTOMER", "ROUTINE", "SMART", "ESTIMATE"}), strconv.Itoa(d.between(100, 9_999)) + ".0",
+			}}}},
+		}},
+	}
+	// Some have changed their tariff on the way; the new one begins on the day
+	// the old one ends.
+	if days := int(h.closed.Number() - h.since.Number()); d.chance(40) {
+		// There are 200 days between the two at least, which leaves a month on
+		// either side.
+		change := h.since.AddDays(d.between(30, days-30)).String()
+		point.Agreements[0].To = change
+		point.Agreements = append(point.Agreements, agreement{Product: kind[:1] + "-FIXED-" + strconv.Itoa(d.between(12, 24)), From: change})
+	}
+	return point
+}
+
+// mpan makes a British electricity supply number of 13 digits. The last is a
+// check digit: the others, each times a prime, modulo 11, modulo 10.
+func mpan(d *draw) string {
+	text := strconv.Itoa(d.between(10, 23)) + d.digits(10)
+	sum := 0
+	for i, prime := range []int{3, 5, 7, 13, 17, 19, 23, 29, 31, 37, 41, 43} {
+		sum += int(text[i]-'0') * prime
+	}
+	return text + strconv.Itoa(sum%11%10)
+}

@@ -1,0 +1,141 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"landfall"
+	"landfall/client"
+	"landfall/internal/kit/book"
+)
+
+// outcome is what became of a line.
+type outcome int
+
+const (
+	outcomeDone   outcome = iota
+	outcomeThere          // it was so before
+	outcomeFailed         // and stays so until it is mended
+	outcomeUnsent         // its account does not exist
+)
+
+// judge reads an answer. What was there already is not a failure: most of all
+// it is the trace of an attempt that was cut off.
+func judge(kind book.Kind, answer client.Answer) (outcome, *landfall.Failure) {
+	if refusal, failed := errors.AsType[*client.Error](answer.Err()); failed {
+		if refusal.Code == landfall.CodeAlreadyImported {
+			return outcomeThere, nil
+		}
+		return outcomeFailed, failureOf(refusal)
+	}
+	if answer.Status != http.StatusCreated {
+		return outcomeDone, nil
+	}
+	if addedNone(kind, answer.Body) {
+		return outcomeThere, nil
+	}
+	items := postedItems(kind, answer.Body)
+	if failed := otherwise(kind, items); failed != nil {
+		return outcomeFailed, failed
+	}
+	if allThere(items) {
+		return outcomeThere, nil
+	}
+	return outcomeDone, nil
+}
+
+// asked is what a line's call is told to add to its answer. Notes and
+// transactions say of each whether it was there; the others only if asked.
+func asked(kind book.Kind) url.Values {
+	if kind == book.Statements || kind == book.Instructions {
+		return url.Values{"include_added": {"true"}}
+	}
+	return nil
+}
+
+// addedNone reports whether a posting says that it found everything there. An
+// answer repeats what was sent and is long, so that only one which may say so is read.
+func addedNone(kind book.Kind, body json.RawMessage) bool {
+	var posted struct {
+		Added *int `json:"added"`
+	}
+	return asked(kind) != nil && bytes.Contains(body, []byte(`"added":0`)) &&
+		json.Unmarshal(body, &posted) == nil && posted.Added != nil && *posted.Added == 0
+}
+
+// failureOf says a refusal in the words of the dictionary.
+func failureOf(refusal *client.Error) *landfall.Failure {
+	failed := &landfall.Failure{Code: refusal.Code, Detail: refusal.Detail}
+	for _, violation := range refusal.Violations {
+		failed.Violations = append(failed.Violations, landfall.Violation{
+			Code: violation.Code, Attr: violation.Attr, Detail: violation.Detail,
+		})
+	}
+	return failed
+}
+
+// postedItem is what became of a note or a transaction.
+type postedItem struct {
+	Status      string   `json:"status"`
+	Differences []string `json:"differences"`
+}
+
+// postedItems reads what became of each part of a posting, unless nothing was there
+// before; other lines have none.
+func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
+	if !bytes.Contains(body, []byte("_ALREADY_EXISTS")) {
+		return nil
+	}
+	var items []postedItem
+	var err error
+	switch kind {
+	case book.Notes:
+		err = json.Unmarshal(body, &items)
+	case book.Transactions:
+		var answer struct {
+			Results []postedItem `json:"results"`
+		}
+		err = json.Unmarshal(body, &answer)
+		items = answer.Results
+	}
+	// An answer that cannot be read leaves the line done, as its status says.
+	if err != nil {
+		return nil
+	}
+	return items
+}
+
+// otherwise tells of what an account has already, but not as the book says: it
+// was neither added nor changed, and nobody would learn of it.
+func otherwise(kind book.Kind, items []postedItem) *landfall.Failure {
+	code, list, detail := landfall.CodeNoteExists, "notes", "The account has a note with this body and another value here."
+	if kind == book.Transactions {
+		code, list, detail = landfall.CodeTransactionExists, "transactions", "The account has a transaction with this transaction_id and another value here."
+	}
+	var failed *landfall.Failure
+	for i, one := range items {
+		for _, field := range one.Differences {
+			if failed == nil {
+				failed = &landfall.Failure{Code: code, Detail: "The account has it already, in other words."}
+			}
+			failed.Violations = append(failed.Violations, landfall.Violation{
+				Code: code, Attr: list + "." + strconv.Itoa(i) + "." + field, Detail: detail,
+			})
+		}
+	}
+	return failed
+}
+
+// allThere reports whether everything in a posting was on the account already.
+func allThere(items []postedItem) bool {
+	for _, one := range items {
+		if one.Status != "NOTE_ALREADY_EXISTS" && one.Status != "TRANSACTION_ALREADY_EXISTS" {
+			return false
+		}
+	}
+	return len(items) > 0
+}

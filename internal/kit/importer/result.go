@@ -1,0 +1,227 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/kit/book"
+	"landfall/internal/kit/check"
+	"landfall/internal/kit/report"
+)
+
+// Result is what came of an import.
+type Result struct {
+	Tallies  map[Phase]Tally
+	Failures landfall.FailureSummary
+	Folder   string // of the report
+}
+
+// Failed reports whether something did not get through.
+func (r Result) Failed() bool { return r.Failures.Accounts > 0 }
+
+// result gathers what came of the import, writes the report, and closes the
+// journal's story.
+func (m *Mover) result() (Result, error) {
+	result := Result{Tallies: map[Phase]Tally{}}
+	for name, progress := range m.journal.state.Phases {
+		result.Tallies[name] = progress.Tally
+	}
+	if err := m.addUnsent(result.Tallies); err != nil {
+		return Result{}, err
+	}
+	var tally landfall.FailureTally
+	at := located{lines: map[lineOf]int64{}, accounts: map[[16]byte]int64{}}
+	if err := m.journal.failures.each(0, func(one failure, offset int64) error {
+		tally.Add(check.Placeless(one.Failure))
+		at.put(one, offset)
+		return nil
+	}); err != nil {
+		return Result{}, err
+	}
+	result.Failures = tally.Summary()
+	folder, err := m.report(result, at)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Folder = folder
+	// Finished only when the report is there: if it is cut off before, the next
+	// attempt writes it.
+	m.journal.state.Finished = true
+	return result, m.journal.save()
+}
+
+// addUnsent counts the lines of files that were left out: with a dry run or
+// staging alone nothing is added to the accounts.
+func (m *Mover) addUnsent(tallies map[Phase]Tally) error {
+	for _, kind := range book.Kinds()[1:] {
+		name := phaseOf(kind)
+		if _, known := tallies[name]; known {
+			continue
+		}
+		for _, file := range m.order.Book.Of(kind) {
+			tally := tallies[name]
+			for _, err := range file.Lines() {
+				if err != nil {
+					return err
+				}
+				tally.Lines++
+				tally.NotReached++
+			}
+			tallies[name] = tally
+		}
+	}
+	return nil
+}
+
+// lineOf names a line of the book.
+type lineOf struct {
+	kind       string
+	file, line int
+}
+
+// located says where in the failures' file a line or an account is: the lines
+// themselves are found by reading the book once more.
+type located struct {
+	lines    map[lineOf]int64
+	accounts map[[16]byte]int64
+}
+
+// put goes by the line where one is known. A failure of the run names the account
+// alone.
+func (l located) put(one failure, offset int64) {
+	if one.Line > 0 {
+		l.lines[lineOf{one.Kind, one.File, one.Line}] = offset
+		return
+	}
+	l.accounts[lostKey(one.Supplier, one.External)] = offset
+}
+
+// of finds the failure of a line, if it has one.
+func (l located) of(kind book.Kind, file int, line book.Line) (offset int64, failed bool) {
+	if offset, failed = l.lines[lineOf{kind.Stem, file, line.Number}]; failed || kind != book.Accounts || len(l.accounts) == 0 {
+		return offset, failed
+	}
+	supplier, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
+	offset, failed = l.accounts[lostKey(supplier, external)]
+	return offset, failed
+}
+
+// report leaves behind what people need: in a folder of its own for each
+// import, so that the next one overwrites nothing.
+func (m *Mover) report(result Result, at located) (folder string, err error) {
+	now := time.Now()
+	folder = filepath.Join(m.order.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
+	writer, err := report.Begin(folder)
+	if err != nil {
+		return "", err
+	}
+	for _, kind := range book.Kinds() {
+		for i, file := range m.order.Book.Of(kind) {
+			// Nothing failed, so that the book need not be read once more.
+			if len(at.lines)+len(at.accounts) == 0 {
+				break
+			}
+			if err := m.reportFile(writer, at, kind, i, file); err != nil {
+				return "", err
+			}
+		}
+	}
+	return folder, writer.Finish(m.summary(result, now))
+}
+
+// reportFile reads a file of the book again: the journal keeps why a line failed,
+// and not what stood in it.
+func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, place int, file book.File) error {
+	for line, err := range file.Lines() {
+		if err != nil {
+			return err
+		}
+		offset, failed := at.of(kind, place, line)
+		if !failed {
+			if err := m.reportUnsent(writer, kind, file, line); err != nil {
+				return err
+			}
+			continue
+		}
+		one, err := m.journal.failures.at(offset)
+		if err != nil {
+			return err
+		}
+		if err := writer.Fail(file, line, one.External, one.Failure); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportUnsent keeps what belongs to an account that failed beside it: whoever
+// mends the account and sends the folder again sends all of it.
+func (m *Mover) reportUnsent(writer *report.Writer, kind book.Kind, file book.File, line book.Line) error {
+	if kind == book.Accounts {
+		return nil
+	}
+	supplier, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
+	if !m.lost.has(supplier, external) {
+		return nil
+	}
+	return writer.Leave(file, line, external)
+}
+
+// summary says it in figures, bars and one sentence.
+func (m *Mover) summary(result Result, now time.Time) report.Summary {
+	summary := report.Summary{Title: "Import of a book", MadeAt: now, Failures: result.Failures}
+	for _, name := range Phases() {
+		tally, known := result.Tallies[name]
+		if !known || tally.Lines == 0 {
+			continue
+		}
+		words := [2]string{"done", "already there"}
+		if name == PhaseRun {
+			words = [2]string{"created", "taken by others or skipped"}
+			if m.order.DryRun {
+				words[0] = "would be created"
+			}
+		}
+		summary.Bars = append(summary.Bars, report.Bar{Name: string(name), Parts: []report.Part{
+			{Name: words[0], Count: tally.Done, Tone: report.Good}, {Name: words[1], Count: tally.There, Tone: report.Quiet},
+			{Name: "failed", Count: tally.Failed, Tone: report.Bad}, {Name: "not reached", Count: tally.NotReached, Tone: report.Fair},
+		}})
+	}
+	summary.Sentence = "Everything got through."
+	if result.Failed() {
+		summary.Sentence = report.Number(result.Failures.Accounts) + " did not get through."
+	}
+	for _, file := range m.order.Book.Files {
+		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
+	}
+	for i, id := range m.journal.state.Runs {
+		summary.Facts = append(summary.Facts, [2]string{"run of " + m.journal.state.Supplier[i], id})
+	}
+	return summary
+}
+
+// Phases gives the steps in their order.
+func Phases() []Phase {
+	list := []Phase{phaseOf(book.Accounts), PhaseRun}
+	for _, kind := range book.Kinds()[1:] {
+		list = append(list, phaseOf(kind))
+	}
+	return list
+}
+
+// readTotals reads the control totals of the book.
+func readTotals(path string) (json.RawMessage, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("%s is not valid JSON", path)
+	}
+	return text, nil
+}

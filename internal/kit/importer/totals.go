@@ -1,0 +1,32 @@
+package importer
+
+import "context"
+
+// totals tells the server what the source says it has, when the book says so.
+func (m *Mover) totals(ctx context.Context) error {
+	if m.order.Book.Totals == "" || m.journal.state.Phases[PhaseTotals].Over {
+		return nil
+	}
+	document, err := readTotals(m.order.Book.Totals)
+	if err != nil {
+		return err
+	}
+	m.watcher.Begin(PhaseTotals, 1)
+	defer m.watcher.End(PhaseTotals)
+	suppliers := m.journal.state.Supplier
+	if m.order.Supplier != "" {
+		suppliers = []string{m.order.Supplier}
+	}
+	if len(suppliers) != 1 {
+		m.watcher.Notice("the book names several import suppliers, so its control totals are nobody's and were left out")
+		return m.journal.settle(PhaseTotals, phase{})
+	}
+	err = m.persist(ctx, func(ctx context.Context) (bool, error) {
+		_, err := m.client.SetControlTotals(ctx, suppliers[0], document)
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	return m.journal.settle(PhaseTotals, phase{})
+}

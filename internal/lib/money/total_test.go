@@ -1,0 +1,57 @@
+package money_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"landfall/internal/lib/money"
+)
+
+func TestTotalPrintsEverything(t *testing.T) {
+	for number, want := range map[int64]string{
+		0: "0.00", 5: "0.05", -5: "-0.05", 100: "1.00", -1234: "-12.34", math.MaxInt64: "92233720368547758.07",
+	} {
+		if got := money.TotalOf(number).String(); got != want {
+			t.Errorf("%d is %s, not %s", number, got, want)
+		}
+		if back, err := money.ParseTotal(want); err != nil || back != money.TotalOf(number) {
+			t.Errorf("%s is read as %v, %v", want, back, err)
+		}
+	}
+}
+
+func TestTotalsThatNobodyWroteAreRefused(t *testing.T) {
+	for _, text := range []string{"", "1", "1.0", "1.000", "x.00", "1,000.00", "999999999999999999999999999999999999999999.00"} {
+		if total, err := money.ParseTotal(text); err == nil {
+			t.Errorf("%q is read as %v", text, total)
+		}
+	}
+}
+
+// TestTotalsBeyondAmounts adds up more than 64 bits hold, against big integers.
+func TestTotalsBeyondAmounts(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		total, want := money.Total{}, new(big.Int)
+		for _, number := range rapid.SliceOf(rapid.Int64()).Draw(r, "numbers") {
+			if rapid.Bool().Draw(r, "minus") {
+				total = total.Minus(money.TotalOf(number))
+				want.Sub(want, big.NewInt(number))
+			} else {
+				total = total.Plus(money.TotalOf(number).Times(1000)).Minus(money.TotalOf(number).Times(999))
+				want.Add(want, big.NewInt(number))
+			}
+		}
+		minor := new(big.Int).Abs(want)
+		whole, cents := new(big.Int).QuoRem(minor, big.NewInt(100), new(big.Int))
+		text := whole.String() + "." + string(rune('0'+cents.Int64()/10)) + string(rune('0'+cents.Int64()%10))
+		if want.Sign() < 0 {
+			text = "-" + text
+		}
+		if total.String() != text || total.Negative() != (want.Sign() < 0) || total.Zero() != (want.Sign() == 0) {
+			t.Errorf("%s, not %s", total, text)
+		}
+	})
+}

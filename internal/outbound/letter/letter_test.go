@@ -1,0 +1,185 @@
+package letter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/mail"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/outbound/letter"
+	"landfall/internal/test/tooltest"
+)
+
+// parsed is what Python's e-mail package makes of a message.
+type parsed struct {
+	Headers [][2]string `json:"headers"`
+	Text    string      `json:"text"`
+	HTML    string      `json:"html"`
+	Defects []string    `json:"defects"`
+}
+
+const reader = `
+import email, email.policy, json, sys
+m = email.message_from_bytes(sys.stdin.buffer.read(), policy=email.policy.default)
+part = lambda kind: next((p.get_content().replace("\r\n", "\n") for p in m.walk() if p.get_content_type() == kind), "")
+json.dump({"headers": [[k, str(v)] for k, v in m.items()], "text": part("text/plain"), "html": part("text/html"),
+  "defects": [str(d) for p in m.walk() for d in p.defects] + [str(d) for v in m.values() for d in getattr(v, "defects", ())]}, sys.stdout)`
+
+func parse(t *testing.T, message []byte) (parsed, map[string]string) {
+	t.Helper()
+	tooltest.Debian(t, "python3")
+	command := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", reader)
+	command.Stdin = bytes.NewReader(message)
+	output, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got parsed
+	if err := json.Unmarshal(output, &got); err != nil {
+		t.Fatal(err)
+	}
+	headers := map[string]string{}
+	for _, header := range got.Headers {
+		if _, twice := headers[strings.ToLower(header[0])]; twice {
+			t.Errorf("header %s is there twice", header[0])
+		}
+		headers[strings.ToLower(header[0])] = header[1]
+	}
+	return got, headers
+}
+
+func TestAnotherLibraryReadsTheLetter(t *testing.T) {
+	written := write(t, writer(t, ""), "NORTH", "")
+	got, headers := parse(t, written.Message)
+	for name, want := range map[string]string{
+		"from": "Acme Énergie <hello@acme.example>", "reply-to": "help@acme.example", "to": "ada@lovelace.example",
+		"subject": "Your NORTH account has moved", "message-id": "<1.a-7k3m9q2b@acme.example>",
+		"date": "Sun, 01 Mar 2026 12:00:00 +0000", "auto-submitted": "auto-generated", "content-language": "en", "mime-version": "1.0",
+	} {
+		if headers[name] != want {
+			t.Errorf("%s: %q, want %q", name, headers[name], want)
+		}
+	}
+	if len(got.Defects) > 0 || got.Text != written.Text || got.HTML != written.HTML {
+		t.Errorf("got %+v", got)
+	}
+	for _, part := range []string{"Hello Ada Lovelace,", "A-7K3M9Q2B", "1001", "help@acme.example"} {
+		if !strings.Contains(got.Text, part) || !strings.Contains(got.HTML, part) {
+			t.Errorf("%q is missing in\n%s\n%s", part, got.Text, got.HTML)
+		}
+	}
+	for _, foreign := range []string{"<img", "http:", "https:", "src=", "url("} {
+		if strings.Contains(got.HTML, foreign) {
+			t.Errorf("the built-in letter fetches something: %s", foreign)
+		}
+	}
+	if again := write(t, writer(t, ""), "NORTH", ""); !bytes.Equal(again.Message, written.Message) {
+		t.Error("the same facts made another message")
+	}
+	short(t, written.Message)
+}
+
+// short fails unless every line is one that any mail server takes.
+func short(t *testing.T, message []byte) {
+	t.Helper()
+	for line := range bytes.Lines(message) {
+		if len(line) > 100 || !bytes.HasSuffix(line, []byte("\r\n")) || bytes.ContainsFunc(line, func(r rune) bool { return r > 0x7e }) {
+			t.Errorf("line %q", line)
+		}
+	}
+}
+
+// Names come from people we do not know, through systems we do not know.
+func TestHostileNames(t *testing.T) {
+	for name, greeting := range map[string]string{
+		"Zoë \"Q\" O'Hara":                "Hello Zoë \"Q\" O'Hara,",
+		"李小龙":                             "Hello 李小龙,",
+		"Ada\r\nBcc: everybody@evil.co":   "Hello,",
+		"Ada\r\nBcc evil":                 "Hello Ada Bcc evil,",
+		"Ada\u202eecalevoL\u0000\u200b":   "Hello AdaecalevoL,",
+		"Win now http://evil.example":     "Hello,",
+		"visit evil.com today":            "Hello,",
+		"www.evil":                        "Hello,",
+		"J. R. Smith":                     "Hello J. R. Smith,",
+		"=?utf-8?q?Bcc:_evil?=":           "Hello,",
+		"=?utf-8?q?evil?=":                "Hello =?utf-8?q?evil?=,",
+		"{{.AccountNumber}}":              "Hello {{.AccountNumber}},",
+		"<script>alert(1)<b>":             "Hello <script>alert(1)<b>,",
+		strings.Repeat("Ada ", 60):        "Hello,",
+		"\xff\xfe":                        "Hello,",
+		"--ba20f25d6fd6ebb380bd6bd4fd1d2": "Hello --ba20f25d6fd6ebb380bd6bd4fd1d2,",
+	} {
+		files := sets("_default/en")
+		files["_default/en/subject.txt"] = "{{with .Name}}{{.}}: {{end}}moved {{.FormerAccountNumber}}"
+		files["_default/en/body.txt"] = "Hello{{with .Name}} {{.}}{{end}},\n"
+		files["_default/en/body.html"] = "<p>Hello{{with .Name}} {{.}}{{end}},</p>"
+		mail := letter.Sample(landfall.NewSupplier("NORTH"))
+		mail.Customers = []landfall.Customer{{GivenName: name}}
+		mail.Key.External = "10\u202e01 =?x?="
+		written, err := writer(t, folder(t, files)).Write(mail)
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		short(t, written.Message)
+		got, headers := parse(t, written.Message)
+		if len(got.Defects) > 0 || strings.TrimSpace(got.Text) != greeting || len(headers) != 10 {
+			t.Errorf("%q: %q, %v, %v", name, got.Text, headers, got.Defects)
+		}
+		if strings.Contains(got.HTML, "<script>") || strings.Contains(headers["subject"], "\u202e") || headers["subject"] != written.Subject {
+			t.Errorf("%q: %q %q", name, got.HTML, headers["subject"])
+		}
+		// Our own library agrees.
+		message, err := subjectOf(written.Message)
+		if err != nil || message != written.Subject {
+			t.Errorf("%q: %q, %v", name, message, err)
+		}
+	}
+}
+
+// subjectOf reads the subject with Go's library.
+func subjectOf(message []byte) (string, error) {
+	read, err := mail.ReadMessage(bytes.NewReader(message))
+	if err != nil {
+		return "", err
+	}
+	return new(mime.WordDecoder).DecodeHeader(read.Header.Get("Subject"))
+}
+
+func TestAddresses(t *testing.T) {
+	made := writer(t, "")
+	for address, want := range map[string]string{
+		"ada@lovelace.example": "ada@lovelace.example", "ada@bücher.example": "ada@xn--bcher-kva.example", "añada@correo.example": "añada@correo.example",
+		"ada": "", "ada@": "", "@b.co": "", "a\r\nb@c.co": "", "a b@c.co": "", "\"a\"@b.co": "", "<a@b.co>": "", "a@b..co": "",
+	} {
+		mail := letter.Sample(landfall.NewSupplier("NORTH"))
+		mail.To = address
+		written, err := made.Write(mail)
+		if (err != nil) != (want == "") || written.To != want {
+			t.Errorf("%q: %q, %v", address, written.To, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "ada") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	for _, sender := range []string{"", "nobody", "a@b.co, c@d.co", "Añada <añada@b.co>", "x\r\n <a@b.co>"} {
+		if _, err := letter.NewWriter(letter.Builtin(), sender, ""); err == nil {
+			t.Errorf("%q may write", sender)
+		}
+	}
+}
+
+func TestLongSubjectsAreFoldedAndCut(t *testing.T) {
+	files := sets("_default/en")
+	files["_default/en/subject.txt"] = strings.Repeat("Ünterwegs ", 60)
+	written := write(t, writer(t, folder(t, files)), "NORTH", "")
+	short(t, written.Message)
+	_, headers := parse(t, written.Message)
+	if headers["subject"] != written.Subject || len([]rune(written.Subject)) != 200 || !strings.HasSuffix(written.Subject, "…") {
+		t.Errorf("got %q", headers["subject"])
+	}
+}

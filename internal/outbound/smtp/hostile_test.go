@@ -1,0 +1,73 @@
+package smtp_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"landfall/internal/outbound/smtp"
+	"landfall/internal/test/mailtest"
+)
+
+func TestServersThatDoNotSpeakSMTP(t *testing.T) {
+	endless := func(text string) func(net.Conn) {
+		return func(connection net.Conn) {
+			for {
+				if _, err := io.WriteString(connection, text); err != nil {
+					return
+				}
+			}
+		}
+	}
+	for name, say := range map[string]func(net.Conn){
+		"silent":              func(connection net.Conn) { _, _ = io.Copy(io.Discard, connection) },
+		"closing":             func(net.Conn) {},
+		"a line without end":  endless("220 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		"lines without end":   endless("220-more\r\n"),
+		"no number":           endless("SSH-2.0-OpenSSH_9.2\r\n"),
+		"numbers that differ": endless("220-a\r\n250 b\r\n"),
+		"drop by drop": func(connection net.Conn) {
+			for {
+				if _, err := io.WriteString(connection, "2"); err != nil {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		},
+		"TLS injected": func(connection net.Conn) {
+			_, _ = io.WriteString(connection, "220 hello\r\n")
+			buffer := make([]byte, 1024)
+			_, _ = connection.Read(buffer)
+			_, _ = io.WriteString(connection, "250-mail\r\n250 STARTTLS\r\n")
+			_, _ = connection.Read(buffer)
+			_, _ = io.WriteString(connection, "220 go\r\n250 AUTH PLAIN\r\n")
+			_, _ = io.Copy(io.Discard, connection)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			session, err := connect(t, smtp.Options{
+				Server: mailtest.Speaking(t, say), Mode: smtp.StartTLS, Timeout: 300 * time.Millisecond, Final: time.Second,
+			})
+			var failure *smtp.Failure
+			if session != nil || !errors.As(err, &failure) || failure.Verdict() != smtp.Trouble || time.Since(began) > 20*time.Second {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		})
+	}
+}
+
+func TestWordsOfServersAreMadeHarmless(t *testing.T) {
+	address := mailtest.Speaking(t, func(connection net.Conn) {
+		_, _ = io.WriteString(connection, "554-\x1b[31mred\xff\r\n554 "+strings.Repeat("é", 1000)+"\r\n")
+	})
+	_, err := connect(t, smtp.Options{Server: address, Mode: smtp.StartTLS, Timeout: 20 * time.Second, Final: 20 * time.Second})
+	var failure *smtp.Failure
+	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\r\n") || !utf8.ValidString(failure.Text) {
+		t.Errorf("got %+v", failure)
+	}
+}

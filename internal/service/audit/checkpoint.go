@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"landfall"
+)
+
+// Checkpoint says how far a chain had got at some time. It is kept outside the
+// database: whoever can change that can also compute a new chain, but not what
+// was written elsewhere, and without the key no signature.
+type Checkpoint struct {
+	Chain     string `json:"chain"`
+	Place     int64  `json:"place"`
+	Hash      string `json:"hash"`
+	At        string `json:"at"`
+	Key       string `json:"key,omitempty"` // which one signed
+	Signature string `json:"signature,omitempty"`
+}
+
+// message is what is signed.
+func (c Checkpoint) message() []byte {
+	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Place, c.Hash, c.At)
+}
+
+// newCheckpoint signs where there is a key. Without one it still shows that the
+// chain went through this place, to whoever kept it elsewhere.
+func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
+	made := Checkpoint{Chain: chain.Name, Place: chain.Place, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
+	if key != nil {
+		made.Key = KeyName(key.Public().(ed25519.PublicKey)) //nolint:forcetypeassert // it documents that
+		made.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, made.message()))
+	}
+	return made
+}
+
+// SignedBy says whether a checkpoint was signed with the key that belongs to a
+// public one.
+func (c Checkpoint) SignedBy(public ed25519.PublicKey) bool {
+	signature, err := base64.StdEncoding.DecodeString(c.Signature)
+	return err == nil && len(public) == ed25519.PublicKeySize && ed25519.Verify(public, c.message(), signature)
+}
+
+// KeyName is how checkpoints name the key that signed them.
+func KeyName(public ed25519.PublicKey) string {
+	sum := sha256.Sum256(public)
+	return hex.EncodeToString(sum[:8])
+}
+
+// logged is the message of the log line that a checkpoint travels in.
+const logged = "audit checkpoint"
+
+// ReadCheckpoints reads checkpoints, one on each line, from the file they were
+// kept in or out of a log in JSON, whose other lines are passed over.
+func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
+	var found []Checkpoint
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for number := 1; lines.Scan(); number++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var line struct {
+			Checkpoint
+			Message *string `json:"msg"`
+		}
+		err := json.Unmarshal(lines.Bytes(), &line)
+		if err == nil && line.Message != nil && *line.Message != logged {
+			continue
+		}
+		if err != nil || line.Chain == "" || line.Place < 1 || line.Hash == "" {
+			return nil, fmt.Errorf("line %d is no checkpoint", number)
+		}
+		found = append(found, line.Checkpoint)
+	}
+	return found, lines.Err()
+}
+
+// NewKey makes a key that checkpoints are signed with, and gives both halves as
+// they are kept in files.
+func NewKey(random io.Reader) (private, public []byte, err error) {
+	open, secret, err := ed25519.GenerateKey(random)
+	if err != nil {
+		return nil, nil, err
+	}
+	inner, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	outer, err := x509.MarshalPKIXPublicKey(open)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: inner}),
+		pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: outer}), nil
+}
+
+// errNoKey says how to make one, since few people have such a file at hand.
+var errNoKey = errors.New("want an Ed25519 key in PEM, as made by: landfall audit key FILE")
+
+// ReadKey reads the key that signs.
+func ReadKey(text []byte) (ed25519.PrivateKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errNoKey
+	}
+	read, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := read.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		return nil, errNoKey
+	}
+	return key, nil
+}
+
+// ReadPublicKey reads the half that proves signatures, or takes it from the
+// whole.
+func ReadPublicKey(text []byte) (ed25519.PublicKey, error) {
+	if key, err := ReadKey(text); err == nil {
+		return key.Public().(ed25519.PublicKey), nil //nolint:forcetypeassert // it documents that
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errNoKey
+	}
+	read, err := x509.ParsePKIXPublicKey(block.Bytes)
+	key, ok := read.(ed25519.PublicKey)
+	if err != nil || !ok {
+		return nil, errNoKey
+	}
+	return key, nil
+}

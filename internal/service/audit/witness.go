@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"landfall"
+)
+
+// Witness keeps checkpoints where the database's keepers cannot reach: in a file
+// that is only added to, or in the log.
+type Witness struct {
+	key  ed25519.PrivateKey // nil: unsigned
+	file string             // "": the log
+	log  *slog.Logger
+}
+
+// NewWitness makes one. A file that cannot be added to is refused now, not
+// when the first checkpoint is due.
+func NewWitness(key ed25519.PrivateKey, file string, log *slog.Logger) (*Witness, error) {
+	if file != "" {
+		opened, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := opened.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return &Witness{key, file, log}, nil
+}
+
+// note keeps a checkpoint durably. The file is opened each time, so that it can
+// be moved away.
+func (w *Witness) note(chain landfall.AuditChain, at time.Time) error {
+	made := newCheckpoint(chain, at, w.key)
+	if w.file == "" {
+		w.log.Info(logged, "chain", made.Chain, "place", made.Place, "hash", made.Hash, "at", made.At, "key", made.Key, "signature", made.Signature)
+		return nil
+	}
+	line, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	opened, err := os.OpenFile(w.file, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if cutOff(opened) {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = opened.Write(line)
+	return errors.Join(err, opened.Sync(), opened.Close())
+}
+
+// cutOff says whether the last line of a file has no end: whoever wrote it was
+// killed over it. What is written next must not be lost with it.
+func cutOff(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	var end [1]byte
+	_, err = file.ReadAt(end[:], info.Size()-1)
+	return err == nil && end[0] != '\n'
+}
+
+// last reads the newest checkpoint of the file, if there is one.
+func (w *Witness) last() (*Checkpoint, error) {
+	if w.file == "" {
+		return nil, nil
+	}
+	opened, err := os.Open(w.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { _ = opened.Close() }() // it was only read
+	found, err := ReadCheckpoints(opened)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[len(found)-1], nil
+}

@@ -1,0 +1,62 @@
+package auth
+
+import (
+	"sync"
+	"time"
+
+	"landfall/internal/lib/pace"
+)
+
+// brake slows guessing of passwords down: by address, by name from one address,
+// and by name from wherever. Each limit lets somebody try again after seconds,
+// so nobody is locked out for good; and whoever comes from where he has been
+// before is not held up by what others try in his name.
+type brake struct {
+	sources, pairs, names *pace.Buckets
+
+	mu    sync.Mutex
+	known map[string]bool // name and address of those who got in
+}
+
+// remembered bounds the names and addresses that are kept, each.
+const remembered = 10_000
+
+func newBrake() *brake {
+	return &brake{sources: pace.New(remembered), pairs: pace.New(remembered), names: pace.New(remembered), known: map[string]bool{}}
+}
+
+// The limits: so many attempts at once, and one more after every so long.
+var (
+	ofSource = pace.Limit{Burst: 20, Every: 3 * time.Second}
+	ofPair   = pace.Limit{Burst: 10, Every: 10 * time.Second}
+	ofName   = pace.Limit{Burst: 30, Every: 10 * time.Second}
+)
+
+// take says how long somebody must wait; zero lets him try.
+func (b *brake) take(name, address string, now time.Time) time.Duration {
+	name = short(name, longestAgent)
+	source := network(address)
+	pair := source + " " + name
+	wait := max(b.sources.Take(source, ofSource, now), b.pairs.Take(pair, ofPair, now))
+	b.mu.Lock()
+	known := b.known[pair]
+	b.mu.Unlock()
+	if wait == 0 && !known {
+		wait = b.names.Take(name, ofName, now)
+	}
+	return wait
+}
+
+// know remembers where somebody has got in from. Whoever must be forgotten for
+// it is only treated as a stranger again.
+func (b *brake) know(name, address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.known) >= remembered {
+		for pair := range b.known {
+			delete(b.known, pair)
+			break
+		}
+	}
+	b.known[network(address)+" "+name] = true
+}

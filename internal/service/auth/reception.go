@@ -1,0 +1,221 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"landfall"
+	"landfall/internal/lib/cache"
+)
+
+// ReceptionOptions are the settings of a Reception; zero values mean the
+// defaults.
+type ReceptionOptions struct {
+	Idle   time.Duration    // a session that nobody uses for so long is over; an hour
+	Length time.Duration    // a session is over after so long, used or not; 12 hours
+	Clock  func() time.Time // time.Now
+}
+
+// Reception lets people into the console and knows who is in.
+type Reception struct {
+	store     landfall.Transactor
+	options   ReceptionOptions
+	passwords passwords
+	brake     *brake
+	sessions  *cache.Memo[[32]byte, guest]
+}
+
+// guest is a session with whose it is.
+type guest struct {
+	session  landfall.Session
+	operator landfall.Operator
+}
+
+// NewReception gives a reception over a store.
+func NewReception(store landfall.Transactor, options ReceptionOptions) *Reception {
+	fill(&options.Idle, time.Hour)
+	fill(&options.Length, 12*time.Hour)
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	return &Reception{
+		store: store, options: options, passwords: newPasswords(), brake: newBrake(),
+		// A page asks for several things at once; an ended session is noticed
+		// within a second all the same.
+		sessions: cache.New[[32]byte, guest](cache.Limits{Life: 500 * time.Millisecond, Patience: 5 * time.Second, Size: 1000}),
+	}
+}
+
+// Idle is how long a session lasts that nobody uses.
+func (r *Reception) Idle() time.Duration { return r.options.Idle }
+
+// SignIn is somebody at the door.
+type SignIn struct {
+	Name, Password string
+	Code           string // of the second factor
+	Address        string
+	Agent          string
+}
+
+// ErrSecondNeeded says that the password was right and a code is missing.
+var ErrSecondNeeded = &landfall.Error{
+	Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
+	Detail: "Type the code that your authenticator app shows.",
+}
+
+// longestAgent bounds what a browser says about itself.
+const longestAgent = 200
+
+// SignIn opens a session and gives the secret that the browser keeps. Whatever
+// was wrong, the answer is the same, and it takes as long.
+func (r *Reception) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
+	now := r.options.Clock()
+	if wait := r.brake.take(request.Name, request.Address, now); wait > 0 {
+		return Secret{}, landfall.Session{}, throttled(wait)
+	}
+	operator, err := r.find(ctx, request.Name)
+	if err != nil {
+		return Secret{}, landfall.Session{}, err
+	}
+	kept := operator.Password
+	if kept == "" || operator.Disabled {
+		kept = nobodys
+	}
+	right, err := r.passwords.check(ctx, kept, request.Password)
+	if err != nil {
+		return Secret{}, landfall.Session{}, landfall.Told("checking a password", err)
+	}
+	if !right || kept == nobodys {
+		return Secret{}, landfall.Session{}, wrongPassword()
+	}
+	if operator.Second != "" && strings.TrimSpace(request.Code) == "" {
+		return Secret{}, landfall.Session{}, ErrSecondNeeded
+	}
+	secret, session, err := r.open(ctx, operator, request, now)
+	if err == nil {
+		r.brake.know(request.Name, request.Address)
+	}
+	return secret, session, err
+}
+
+// find gives the operator of a name, or one without a password.
+func (r *Reception) find(ctx context.Context, name string) (operator landfall.Operator, err error) {
+	err = r.store.View(ctx, func(view landfall.View) (err error) {
+		operator, err = view.Operator(ctx, name)
+		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
+		return landfall.Operator{}, nil
+	case err != nil:
+		return landfall.Operator{}, landfall.Told("looking up an operator", err)
+	}
+	return operator, nil
+}
+
+// open keeps a session of somebody whose password was right, if the code of
+// the second factor is right as well: of two who show the same code one gets in.
+func (r *Reception) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (Secret, landfall.Session, error) {
+	text := random(secretLength)
+	session := landfall.Session{
+		ID: random(10), Hash: digest(text), Operator: checked.Name,
+		Address: request.Address, Agent: short(request.Agent, longestAgent),
+	}
+	err := r.store.Update(ctx, func(tx landfall.Tx) error {
+		operator, err := tx.Operator(ctx, checked.Name)
+		if err != nil {
+			return err
+		}
+		if operator.Disabled || operator.Password != checked.Password {
+			return wrongPassword()
+		}
+		if operator.Second != "" {
+			step, right := checkSecond(operator.Second, request.Code, operator.SecondUsed, now)
+			if !right {
+				return wrongCode()
+			}
+			operator.SecondUsed = step
+			if err := tx.SaveOperator(ctx, operator); err != nil {
+				return err
+			}
+		}
+		if err := tx.StartSession(ctx, session, r.options.Length); err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, landfall.AuditEntry{
+			Actor: "operator:" + operator.Name, Action: "session.start", Subject: operator.Name,
+			Detail: fmt.Sprintf("session %s from %s", session.ID, session.Address),
+		})
+	})
+	if err != nil {
+		return Secret{}, landfall.Session{}, landfall.Told("opening a session", err)
+	}
+	return Secret{text}, session, nil
+}
+
+// Whoever tells whose session a browser's secret opens, and notes that it is in
+// use. Who is disabled has none.
+func (r *Reception) Whoever(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
+	if len(text) != secretLength || !plain(text) {
+		return landfall.Operator{}, landfall.Session{}, missing()
+	}
+	hash, now := digest(text), r.options.Clock()
+	found, err := r.sessions.Get(ctx, hash, now, func(ctx context.Context) (found guest, err error) {
+		err = r.store.View(ctx, func(view landfall.View) (err error) {
+			found.session, found.operator, err = view.Session(ctx, hash, r.options.Idle)
+			return err
+		})
+		if errors.Is(err, landfall.ErrNotFound) {
+			return guest{}, nil
+		}
+		return found, err
+	})
+	if err != nil {
+		return landfall.Operator{}, landfall.Session{}, landfall.Told("looking up a session", err)
+	}
+	if found.session.ID == "" || found.operator.Disabled {
+		return landfall.Operator{}, landfall.Session{}, missing()
+	}
+	if now.Sub(found.session.SeenAt) > time.Minute {
+		// Nobody waits for this to be known, and a page may only read.
+		if err := r.store.Update(ctx, func(tx landfall.Tx) error { return tx.SeeSession(ctx, found.session.ID) }); err != nil {
+			return found.operator, found.session, nil //nolint:nilerr // the next page notes it
+		}
+	}
+	return found.operator, found.session, nil
+}
+
+// Sweep forgets sessions that are over.
+func (r *Reception) Sweep(ctx context.Context) (dropped int, err error) {
+	err = r.store.Update(ctx, func(tx landfall.Tx) (err error) {
+		dropped, err = tx.DropEndedSessions(ctx, sweepBatch)
+		return err
+	})
+	return dropped, err
+}
+
+// short cuts a text at a whole character.
+func short(text string, longest int) string {
+	text = strings.ToValidUTF8(text, "")
+	if utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	return string([]rune(text)[:longest])
+}
+
+// wrongPassword is the answer to every wrong sign-in.
+func wrongPassword() *landfall.Error {
+	refusal := refused()
+	refusal.Detail = "The name or the password is not right."
+	return refusal
+}
+
+func wrongCode() *landfall.Error {
+	refusal := refused()
+	refusal.Detail = "The code is not right, or was used before. Wait for the next one."
+	return refusal
+}

@@ -1,0 +1,139 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/service/auth"
+	"landfall/internal/store/sqlstore"
+)
+
+const longPassword = "correct horse battery staple"
+
+// reception opens one over a fresh database, with an operator called ada who
+// has chosen her password.
+func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.Store) {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "r.db"), sqlstore.Options{Server: true, ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	front := auth.NewReception(store, auth.ReceptionOptions{Clock: clock})
+	link, hash := auth.NewInvitation()
+	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+		return tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Invitation: hash, InvitationEndsAt: time.Now().Add(time.Hour)})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := front.Accept(t.Context(), link.Reveal(), longPassword); err != nil {
+		t.Fatal(err)
+	}
+	return front, store
+}
+
+func signIn(front *auth.Reception, name, password, address string) (auth.Secret, error) {
+	secret, _, err := front.SignIn(context.Background(), auth.SignIn{Name: name, Password: password, Address: address})
+	return secret, err
+}
+
+// Guessing is slowed down, for a name that exists as for one that does not, and
+// its owner gets in from where he has been before.
+func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
+	now := time.Now()
+	var mu sync.Mutex
+	front, _ := reception(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
+		t.Fatal(err)
+	}
+	slowed := 0
+	for i := range 60 {
+		_, err := signIn(front, "ada", "guess", "192.0.2."+string(rune('0'+i%6)))
+		refusal, _ := errors.AsType[*landfall.Error](err)
+		if refusal == nil {
+			t.Fatalf("guess %d: %v", i, err)
+		}
+		if refusal.Kind == landfall.TooMany {
+			slowed++
+		}
+	}
+	if slowed < 25 {
+		t.Errorf("only %d of 60 guesses were slowed down", slowed)
+	}
+	if _, err := signIn(front, "ada", longPassword, "198.51.100.7"); err == nil {
+		t.Error("a stranger got in while the name was being guessed")
+	}
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
+		t.Errorf("the owner was held up: %v", err)
+	}
+	mu.Lock()
+	now = now.Add(time.Minute)
+	mu.Unlock()
+	if _, err := signIn(front, "ada", longPassword, "198.51.100.7"); err != nil {
+		t.Errorf("the owner was locked out: %v", err)
+	}
+}
+
+// A wrong password, an unknown name and somebody shut out are the same refusal.
+func TestRefusalsTellNothing(t *testing.T) {
+	front, store := reception(t, nil)
+	_, wrong := signIn(front, "ada", "not the one", "10.0.0.1")
+	_, unknown := signIn(front, "nobody", longPassword, "10.0.0.1")
+	secret, err := signIn(front, "ada", longPassword, "10.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+		ada, err := tx.Operator(t.Context(), "ada")
+		ada.Disabled = true
+		return errors.Join(err, tx.SaveOperator(t.Context(), ada))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, shut := signIn(front, "ada", longPassword, "10.0.0.1")
+	for what, err := range map[string]error{"unknown": unknown, "shut out": shut} {
+		if err == nil || wrong == nil || err.Error() != wrong.Error() {
+			t.Errorf("%s: %v, a wrong password: %v", what, err, wrong)
+		}
+	}
+	if _, _, err := front.Whoever(t.Context(), secret.Reveal()); err == nil {
+		t.Error("somebody shut out is still in")
+	}
+}
+
+// A changed password ends every other session, and asks for the old one.
+func TestChangedPasswordEndsOtherSessions(t *testing.T) {
+	front, _ := reception(t, nil)
+	here, err := signIn(front, "ada", longPassword, "10.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := signIn(front, "ada", longPassword, "10.0.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session, err := front.Whoever(t.Context(), here.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := front.ChangePassword(t.Context(), session, "not the one", "another long password"); err == nil {
+		t.Error("changed without the old password")
+	}
+	if err := front.ChangePassword(t.Context(), session, longPassword, "another long password"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := front.Whoever(t.Context(), here.Reveal()); err != nil {
+		t.Errorf("the session that changed it ended: %v", err)
+	}
+	if _, _, err := front.Whoever(t.Context(), there.Reveal()); err == nil {
+		t.Error("another session goes on")
+	}
+	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err == nil {
+		t.Error("the old password still works")
+	}
+}

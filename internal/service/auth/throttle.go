@@ -1,0 +1,75 @@
+package auth
+
+import (
+	"net/netip"
+	"time"
+
+	"landfall/internal/lib/pace"
+)
+
+// Limits says how many failed attempts are borne before they are slowed down.
+// Only failures count: a right key always passes, so nobody can lock an
+// organisation out by failing on its behalf.
+type Limits struct {
+	SourceBurst int           // failures of one address before it must wait; 0: 20
+	SourceEvery time.Duration // one more failure is borne after this long; 0: 3 s
+	KeyBurst    int           // failures on one key id, from anywhere; 0: 10
+	KeyEvery    time.Duration // 0: 6 s
+	Remembered  int           // addresses and key ids remembered at most, each; 0: 10,000
+}
+
+func (l Limits) withDefaults() Limits {
+	fill(&l.SourceBurst, 20)
+	fill(&l.SourceEvery, 3*time.Second)
+	fill(&l.KeyBurst, 10)
+	fill(&l.KeyEvery, 6*time.Second)
+	fill(&l.Remembered, 10_000)
+	return l
+}
+
+// fill puts a default where nothing sensible was given.
+func fill[N int | time.Duration](setting *N, fallback N) {
+	if *setting <= 0 {
+		*setting = fallback
+	}
+}
+
+// throttle counts failures by address and by key id.
+type throttle struct {
+	limits        Limits
+	sources, keys *pace.Buckets
+}
+
+func newThrottle(limits Limits) *throttle {
+	limits = limits.withDefaults()
+	return &throttle{limits: limits, sources: pace.New(limits.Remembered), keys: pace.New(limits.Remembered)}
+}
+
+// fail notes a failure and gives how long the failing side must wait; zero
+// when it is still within its limits. An empty key id counts for no key.
+func (t *throttle) fail(source, keyID string, now time.Time) time.Duration {
+	wait := t.sources.Take(network(source), pace.Limit{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
+	if keyID != "" {
+		wait = max(wait, t.keys.Take(keyID, pace.Limit{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))
+	}
+	return wait
+}
+
+// network gives what counts as one source: an IPv4 address, or the /64 that a
+// single IPv6 host is free to choose its addresses from.
+func network(source string) string {
+	if pair, err := netip.ParseAddrPort(source); err == nil {
+		source = pair.Addr().String()
+	}
+	address, err := netip.ParseAddr(source)
+	if err != nil {
+		return source
+	}
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		if prefix, err := address.Prefix(64); err == nil {
+			return prefix.String()
+		}
+	}
+	return address.String()
+}

@@ -1,0 +1,254 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+)
+
+// openDesk is a desk over a real store with the suppliers S, granted to the
+// organisation ours, and T, granted to nobody.
+func openDesk(t *testing.T) (*Desk, *watched) {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "desk.db"), sqlstore.Options{ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+		return errors.Join(tx.CreateOrganisation(ctx, "ours"),
+			tx.CreateSupplier(ctx, landfall.NewSupplier("S")), tx.CreateSupplier(ctx, landfall.NewSupplier("T")),
+			tx.Grant(ctx, "S", "ours"))
+	})
+	watched := &watched{Store: store, now: time.Now()}
+	return New(watched, Options{Now: watched.clock}), watched
+}
+
+func change(t *testing.T, store landfall.Store, fn func(context.Context, landfall.Tx) error) {
+	t.Helper()
+	ctx := t.Context()
+	if err := store.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watched counts what is asked of a store, can make it fail, and has a clock
+// that stands still.
+type watched struct {
+	landfall.Store
+	views   atomic.Int64
+	failure error
+	hold    chan struct{} // views wait for it, when set
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (w *watched) View(ctx context.Context, fn func(landfall.View) error) error {
+	w.views.Add(1)
+	if w.hold != nil {
+		<-w.hold
+	}
+	if w.failure != nil {
+		return w.failure
+	}
+	return w.Store.View(ctx, fn)
+}
+
+func (w *watched) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
+	if w.failure != nil {
+		return landfall.StageOutcome{}, w.failure
+	}
+	return w.Store.Stage(ctx, staging)
+}
+
+func (w *watched) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *watched) advance(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(by)
+}
+
+var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.Importer}
+
+func body(external string) []byte {
+	return fmt.Appendf(nil, `{"import_supplier":"S", "external_account_number":%q, "customers":[{}]}`, external)
+}
+
+func codeOf(err error) string {
+	if known, is := errors.AsType[*landfall.Error](err); is {
+		return known.Code
+	}
+	return fmt.Sprint(err)
+}
+
+// TestValidateEchoes wants the very bytes back: a caller compares them, and
+// anything else means that something was changed.
+func TestValidateEchoes(t *testing.T) {
+	desk, _ := openDesk(t)
+	sent := body("1")
+	accepted, err := desk.Validate(t.Context(), ours, sent)
+	if err != nil || string(accepted.Body) != string(sent) {
+		t.Errorf("got %s, %v", accepted.Body, err)
+	}
+}
+
+// A supplier that was not granted is one violation among the others, and the
+// same as one that does not exist.
+func TestUnknownSupplierIsAViolation(t *testing.T) {
+	desk, _ := openDesk(t)
+	for _, supplier := range []string{"T", "NONE"} {
+		_, err := desk.Validate(t.Context(), ours, []byte(`{"import_supplier":"`+supplier+`","external_account_number":"1","customers":[{}],"x":1}`))
+		var known *landfall.Error
+		if !errors.As(err, &known) || known.Code != landfall.CodeAccountFailedValidation || len(known.Violations) != 2 ||
+			known.Violations[0].Attr != "import_supplier" || known.Violations[0].Code != landfall.CodeSupplierUnknown {
+			t.Errorf("%s: got %+v", supplier, err)
+		}
+	}
+}
+
+// TestStage stages the same again. A repeat that counts as a new revision makes
+// every retry look like a change.
+func TestStage(t *testing.T) {
+	desk, store := openDesk(t)
+	ctx := t.Context()
+	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, body(external)) }
+
+	first, err := stage("1")
+	if err != nil || !first.First || first.Key != (landfall.Key{Supplier: "S", External: "1"}) {
+		t.Fatalf("first: %+v, %v", first, err)
+	}
+	again, err := stage("1")
+	if err != nil || again.First || again.Revision != 1 {
+		t.Fatalf("again: %+v, %v", again, err)
+	}
+
+	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+		_, err := tx.Skip(ctx, first.Key, "a test")
+		return err
+	})
+	if _, err := stage("1"); codeOf(err) != landfall.CodeMarkedAsSkipped {
+		t.Errorf("skipped: %v", err)
+	}
+
+	// The pause counts at once: the remembered supplier decides no write.
+	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+		paused := landfall.NewSupplier("S")
+		paused.Status = landfall.Paused
+		return tx.SaveSupplier(ctx, paused)
+	})
+	if _, err := stage("2"); codeOf(err) != landfall.CodeSupplierNotOngoing {
+		t.Errorf("paused: %v", err)
+	}
+	if _, err := desk.Validate(ctx, ours, body("2")); err != nil {
+		t.Errorf("validating while paused: %v", err)
+	}
+}
+
+// TestRefusedStagings maps each refusal of the store to its code. One that is
+// forgotten becomes an internal error that nobody can act on.
+func TestRefusedStagings(t *testing.T) {
+	key := landfall.Key{Supplier: "S", External: "1"}
+	for verdict, code := range map[landfall.StageVerdict]string{
+		landfall.RefusedImported: landfall.CodeAlreadyImported,
+		landfall.RefusedSkipped:  landfall.CodeMarkedAsSkipped,
+		landfall.RefusedClaimed:  landfall.CodeImportInProgress,
+		landfall.RefusedSupplier: landfall.CodeSupplierNotOngoing,
+		0:                        landfall.CodeInternalError,
+	} {
+		err := refusedStaging(key, landfall.StageOutcome{Verdict: verdict, AccountNumber: "A-1"})
+		if codeOf(err) != code {
+			t.Errorf("verdict %d: %v", verdict, err)
+		}
+	}
+	var known *landfall.Error
+	err := refusedStaging(key, landfall.StageOutcome{Verdict: landfall.RefusedImported, AccountNumber: "A-1"})
+	if !errors.As(err, &known) || len(known.Members) != 2 || known.Members[0].Value != "1" || known.Members[1].Value != "A-1" {
+		t.Errorf("got %+v", known)
+	}
+}
+
+// TestStatusAndList asks about accounts of others and of nobody. Both get the
+// same answer, or one could find out whose customers exist.
+func TestStatusAndList(t *testing.T) {
+	desk, store := openDesk(t)
+	ctx := t.Context()
+	if _, err := desk.Stage(ctx, ours, body("a/b")); err != nil {
+		t.Fatal(err)
+	}
+	standing, err := desk.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
+	if err != nil || standing != (Standing{Status: StatusUnknown}) {
+		t.Errorf("got %+v, %v", standing, err)
+	}
+	for _, key := range []landfall.Key{{Supplier: "S", External: "b"}, {Supplier: "T", External: "a/b"}, {Supplier: "NONE", External: "a/b"}} {
+		if _, err := desk.Status(ctx, ours, key); codeOf(err) != landfall.CodeAccountNotFound {
+			t.Errorf("%v: %v", key, err)
+		}
+	}
+	for state, want := range map[landfall.ProcessState]ImportStatus{
+		landfall.Staged: StatusUnknown, landfall.Skipped: StatusUnknown,
+		landfall.Claimed: StatusInProgress, landfall.Imported: StatusCompleted,
+	} {
+		if got := importStatus(state); got != want {
+			t.Errorf("%s is shown as %s", state, got)
+		}
+	}
+
+	rows, err := desk.List(ctx, ours, landfall.ProcessQuery{Supplier: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for entry, err := range rows {
+		if err != nil || entry.External != "a/b" {
+			t.Errorf("got %+v, %v", entry, err)
+		}
+		count++
+	}
+	if count != 1 {
+		t.Errorf("%d entries", count)
+	}
+	for _, code := range []string{"T", "NONE"} {
+		if _, err := desk.List(ctx, ours, landfall.ProcessQuery{Supplier: code}); codeOf(err) != landfall.CodeSupplierUnknown {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	if store.views.Load() == 0 {
+		t.Error("the store was not asked")
+	}
+}
+
+// Trouble with the store is never a refusal, and never a foreign text.
+func TestTrouble(t *testing.T) {
+	desk, store := openDesk(t)
+	if _, err := desk.Validate(t.Context(), ours, body("1")); err != nil {
+		t.Fatal(err)
+	}
+	for failure, kind := range map[error]landfall.Kind{
+		landfall.ErrUnavailable:                         landfall.Unavailable,
+		landfall.ErrUnknownOutcome:                      landfall.Unavailable,
+		context.DeadlineExceeded:                        landfall.Unavailable,
+		fmt.Errorf("deep: %w", landfall.ErrUnavailable): landfall.Unavailable,
+		errors.New("constraint violated: Ada Example"):  landfall.Internal,
+	} {
+		store.failure = failure
+		_, err := desk.Stage(t.Context(), ours, body("1"))
+		var known *landfall.Error
+		if !errors.As(err, &known) || known.Kind != kind || (known.RetryAfter > 0) != (kind == landfall.Unavailable) {
+			t.Errorf("%v became %+v", failure, err)
+		}
+	}
+}

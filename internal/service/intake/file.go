@@ -1,0 +1,113 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+)
+
+// fileAt is the path of a file and where in the request it stands.
+type fileAt struct{ attr, path string }
+
+// mostMissing is how many missing files one answer names.
+const mostMissing = 100
+
+// errNoFileStore is for a supplier whose files must be verified on a
+// service that was given no file store: not looking would be a lie.
+var errNoFileStore = &landfall.Error{
+	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 2 * time.Second,
+	Detail: "The documents cannot be verified now. Send the same request again later.",
+	Cause:  errors.New("no file store is configured"),
+}
+
+// checkPosted asks about the files of something posted. Who has no account,
+// or a paused supplier, is told so without bothering the file store; the
+// transaction that writes asks again.
+func (d *Desk) checkPosted(
+	ctx context.Context, supplier landfall.Supplier, key landfall.Key, files []fileAt, absent error,
+) error {
+	if !supplier.VerifyDocuments || len(files) == 0 {
+		return nil
+	}
+	if supplier.Status == landfall.Paused {
+		return errSupplierNotOngoing
+	}
+	var process landfall.Process
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		process, err = view.Process(ctx, key)
+		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
+		return absent
+	case err != nil:
+		return trouble(err)
+	case process.State != landfall.Imported:
+		return absent
+	}
+	return d.checkFiles(ctx, supplier, files)
+}
+
+// checkFiles asks the file store whether files exist, when the
+// supplier wants that. All missing ones are told at once; a store that cannot
+// be asked is a different answer from a file that is not there.
+func (d *Desk) checkFiles(ctx context.Context, supplier landfall.Supplier, files []fileAt) error {
+	if !supplier.VerifyDocuments || len(files) == 0 {
+		return nil
+	}
+	if d.files == nil {
+		return errNoFileStore
+	}
+	// The same file may be referred to from many places.
+	answers := make(map[string]*landfall.Error, len(files))
+	var paths []string
+	for _, file := range files {
+		if _, known := answers[file.path]; !known {
+			answers[file.path] = nil
+			paths = append(paths, file.path)
+		}
+	}
+	found := make([]*landfall.Error, len(paths))
+	err := eachOf(ctx, len(paths), func(ctx context.Context, i int) error {
+		err := d.files.Check(ctx, supplier, paths[i])
+		if errors.As(err, &found[i]) && found[i].Code == landfall.CodeFileMissing {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return trouble(err)
+	}
+	for i, path := range paths {
+		answers[path] = found[i]
+	}
+	return refuseMissing(files, answers)
+}
+
+// refuseMissing names missing documents by their places in what was sent. A body
+// may have thousands, so the list ends somewhere and says so.
+func refuseMissing(files []fileAt, answers map[string]*landfall.Error) error {
+	var missing []landfall.Violation
+	for _, file := range files {
+		answer := answers[file.path]
+		if answer == nil {
+			continue
+		}
+		if len(missing) == mostMissing {
+			missing = append(missing, landfall.Violation{
+				Code: rules.CodeTooManyErrors, Detail: "There are more missing documents than these.",
+			})
+			break
+		}
+		missing = append(missing, landfall.Violation{Code: answer.Code, Attr: file.attr, Detail: answer.Detail})
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	refusal := landfall.Refuse(landfall.CodeFileMissing, "Some documents are not in the file store.")
+	refusal.Violations = missing
+	return refusal
+}

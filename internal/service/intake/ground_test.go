@@ -1,0 +1,320 @@
+package intake
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// ground is a desk over a real store with supplier S, granted to us, the team
+// Team and the vendor V. Files and vendor answer as the test likes.
+type ground struct {
+	*Desk
+	t        *testing.T
+	store    *sqlstore.Store
+	database string
+	hooks    *hooked
+	files    *files
+	vendor   *vendor
+}
+
+// onBoth runs a test on both kinds of database.
+func onBoth(t *testing.T, test func(t *testing.T, g *ground), adjust ...func(*Options)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t, adjust...)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newGround(t, pgtest.Clone(t, prepared(t)), adjust...)) })
+}
+
+var preparing struct {
+	sync.Once
+	url string
+}
+
+// prepared is a PostgreSQL database with the schema, made once to be copied.
+func prepared(t *testing.T) string {
+	t.Helper()
+	preparing.Do(func() {
+		preparing.url = pgtest.Template(t)
+		if _, err := sqlstore.SchemaApply(t.Context(), preparing.url, sqlstore.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return preparing.url
+}
+
+func onSQLite(t *testing.T, adjust ...func(*Options)) *ground {
+	t.Helper()
+	return newGround(t, "sqlite:"+filepath.Join(t.TempDir(), "ground.db"), adjust...)
+}
+
+func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{ApplySchema: true, AllowWeakDurability: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	g := &ground{t: t, store: store, database: database, hooks: &hooked{Store: store}, files: &files{}, vendor: &vendor{}}
+	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+		return errors.Join(tx.CreateOrganisation(ctx, "ours"), tx.CreateSupplier(ctx, landfall.NewSupplier("S")),
+			tx.Grant(ctx, "S", "ours"), tx.CreateTeam(ctx, "Team"), tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}))
+	})
+	options := Options{Files: g.files, Verifier: g.vendor}
+	for _, change := range adjust {
+		change(&options)
+	}
+	g.Desk = New(g.hooks, options)
+	return g
+}
+
+// hooked lets a test step in between the store's calls.
+type hooked struct {
+	landfall.Store
+	beforeCreate func()
+	afterCreate  func()
+	failRelease  error
+	renewed      atomic.Int32
+}
+
+func (h *hooked) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+	if h.failRelease != nil {
+		return h.failRelease
+	}
+	return h.Store.Release(ctx, claim, attempt)
+}
+
+func (h *hooked) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
+	if h.beforeCreate != nil {
+		h.beforeCreate()
+	}
+	if h.afterCreate != nil {
+		defer h.afterCreate()
+	}
+	return h.Store.Create(ctx, creation)
+}
+
+func (h *hooked) Renew(ctx context.Context, claim landfall.Claim) error {
+	h.renewed.Add(1)
+	return h.Store.Renew(ctx, claim)
+}
+
+// files is a file store that has everything but what is missing.
+type files struct {
+	mu      sync.Mutex
+	missing string // a part of the paths that are not there
+	away    bool
+	asked   []string
+}
+
+func (f *files) Location(landfall.Supplier, string) string { return "" }
+
+func (f *files) Check(_ context.Context, _ landfall.Supplier, path string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, path)
+	if f.away {
+		return &landfall.Error{Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, Detail: "Away."}
+	}
+	if f.missing != "" && strings.Contains(path, f.missing) {
+		return landfall.Refuse(landfall.CodeFileMissing, "Not there.")
+	}
+	return nil
+}
+
+// vendor knows every instruction unless told otherwise.
+type vendor struct {
+	asked  atomic.Int32
+	answer func(ctx context.Context, instruction landfall.Instruction) error
+}
+
+func (v *vendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	v.asked.Add(1)
+	if v.answer != nil {
+		if err := v.answer(ctx, instruction); err != nil {
+			return landfall.InstructionDetails{}, err
+		}
+	}
+	return landfall.InstructionDetails{Status: "active", LastDigits: "4242"}, nil
+}
+
+func key(external string) landfall.Key { return landfall.Key{Supplier: "S", External: external} }
+
+// stage stages an account with more members than the smallest one has.
+func (g *ground) stage(external, rest string) {
+	g.t.Helper()
+	body := fmt.Sprintf(`{"import_supplier":"S","external_account_number":%q,"customers":[{}]%s}`, external, rest)
+	if _, err := g.Stage(g.t.Context(), ours, []byte(body)); err != nil {
+		g.t.Fatalf("staging %s: %v", external, describe(err))
+	}
+}
+
+func (g *ground) process(external string, dryRun bool) (Created, error) {
+	return g.Process(g.t.Context(), ours, contract.ProcessRequest{Key: key(external), Team: "Team", DryRun: dryRun})
+}
+
+// create makes an account with an open period that began long ago.
+func (g *ground) create(external, rest string) string {
+	g.t.Helper()
+	g.stage(external, `,"last_statement_closing_date":"2020-01-31"`+rest)
+	outcome, err := g.process(external, false)
+	if err != nil {
+		g.t.Fatalf("creating %s: %v", external, describe(err))
+	}
+	return outcome.Number
+}
+
+func (g *ground) supplierIs(change func(*landfall.Supplier)) {
+	g.t.Helper()
+	ctx := g.t.Context()
+	err := g.store.Update(ctx, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(ctx, "S")
+		if err != nil {
+			return err
+		}
+		change(&supplier)
+		return tx.SaveSupplier(ctx, supplier)
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	time.Sleep(supplierMemory.Life) // a remembered supplier may be used so long
+}
+
+func (g *ground) view(fn func(ctx context.Context, view landfall.View) error) {
+	g.t.Helper()
+	ctx := g.t.Context()
+	if err := g.store.View(ctx, func(view landfall.View) error { return fn(ctx, view) }); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *ground) account(external string) (account landfall.Account) {
+	g.t.Helper()
+	g.view(func(ctx context.Context, view landfall.View) (err error) {
+		account, err = view.Account(ctx, key(external))
+		return err
+	})
+	return account
+}
+
+func (g *ground) stands(external string) (process landfall.Process) {
+	g.t.Helper()
+	g.view(func(ctx context.Context, view landfall.View) (err error) {
+		process, err = view.Process(ctx, key(external))
+		return err
+	})
+	return process
+}
+
+// events gives the types of the events about the account 1.
+func (g *ground) events() (types []landfall.EventType) {
+	g.t.Helper()
+	g.view(func(ctx context.Context, view landfall.View) error {
+		events, err := view.Events(ctx, key("1"))
+		for _, event := range events {
+			types = append(types, event.Type)
+		}
+		return err
+	})
+	return types
+}
+
+// rows counts the rows of every table that holds something of an account.
+func (g *ground) rows() map[string]int {
+	g.t.Helper()
+	database := g.open()
+	defer database.Close()
+	counts := map[string]int{}
+	for table := range strings.FieldsSeq(`process staging account customer address supply_point agreement meter statement_period
+		ledger_entry note historical_statement instruction payment_schedule mail event`) {
+		var count int
+		if err := database.QueryRowContext(g.t.Context(), "SELECT count(*) FROM "+table).Scan(&count); err != nil {
+			g.t.Fatal(err)
+		}
+		counts[table] = count
+	}
+	return counts
+}
+
+// describe shows an error with everything it points at.
+func describe(err error) string {
+	if known, is := errors.AsType[*landfall.Error](err); is {
+		return fmt.Sprintf("%v %v", known, known.Violations)
+	}
+	return fmt.Sprint(err)
+}
+
+// firstAttr gives the code and place of the first violation.
+func firstAttr(err error) string {
+	if known, is := errors.AsType[*landfall.Error](err); is && len(known.Violations) > 0 {
+		return known.Violations[0].Code + " at " + known.Violations[0].Attr
+	}
+	return codeOf(err)
+}
+
+// tally counts how often each word was said, by many at once.
+type tally struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (c *tally) add(word string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts == nil {
+		c.counts = map[string]int{}
+	}
+	c.counts[word]++
+}
+
+// race runs something many times at once.
+func race(n int, run func(i int)) {
+	var runners sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		runners.Go(func() { <-start; run(i) })
+	}
+	close(start)
+	runners.Wait()
+}
+
+// execute changes the database behind the program's back.
+func (g *ground) execute(statement string) int64 {
+	g.t.Helper()
+	database := g.open()
+	defer database.Close()
+	result, err := database.ExecContext(g.t.Context(), statement)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	changed, err := result.RowsAffected()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return changed
+}
+
+func (g *ground) open() *sql.DB {
+	g.t.Helper()
+	driver, source := "pgx", g.database
+	if file, ok := strings.CutPrefix(g.database, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(5000)"
+	}
+	database, err := sql.Open(driver, source)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return database
+}

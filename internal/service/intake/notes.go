@@ -1,0 +1,66 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/ledger"
+)
+
+// NotesReceipt says what became of every posted note, in the order posted.
+type NotesReceipt struct {
+	Request  *contract.NotesRequest
+	Results  []ledger.NoteResult
+	Warnings []landfall.Violation
+}
+
+// PostNotes adds notes to an imported account. Those it has already are told
+// apart in the transaction that writes the others.
+func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
+	request, err := contract.ReadNotes(ctx, body)
+	if err != nil {
+		return NotesReceipt{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	if err != nil {
+		return NotesReceipt{}, trouble(err)
+	}
+	verdict := request.Check(supplier, d.now())
+	if err := verdict.Err(); err != nil {
+		return NotesReceipt{}, err
+	}
+	if supplier == nil {
+		return NotesReceipt{}, errAccountNotFound
+	}
+	notes := request.Notes()
+	if err := d.checkPosted(ctx, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
+		return NotesReceipt{}, err
+	}
+	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
+	prepared := ledger.PrepareNotes(notes)
+	_, err = d.post(ctx, landfall.Posting{
+		Key: request.Key(), By: who.Author(), Notes: notes,
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			results, fresh := prepared.Onto(account.Notes, account.Now)
+			receipt.Results = results
+			return landfall.Additions{Notes: fresh, Event: event(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil
+		},
+	}, errAccountNotFound)
+	if err != nil {
+		return NotesReceipt{}, err
+	}
+	return receipt, nil
+}
+
+// notePaths gives the document paths of notes with the attr of each.
+func notePaths(notes []landfall.Note) []fileAt {
+	var paths []fileAt
+	for i, note := range notes {
+		for j, path := range note.DocumentPaths {
+			paths = append(paths, fileAt{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
+		}
+	}
+	return paths
+}

@@ -1,0 +1,55 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+)
+
+// Quota shares the service between organisations.
+type Quota interface {
+	// Begin lets an organisation create one more account or refuses; done must
+	// be called at the end. Places are those of the whole service, 0 for no limit.
+	Begin(who landfall.Principal, places int) (done func(), err error)
+	// Refuse tells of something else that a quota does not allow, and gives its
+	// answer.
+	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error
+}
+
+// begin takes a place for a creation.
+func (d *Desk) begin(who landfall.Principal) (done func(), err error) {
+	if d.quota == nil {
+		return func() {}, nil
+	}
+	return d.quota.Begin(who, d.serviceLimit)
+}
+
+// roomForRevision refuses a staging that would be one revision too many for its
+// organisation. Nothing is dropped to make room: what was staged is evidence.
+// Requests that race for the last place may all get it; only organisations with
+// this quota pay for the question.
+func (d *Desk) roomForRevision(ctx context.Context, who landfall.Principal, account *contract.Account) error {
+	limit := who.Quotas.RevisionsPerAccount
+	if limit <= 0 || d.quota == nil {
+		return nil
+	}
+	var process landfall.Process
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		process, err = view.Process(ctx, account.Key())
+		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
+		return nil
+	case err != nil:
+		return trouble(err)
+	}
+	another := process.State == landfall.Staged && process.ContentHash != account.Hash()
+	if another && int64(process.Revision) >= limit {
+		return d.quota.Refuse(who, landfall.QuotaRevisions, limit, 0)
+	}
+	return nil
+}

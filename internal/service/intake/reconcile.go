@@ -1,0 +1,97 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+
+	"landfall"
+	"landfall/internal/api/contract"
+)
+
+// SetControlTotals keeps what a supplier's source says it has. Earlier totals
+// stay; the same ones again are the same.
+func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, code string, body []byte) (landfall.ControlTotals, error) {
+	if err := d.mustKnow(ctx, who, code); err != nil {
+		return landfall.ControlTotals{}, err
+	}
+	totals, err := contract.ReadControlTotals(ctx, body)
+	if err != nil {
+		return landfall.ControlTotals{}, err
+	}
+	totals.By = who.Author()
+	var kept landfall.ControlTotals
+	err = d.store.Update(ctx, func(tx landfall.Tx) (err error) {
+		if err := tx.Vouch(ctx, totals.By); err != nil {
+			return err
+		}
+		// Whoever sets totals of this supplier at the same time waits for us.
+		if _, err := tx.Supplier(ctx, code); err != nil {
+			return err
+		}
+		kept, err = tx.ControlTotals(ctx, code)
+		if err == nil && maps.EqualFunc(kept.Claims, totals.Claims, landfall.Value.Equal) {
+			return nil
+		} else if err != nil && !errors.Is(err, landfall.ErrNotFound) {
+			return err
+		}
+		if kept, err = tx.SetControlTotals(ctx, code, totals); err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, who.Audit("control_totals.set", code, ""))
+	})
+	if err != nil {
+		return landfall.ControlTotals{}, trouble(err)
+	}
+	return kept, nil
+}
+
+// ControlTotals gives the totals that count.
+func (d *Desk) ControlTotals(ctx context.Context, who landfall.Principal, code string) (landfall.ControlTotals, error) {
+	if err := d.mustKnow(ctx, who, code); err != nil {
+		return landfall.ControlTotals{}, err
+	}
+	var totals landfall.ControlTotals
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		totals, err = view.ControlTotals(ctx, code)
+		return err
+	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return totals, errNoControlTotals
+	} else if err != nil {
+		return totals, trouble(err)
+	}
+	return totals, nil
+}
+
+// errNoControlTotals is told apart from totals of zero, which are a claim too.
+var errNoControlTotals = &landfall.Error{
+	Kind: landfall.NotFound, Code: landfall.CodeNoControlTotals,
+	Detail: "Nobody has said yet what the source of this import supplier has. PUT its control totals first.",
+}
+
+// Reconcile compares what was claimed with what is there, all of it as of one
+// moment. Without claims it still tells what was sent and what exists.
+func (d *Desk) Reconcile(ctx context.Context, who landfall.Principal, code string) (landfall.Reconciliation, error) {
+	if err := d.mustKnow(ctx, who, code); err != nil {
+		return landfall.Reconciliation{}, err
+	}
+	var found landfall.Reconciliation
+	err := d.store.View(ctx, func(view landfall.View) (err error) {
+		found, err = landfall.ReconcileIn(ctx, view, code)
+		return err
+	})
+	if err != nil {
+		return found, trouble(err)
+	}
+	return found, nil
+}
+
+// Behind streams the accounts behind a figure.
+func (d *Desk) Behind(ctx context.Context, who landfall.Principal, query landfall.BehindQuery) (iter.Seq2[landfall.Behind, error], error) {
+	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
+		return nil, err
+	}
+	return untroubled(d.store.Behind(ctx, query)), nil
+}

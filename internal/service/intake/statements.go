@@ -1,0 +1,73 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/ledger"
+)
+
+// PostStatements adds historical statements to an imported account. Sending
+// one again unchanged is accepted and changes nothing.
+func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+	request, err := contract.ReadStatements(ctx, body)
+	if err != nil {
+		return Accepted{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	if err != nil {
+		return Accepted{}, trouble(err)
+	}
+	verdict := request.Check(supplier, d.now())
+	if err := verdict.Err(); err != nil {
+		return Accepted{}, err
+	}
+	if supplier == nil {
+		return Accepted{}, errNoAccount
+	}
+	key, posted := request.Key(), request.Statements()
+	// Before anybody decides about them, who may still do so when the caller has left.
+	request.Release()
+	if err := d.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
+		return Accepted{}, err
+	}
+	ids := make([]string, len(posted))
+	for i, statement := range posted {
+		ids[i] = statement.ID
+	}
+	added := 0
+	_, err = d.post(ctx, landfall.Posting{
+		Key: key, By: who.Author(), StatementIDs: ids,
+		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+			fresh, conflict := ledger.PostStatements(account.Statements, posted)
+			if conflict >= 0 {
+				return landfall.Additions{}, refuseStatement(conflict)
+			}
+			added = len(fresh) // set and not summed: what is decided may be decided again
+			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, key, len(fresh))}, nil
+		},
+	}, errNoAccount)
+	if err != nil {
+		return Accepted{}, err
+	}
+	return Accepted{Body: request.Body(), Added: added, Warnings: verdict.Warnings}, nil
+}
+
+// refuseStatement refuses a statement that contradicts one that is there.
+func refuseStatement(index int) error {
+	return refuseField(fmt.Sprintf("statements.%d.statement_id", index), landfall.CodeStatementExists,
+		"The account has a statement with this statement_id and other content.")
+}
+
+// statementPaths gives the document paths of statements with the attr of each.
+func statementPaths(statements []landfall.Statement) []fileAt {
+	var paths []fileAt
+	for i, statement := range statements {
+		if statement.Path != "" {
+			paths = append(paths, fileAt{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
+		}
+	}
+	return paths
+}

@@ -1,0 +1,123 @@
+package intake
+
+import (
+	"context"
+	"errors"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/service/ledger"
+)
+
+// TransactionFlags are the two choices a caller has.
+type TransactionFlags struct {
+	CheckAdded bool // skip transactions added before
+	ForceDates bool // move dates into the open statement period
+}
+
+// TransactionsReceipt says what became of every posted transaction.
+type TransactionsReceipt struct {
+	Results  []ledger.TransactionResult
+	Warnings []landfall.Violation
+}
+
+// PostTransactions adds transactions to an imported account, all or none. The
+// open period is looked at in the writing transaction: it cannot roll over
+// between the check and the commit.
+func (d *Desk) PostTransactions(
+	ctx context.Context, who landfall.Principal, body []byte, flags TransactionFlags,
+) (TransactionsReceipt, error) {
+	request, err := contract.ReadTransactions(ctx, body)
+	if err != nil {
+		return TransactionsReceipt{}, err
+	}
+	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	if err != nil {
+		return TransactionsReceipt{}, trouble(err)
+	}
+	verdict := request.Check(supplier, d.now(), flags.CheckAdded)
+	if refusal := request.Refusal(verdict); refusal != nil {
+		if earlier := d.failsEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
+			return TransactionsReceipt{}, earlier
+		}
+		return TransactionsReceipt{}, refusal
+	}
+	if supplier == nil {
+		return TransactionsReceipt{}, errNoAccount
+	}
+	receipt := TransactionsReceipt{Warnings: verdict.Warnings}
+	posting := transactionPosting(who, *supplier, request.Key(), request.Transactions(), flags)
+	decide := posting.decide
+	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
+		results, additions, err := decide(account)
+		if refusal, is := errors.AsType[*ledger.RefusedError](err); is {
+			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, nil)
+		}
+		receipt.Results = results
+		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
+		return additions, err
+	}
+	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
+		return TransactionsReceipt{}, err
+	}
+	// It is decided and written. After an error somebody may still be at it, who asks
+	// the request how to refuse it.
+	request.Release()
+	return receipt, nil
+}
+
+// transactionsOnto is a posting of transactions that has yet to say what it
+// does with the decision about them.
+type transactionsOnto struct {
+	landfall.Posting
+	decide func(landfall.AccountBooks) ([]ledger.TransactionResult, landfall.Additions, error)
+}
+
+// transactionPosting has the store look for the ids only where somebody wants to
+// know whether they are there.
+func transactionPosting(
+	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
+) transactionsOnto {
+	posting := landfall.Posting{Key: key, By: who.Author()}
+	if flags.CheckAdded {
+		posting.TransactionIDs = make([]string, len(posted))
+		for i, transaction := range posted {
+			posting.TransactionIDs[i] = transaction.ID
+		}
+	}
+	return transactionsOnto{posting, func(account landfall.AccountBooks) ([]ledger.TransactionResult, landfall.Additions, error) {
+		return ledger.PostTransactions(account, ledger.TransactionPost{
+			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
+			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
+		})
+	}}
+}
+
+// failsEarlier asks whether a transaction in front of the first malformed one
+// could not be added either: the first failing one decides, whatever kind of
+// fault it has. It gives nil when there is none, or when the account cannot be
+// asked, which then is not what is wrong first. Nothing will be added, so the
+// account is only read.
+func (d *Desk) failsEarlier(
+	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
+	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,
+) error {
+	index := request.FirstFailing(verdict)
+	if supplier == nil || supplier.Status == landfall.Paused || index <= 0 {
+		return nil
+	}
+	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
+	var account landfall.AccountBooks
+	if d.store.View(ctx, func(view landfall.View) (err error) {
+		account, err = view.AccountBooks(ctx, posting.Key, posting.TransactionIDs)
+		return err
+	}) != nil {
+		return nil //nolint:nilerr // see above: it is not what is wrong first
+	}
+	_, _, err := posting.decide(account)
+	if refusal, is := errors.AsType[*ledger.RefusedError](err); is {
+		return request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, verdict.Errors)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// TransactionPost is a batch of transactions on its way onto an account.
+type TransactionPost struct {
+	Transactions []landfall.Transaction
+	Today        calendar.Day // in the supplier's zone: the open period's last day
+	Now          time.Time
+	CheckAdded   bool // look for transactions added before
+	ForceDates   bool // move dates into the open period rather than refuse
+}
+
+// TransactionResult is what became of one posted transaction.
+type TransactionResult struct {
+	Transaction landfall.Transaction // as it stands on the account
+	Added       bool
+	Sent        []byte // what was sent this time, when the account had it already
+}
+
+// RefusedError says which transaction of a batch cannot be added, and why.
+type RefusedError struct {
+	Index  int
+	Code   string
+	Field  string
+	Detail string
+}
+
+// Error is for logs and holds no value; callers get the field and the detail.
+func (r *RefusedError) Error() string {
+	return fmt.Sprintf("transaction %d: %s", r.Index, r.Code)
+}
+
+// PostTransactions decides what a batch adds to an account: all of it or, with
+// a *RefusedError for the first one that cannot be added, nothing.
+func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]TransactionResult, landfall.Additions, error) {
+	added := make(map[string]landfall.Transaction, len(account.Entries))
+	for _, entry := range account.Entries {
+		if _, twice := added[entry.Transaction.ID]; !twice {
+			added[entry.Transaction.ID] = entry.Transaction
+		}
+	}
+	if post.CheckAdded {
+		if refusal := twins(post.Transactions); refusal != nil {
+			return nil, landfall.Additions{}, refusal
+		}
+	}
+	book := &ledger{balance: account.Balance, sequence: account.LastSequence}
+	results := make([]TransactionResult, 0, len(post.Transactions))
+	var moved []landfall.Transaction
+	for i, transaction := range post.Transactions {
+		if earlier, there := added[transaction.ID]; there && post.CheckAdded {
+			results = append(results, TransactionResult{Transaction: earlier, Sent: transaction.Document})
+			continue
+		}
+		if inside := account.Period.Nearest(transaction.On, post.Today); inside != transaction.On {
+			if !post.ForceDates {
+				return nil, landfall.Additions{}, outside(i)
+			}
+			transaction.OriginalOn, transaction.On = transaction.On, inside
+			transaction.Note = explain(transaction)
+			moved = append(moved, transaction)
+		}
+		book.enterAll([]landfall.Transaction{transaction}, false)
+		if book.balance > mostBalance || book.balance < -mostBalance {
+			return nil, landfall.Additions{}, beyond(i)
+		}
+		results = append(results, TransactionResult{Transaction: transaction, Added: true})
+	}
+	additions := landfall.Additions{Entries: book.entries}
+	if len(moved) > 0 {
+		additions.Notes, additions.OwnNotes = []landfall.Note{movedNote(moved, post.Now)}, 1
+	}
+	return results, additions, nil
+}
+
+// twins refuses a batch that names the same transaction twice: which of the
+// two is meant is not ours to guess.
+func twins(transactions []landfall.Transaction) error {
+	seen := make(map[string]bool, len(transactions))
+	for i, transaction := range transactions {
+		if seen[transaction.ID] {
+			return &RefusedError{
+				Index: i, Code: landfall.CodeDuplicateTransactions, Field: "transaction_id",
+				Detail: "An earlier transaction of this request has the same transaction_id.",
+			}
+		}
+		seen[transaction.ID] = true
+	}
+	return nil
+}
+
+// outside refuses a date that no open period holds.
+func outside(index int) error {
+	return &RefusedError{
+		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
+		Detail: "The transaction is not within the open statement period.",
+	}
+}
+
+// mostBalance, ten thousand million million, keeps every balance far from where
+// counting in 64 bits would go wrong; one amount adds a ten-thousandth at most.
+const mostBalance money.Amount = 1_000_000_000_000_000_000
+
+// beyond refuses a sum that the books could not hold.
+func beyond(index int) error {
+	return &RefusedError{
+		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
+		Detail: "The account's balance would become larger than can be kept.",
+	}
+}
+
+// explain appends to a transaction's note why its date is not the one sent.
+func explain(transaction landfall.Transaction) string {
+	explanation := fmt.Sprintf("Dated %s by the previous supplier; moved to %s to fall within the open statement period.",
+		transaction.OriginalOn, transaction.On)
+	if transaction.Note == "" {
+		return explanation
+	}
+	return transaction.Note + "\n" + explanation
+}
+
+// namedInNote is how many moved transactions the note names one by one; a
+// longer note would be read by nobody, and each transaction explains itself.
+const namedInNote = 50
+
+// movedNote is the one pinned note about all transactions a request moved.
+func movedNote(moved []landfall.Transaction, now time.Time) landfall.Note {
+	var body strings.Builder
+	body.WriteString("Imported transactions were moved into the open statement period:")
+	for i, transaction := range moved {
+		if i == namedInNote {
+			fmt.Fprintf(&body, "\nand %d more", len(moved)-i)
+			break
+		}
+		fmt.Fprintf(&body, "\n%s from %s to %s", transaction.ID, transaction.OriginalOn, transaction.On)
+	}
+	return landfall.Note{Body: body.String(), HasBody: true, CreatedAt: now.UTC().Truncate(time.Second), Pinned: true}
+}

@@ -1,0 +1,44 @@
+package operate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+)
+
+// MostFound is how many accounts a search gives at most: nobody reads more, and
+// whoever would has to say more.
+const MostFound = 50
+
+// fewestCharacters keeps a search from finding everything.
+const fewestCharacters = 2
+
+// Find looks for accounts of every supplier by what somebody typed: either
+// number, or a customer's name, e-mail address, phone number, postcode or supply
+// point, whole or as it begins.
+func (o *Operator) Find(ctx context.Context, words string) (landfall.Found, error) {
+	words = strings.TrimSpace(words)
+	if utf8.RuneCountInString(words) < fewestCharacters {
+		return landfall.Found{}, invalid("words", rules.CodeRequired,
+			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or a supply point.", fewestCharacters)
+	}
+	suppliers, err := o.Suppliers(ctx)
+	if err != nil {
+		return landfall.Found{}, err
+	}
+	var regions []string
+	for _, supplier := range suppliers {
+		if !slices.Contains(regions, supplier.Region) {
+			regions = append(regions, supplier.Region)
+		}
+	}
+	query := contract.SearchWords(words, regions)
+	query.Limit = MostFound
+	found, err := o.store.Find(ctx, query)
+	return found, storeFault("account.find", err)
+}

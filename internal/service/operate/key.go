@@ -1,0 +1,130 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/service/auth"
+)
+
+// KeyRequest says what key to make.
+type KeyRequest struct {
+	Organisation string
+	Role         landfall.Role
+	Life         time.Duration // 0: the key does not expire
+}
+
+// CreateKey makes an API key. Its text is shown once: only a hash is kept.
+func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.APIKey, auth.Secret, error) {
+	if request.Role != landfall.Importer && request.Role != landfall.Viewer {
+		return landfall.APIKey{}, auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
+			"Role %q is not known; use importer (reads and writes) or viewer (reads).", string(request.Role))
+	}
+	if request.Life < 0 {
+		return landfall.APIKey{}, auth.Secret{}, invalid("expires", rules.CodeOutOfRange,
+			"A key cannot expire in the past; leave the expiry out for a key that stays.")
+	}
+	key, text := auth.NewKey(request.Organisation, request.Role, o.end(request.Life))
+	err := o.change(ctx, "key.create", key.ID, func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Organisation(ctx, request.Organisation); err != nil {
+			return "", organisationFault(ctx, tx, request.Organisation, err)
+		}
+		return describe(key), tx.CreateKey(ctx, key)
+	})
+	if err != nil {
+		return landfall.APIKey{}, auth.Secret{}, err
+	}
+	return key, text, nil
+}
+
+// Keys gives the keys of an organisation, or of all with "", oldest first.
+func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.APIKey, error) {
+	var keys []landfall.APIKey
+	err := o.view(ctx, "key.list", func(view landfall.View) error {
+		if organisation != "" {
+			if _, err := view.Organisation(ctx, organisation); err != nil {
+				return organisationFault(ctx, view, organisation, err)
+			}
+		}
+		var err error
+		keys, err = view.Keys(ctx, organisation)
+		return err
+	})
+	return keys, err
+}
+
+// RevokeKey ends a key and every token that came from it, for good.
+func (o *Operator) RevokeKey(ctx context.Context, id string) error {
+	return o.change(ctx, "key.revoke", id, func(tx landfall.Tx) (string, error) {
+		return "", because(tx.RevokeKey(ctx, id), landfall.ErrNotFound, noKey(id))
+	})
+}
+
+// RotateKey makes a new key for the same organisation and role, living as long
+// as the old one was meant to, and lets the old one go on for an overlap, so
+// that its users can change over without a failed request.
+func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Duration) (landfall.APIKey, auth.Secret, error) {
+	if overlap < 0 {
+		return landfall.APIKey{}, auth.Secret{}, invalid("overlap", rules.CodeOutOfRange,
+			"The overlap cannot be negative; 0 ends the old key at once.")
+	}
+	var key landfall.APIKey
+	var text auth.Secret
+	err := o.change(ctx, "key.rotate", id, func(tx landfall.Tx) (string, error) {
+		old, err := tx.Key(ctx, id)
+		now := o.clock() // after the key was waited for: another rotation may have ended it
+		if err != nil {
+			return "", because(err, landfall.ErrNotFound, noKey(id))
+		}
+		if !old.RevokedAt.IsZero() || !old.ExpiresAt.IsZero() && !now.Before(old.ExpiresAt) {
+			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+				"Key %s is revoked or has expired. Make a new one with: key create %q", id, old.Organisation))
+		}
+		var life time.Duration
+		if !old.ExpiresAt.IsZero() {
+			life = old.ExpiresAt.Sub(old.CreatedAt)
+		}
+		key, text = auth.NewKey(old.Organisation, old.Role, o.end(life))
+		if err := tx.CreateKey(ctx, key); err != nil {
+			return "", err
+		}
+		// An old key that ends sooner by itself keeps its own end.
+		if end := now.Add(overlap); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+			if err := tx.ExpireKey(ctx, id, end); err != nil {
+				return "", err
+			}
+		}
+		created := o.entry("key.create", key.ID, describe(key)+", in place of "+id)
+		return fmt.Sprintf("replaced by %s, overlap %s", key.ID, overlap), tx.AppendAudit(ctx, created)
+	})
+	if err != nil {
+		return landfall.APIKey{}, auth.Secret{}, err
+	}
+	return key, text, nil
+}
+
+// end gives when a key made now ends; no life means no end.
+func (o *Operator) end(life time.Duration) time.Time {
+	if life == 0 {
+		return time.Time{}
+	}
+	return o.clock().Add(life).UTC()
+}
+
+// noKey offers no similar name: keys have random ones, and a guess could be the
+// key of another organisation.
+func noKey(id string) *landfall.Error {
+	return absent(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
+}
+
+// describe tells about a key in one line for the audit, without its secret.
+func describe(key landfall.APIKey) string {
+	ends := "never"
+	if !key.ExpiresAt.IsZero() {
+		ends = key.ExpiresAt.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("organisation=%q, role=%s, expires=%s", key.Organisation, key.Role, ends)
+}

@@ -1,0 +1,143 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/service/auth"
+)
+
+// invitationLife is how long a link to choose a password is good.
+const invitationLife = 72 * time.Hour
+
+// longestLogin is how long the name of an operator may be.
+const longestLogin = 32
+
+// CreateOperator lets somebody sign in to the console, and gives the secret of
+// the link by which he chooses his password. It is shown once.
+func (o *Operator) CreateOperator(ctx context.Context, name string, role landfall.OperatorRole) (auth.Secret, error) {
+	if err := checkLogin(name); err != nil {
+		return auth.Secret{}, err
+	}
+	if !slices.Contains(landfall.OperatorRoles, role) {
+		return auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
+			"Role %q is not known; use operator (reads and acts) or support (reads).", string(role))
+	}
+	secret, hash := auth.NewInvitation()
+	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC()}
+	err := o.change(ctx, "operator.create", name, func(tx landfall.Tx) (string, error) {
+		return "role=" + string(role), because(tx.CreateOperator(ctx, made), landfall.ErrExists,
+			taken("There is already an operator %q. Give a new link with: operator reset %s", name, name))
+	})
+	return secret, err
+}
+
+// checkLogin refuses a name that could be mistaken for another.
+func checkLogin(name string) error {
+	if err := checkLine("name", "The operator's name", name, longestLogin); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789.-_@", r)
+	}) {
+		return invalid("name", rules.CodeInvalidCharacters, "An operator's name has lower-case letters, digits, '.', '-', '_' or '@'.")
+	}
+	return nil
+}
+
+// Operators gives everybody who may sign in to the console, by name.
+func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator, err error) {
+	err = o.view(ctx, "operator.list", func(view landfall.View) (err error) {
+		operators, err = view.Operators(ctx)
+		return err
+	})
+	return operators, err
+}
+
+// DisableOperator shuts somebody out at once: all his sessions are over.
+func (o *Operator) DisableOperator(ctx context.Context, name string) error {
+	return o.alterOperator(ctx, "operator.disable", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
+		// A link that was not used yet ends too. Whoever holds it must not come in
+		// with it when the operator is let in again.
+		operator.Disabled = true
+		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
+		ended, err := tx.EndSessions(ctx, name, "")
+		return fmt.Sprintf("%d sessions ended", ended), err
+	})
+}
+
+// EnableOperator lets somebody in again who was shut out.
+func (o *Operator) EnableOperator(ctx context.Context, name string) error {
+	return o.alterOperator(ctx, "operator.enable", name, func(_ landfall.Tx, operator *landfall.Operator) (string, error) {
+		operator.Disabled = false
+		return "", nil
+	})
+}
+
+// ResetOperator forgets the password and the second factor of somebody who has
+// lost them, and gives the secret of a new link.
+func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret, error) {
+	secret, hash := auth.NewInvitation()
+	err := o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
+		if operator.Disabled {
+			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+				"Operator %q is disabled. Let him in first with: operator enable %s", name, name))
+		}
+		operator.Password, operator.Second, operator.SecondUsed = "", "", 0
+		operator.Invitation, operator.InvitationEndsAt = hash, o.clock().Add(invitationLife).UTC()
+		ended, err := tx.EndSessions(ctx, name, "")
+		return fmt.Sprintf("%d sessions ended", ended), err
+	})
+	return secret, err
+}
+
+// alterOperator changes one that exists.
+func (o *Operator) alterOperator(ctx context.Context, action, name string, how func(landfall.Tx, *landfall.Operator) (string, error)) error {
+	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
+		operator, err := tx.Operator(ctx, name)
+		if err != nil {
+			return "", operatorFault(ctx, tx, name, err)
+		}
+		detail, err := how(tx, &operator)
+		if err != nil {
+			return "", err
+		}
+		return detail, tx.SaveOperator(ctx, operator)
+	})
+}
+
+// Sessions gives who is signed in, those seen last first.
+func (o *Operator) Sessions(ctx context.Context, idle time.Duration) (sessions []landfall.Session, err error) {
+	err = o.view(ctx, "session.list", func(view landfall.View) (err error) {
+		sessions, err = view.Sessions(ctx, "", idle)
+		return err
+	})
+	return sessions, err
+}
+
+// EndSession signs a browser out.
+func (o *Operator) EndSession(ctx context.Context, id string) error {
+	return o.change(ctx, "session.end", id, func(tx landfall.Tx) (string, error) {
+		return "", because(tx.EndSession(ctx, id), landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no session %q; it may be over.", id))
+	})
+}
+
+// operatorFault turns an absent operator into a sentence with the name that was
+// probably meant. Only operators ask, who may see each other's names.
+func operatorFault(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	operators, err := view.Operators(ctx)
+	if err != nil {
+		return err
+	}
+	known := names(operators, func(o landfall.Operator) string { return o.Name })
+	return absent(landfall.CodeNotFound, "There is no operator %q. %s", name, hint(name, known, "operator list"))
+}

@@ -1,0 +1,244 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+	"landfall/internal/api/rules"
+)
+
+// mayMail refuses to promise mails that nobody sends: customers would be left
+// waiting, and the operator would not know. Who sends is known by the setting
+// of this command, or by a server that noted in the database that it does.
+func (o *Operator) mayMail(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
+	if before || !supplier.SendCustomerEmails || o.mails {
+		return nil
+	}
+	until, err := view.MailSentUntil(ctx)
+	if err != nil || until.After(o.clock()) {
+		return err
+	}
+	return landfall.Refuse(landfall.CodeValidationFailed,
+		"No server of this database sends e-mails. Give them the setting smtp-server and start one, "+
+			"or give this command their settings (LANDFALL_SMTP_SERVER, LANDFALL_MAIL_FROM); then switch it on.")
+}
+
+// mailPage is how many mails are read or changed in one transaction.
+const mailPage = 200
+
+// Mails hands over mails one by one, the oldest first.
+func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each func(landfall.MailRecord) error) error {
+	if query.Supplier != "" {
+		if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
+			return err
+		}
+	}
+	if query.State != "" && !slices.Contains(landfall.MailStates, query.State) {
+		return invalid("state", rules.CodeInvalidChoice, "State %q is not known; use one of %s.", string(query.State), join(landfall.MailStates))
+	}
+	// A page is read before it is handed over: whoever takes his time with each mail
+	// holds no snapshot meanwhile.
+	left := query.Limit
+	for query.Limit = mailPage; left > 0; {
+		var page []landfall.MailRecord
+		query.Limit = min(mailPage, left)
+		err := o.view(ctx, "mail.list", func(view landfall.View) (err error) {
+			page, err = view.Mails(ctx, query)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, mail := range page {
+			if err := each(mail); err != nil {
+				return err
+			}
+			query.After = mail.ID
+		}
+		if left -= len(page); len(page) < query.Limit {
+			return nil
+		}
+	}
+	return nil
+}
+
+// ShowMail gives one mail by its number or by the Message-ID of its message,
+// which is what a bounce brings back.
+func (o *Operator) ShowMail(ctx context.Context, name string) (landfall.MailRecord, error) {
+	var found landfall.MailRecord
+	err := o.view(ctx, "mail.show", func(view landfall.View) (err error) {
+		found, err = findMail(ctx, view, name)
+		return err
+	})
+	return found, err
+}
+
+// findMail understands 17 and <17.a-7k3m9q2b@example.com>.
+func findMail(ctx context.Context, view landfall.MailReader, name string) (landfall.MailRecord, error) {
+	local, _, _ := strings.Cut(strings.Trim(strings.TrimSpace(name), "<>"), "@")
+	digits, account, named := strings.Cut(local, ".")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || id <= 0 {
+		return landfall.MailRecord{}, invalid("mail", rules.CodeInvalidType,
+			"A mail is named by its number, as mail list shows it, or by the Message-ID of its message.")
+	}
+	found, err := view.Mail(ctx, id)
+	// The same number may be another mail in another database. A Message-ID that came
+	// back names the account too, which tells the two apart.
+	if err == nil && named && !strings.EqualFold(account, found.AccountNumber) {
+		err = landfall.ErrNotFound
+	}
+	return found, because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no mail %q. See them with: mail list", name))
+}
+
+// decision is what an operator may do with a mail.
+type decision struct {
+	action string
+	state  landfall.MailState
+	from   []landfall.MailState
+	not    string // why not, for every other state
+}
+
+// The three decisions. None leads from sent to queued: only a mail of which
+// somebody says that it came back may go out again.
+var (
+	retrying = decision{"mail.retry", landfall.MailQueued,
+		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused, landfall.MailWithdrawn, landfall.MailBounced},
+		"it was sent, and no account is written to twice; if it came back, say so first: mail bounced"}
+	withdrawing = decision{"mail.withdraw", landfall.MailWithdrawn,
+		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused},
+		"only a mail that waits or was refused can be withdrawn"}
+	bouncing = decision{"mail.bounced", landfall.MailBounced,
+		[]landfall.MailState{landfall.MailSent, landfall.MailBounced},
+		"only a mail that was sent can come back"}
+)
+
+// RetryMail lets a mail be tried again, at once and with all attempts.
+func (o *Operator) RetryMail(ctx context.Context, name string) (landfall.MailRecord, error) {
+	return o.decide(ctx, retrying, name, "")
+}
+
+// WithdrawMail keeps a mail from being sent.
+func (o *Operator) WithdrawMail(ctx context.Context, name, reason string) (landfall.MailRecord, error) {
+	return o.decide(ctx, withdrawing, name, reason)
+}
+
+// BouncedMail notes that a mail came back.
+func (o *Operator) BouncedMail(ctx context.Context, name, reason string) (landfall.MailRecord, error) {
+	return o.decide(ctx, bouncing, name, reason)
+}
+
+// decide changes one mail, or says why not.
+func (o *Operator) decide(ctx context.Context, wanted decision, name, reason string) (landfall.MailRecord, error) {
+	if err := checkReason(reason); err != nil {
+		return landfall.MailRecord{}, err
+	}
+	found, err := o.ShowMail(ctx, name)
+	if err != nil {
+		return found, err
+	}
+	err = o.change(ctx, wanted.action, subject(found.Key), func(tx landfall.Tx) (string, error) {
+		// It is read again where it is held: since it was found a sender may have
+		// taken it.
+		if found, err = tx.Mail(ctx, found.ID); err != nil {
+			return "", err
+		}
+		if !slices.Contains(wanted.from, found.State) {
+			not := wanted.not
+			if found.State == landfall.MailSending {
+				not = "it is being sent right now; look again in a few minutes"
+			}
+			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Mail %d is %s: %s.", found.ID, found.State, not))
+		}
+		if wanted.state == landfall.MailQueued && found.AccountNumber == "" {
+			return "", landfall.Refuse(landfall.CodeValidationFailed,
+				fmt.Sprintf("The account of mail %d was undone, so there is nothing to tell.", found.ID))
+		}
+		if wanted.state == landfall.MailQueued && found.Gone {
+			return "", landfall.Refuse(landfall.CodeValidationFailed,
+				fmt.Sprintf("It is not known any more whom mail %d is for: that was purged or erased.", found.ID))
+		}
+		if err := tx.DecideMail(ctx, found.ID, wanted.state, reason); err != nil {
+			return "", err
+		}
+		detail := fmt.Sprintf("mail %d, was %s", found.ID, found.State)
+		if reason != "" {
+			detail += ": " + reason
+		}
+		found.State = wanted.state
+		return detail, nil
+	})
+	return found, err
+}
+
+// RetryMails lets every refused or bounced mail of a supplier be tried again,
+// and says how many there were.
+func (o *Operator) RetryMails(ctx context.Context, supplier string, state landfall.MailState) (int, error) {
+	if state != landfall.MailRefused && state != landfall.MailBounced && state != landfall.MailWithdrawn {
+		return 0, invalid("state", rules.CodeInvalidChoice, "Mails that were refused, withdrawn or bounced can be tried again, not those that are %s.", string(state))
+	}
+	return o.decideAll(ctx, retrying, supplier, state, "")
+}
+
+// WithdrawMails keeps every mail of a supplier that waits from being sent.
+func (o *Operator) WithdrawMails(ctx context.Context, supplier, reason string) (int, error) {
+	return o.decideAll(ctx, withdrawing, supplier, landfall.MailQueued, reason)
+}
+
+// decideAll changes all mails of a supplier in a state, a page in a transaction.
+// It can be repeated when it was interrupted.
+func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier string, state landfall.MailState, reason string) (int, error) {
+	if err := checkReason(reason); err != nil {
+		return 0, err
+	}
+	if _, err := o.ShowSupplier(ctx, supplier); err != nil {
+		return 0, err
+	}
+	noMore := errors.New("all were seen")
+	for count, after := 0, int64(0); ; {
+		done, last := 0, int64(0)
+		err := o.change(ctx, wanted.action, supplier, func(tx landfall.Tx) (string, error) {
+			// A transaction may be run again from its beginning, and counts anew
+			// then.
+			done, last = 0, 0
+			page, err := tx.Mails(ctx, landfall.MailQuery{Supplier: supplier, State: state, After: after, Limit: mailPage})
+			if err != nil {
+				return "", err
+			}
+			if len(page) == 0 {
+				return "", noMore // and nothing for the audit
+			}
+			for _, mail := range page {
+				last = mail.ID
+				// It may be in somebody's hands by now, or gone with its account.
+				found, err := tx.Mail(ctx, mail.ID)
+				if errors.Is(err, landfall.ErrNotFound) ||
+					err == nil && (found.State != state || found.AccountNumber == "" || found.Gone && wanted.state == landfall.MailQueued) {
+					continue
+				}
+				if err == nil {
+					err = tx.DecideMail(ctx, mail.ID, wanted.state, reason)
+				}
+				if err != nil {
+					return "", err
+				}
+				done++
+			}
+			return fmt.Sprintf("%d mails, were %s", done, state), nil
+		})
+		if errors.Is(err, noMore) {
+			return count, nil
+		}
+		if err != nil {
+			return count, err
+		}
+		// The next page begins behind the last mail that was looked at, changed or
+		// not: those that stay in their state would come again for ever.
+		count, after = count+done, last
+	}
+}

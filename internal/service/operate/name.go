@@ -1,0 +1,40 @@
+package operate
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"landfall/internal/api/rules"
+	"landfall/internal/lib/spelling"
+)
+
+// The longest texts an operator may give.
+const (
+	longestName   = 128
+	longestReason = 500
+	longestRoot   = 1024
+)
+
+// checkLine refuses a text that people could not see, tell apart or type
+// again: blank, over long, with blanks around it or with invisible characters.
+func checkLine(attr, what, text string, longest int) error {
+	count := utf8.RuneCountInString(text)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return invalid(attr, rules.CodeBlank, "%s must not be blank.", what)
+	case count > longest:
+		return invalid(attr, rules.CodeMaxLength, "%s has %d characters; at most %d are allowed.", what, count, longest)
+	case strings.TrimSpace(text) != text:
+		return invalid(attr, rules.CodeInvalidCharacters, "%s must not begin or end with a blank.", what)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return invalid(attr, rules.CodeInvalidCharacters, "%s must not contain control or invisible characters.", what)
+	}
+	return nil
+}
+
+// hint says which of the known words somebody may have meant, and which command
+// lists them all.
+func hint(word string, known []string, listing string) string {
+	return strings.TrimSpace(spelling.Hint(word, known) + " See them all with: " + listing)
+}

@@ -1,0 +1,180 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// SupplierStand is how the move of one supplier stands, for one look.
+type SupplierStand struct { //nolint:recvcheck // it is copied where it is only read
+	landfall.Supplier
+	Staged, Failed, Refused, Skipped, InProgress, Imported int64
+	// Money is what was claimed and what was created, by currency.
+	Money []MoneyStand
+	// Run is the live one, or the last one there was; nil when there was none.
+	Run    *landfall.Run
+	Still  time.Duration     // the run has finished nothing for so long; 0 while it moves
+	Signed *landfall.SignOff // the last one; nil when there is none
+}
+
+// All is how many accounts are known.
+func (s SupplierStand) All() int64 {
+	return s.Staged + s.Failed + s.Refused + s.Skipped + s.InProgress + s.Imported
+}
+
+// MoneyStand is the balances of one currency.
+type MoneyStand struct {
+	Currency string
+	Claimed  *money.Total // nil: nobody said
+	Sent     money.Total
+	Created  money.Total
+}
+
+// Overview is how everything stands at one moment.
+type Overview struct {
+	At        time.Time
+	Suppliers []SupplierStand
+}
+
+// Overview gives how every supplier stands, from sums that are kept as they
+// change: it takes no longer with more accounts.
+func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
+	err = o.view(ctx, "overview", func(view landfall.View) error {
+		suppliers, err := view.Suppliers(ctx)
+		if err != nil {
+			return err
+		}
+		stands, err := standsOf(ctx, view, suppliers)
+		all = Overview{At: o.clock().UTC(), Suppliers: stands}
+		return err
+	})
+	return all, err
+}
+
+// Stand gives how one supplier stands.
+func (o *Operator) Stand(ctx context.Context, code string) (stand SupplierStand, err error) {
+	err = o.view(ctx, "supplier.stand", func(view landfall.View) error {
+		supplier, err := view.Supplier(ctx, code)
+		if err != nil {
+			return supplierFault(ctx, view, code, err)
+		}
+		stands, err := standsOf(ctx, view, []landfall.Supplier{supplier})
+		if err == nil {
+			stand = stands[0]
+		}
+		return err
+	})
+	return stand, err
+}
+
+// standsOf puts a line for each supplier together from a few questions about all
+// of them: one question each would grow with every supplier there is.
+func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierStand, error) {
+	busy, err := view.InProgress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := lastRuns(ctx, view, suppliers)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := lastSigned(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	stands := make([]SupplierStand, len(suppliers))
+	for i, supplier := range suppliers {
+		stand := &stands[i]
+		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], last[supplier.Code], signed[supplier.Code]
+		if err := stand.count(ctx, view); err != nil {
+			return nil, err
+		}
+		if run := stand.Run; run != nil && run.State == landfall.RunRunning {
+			samples, err := view.RunSamples(ctx, run.ID, run.ReadAt.Add(-stillSpan))
+			if err != nil {
+				return nil, err
+			}
+			stand.Still = run.StillFor(samples)
+		}
+	}
+	return stands, nil
+}
+
+// stillSpan is how far back is looked for the last thing that a run finished.
+const stillSpan = 15 * time.Minute
+
+// lastRuns gives the newest run of each of some suppliers, which is the live one
+// where there is one: while it lives none comes after it.
+func lastRuns(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) (map[string]*landfall.Run, error) {
+	var runs []landfall.Run
+	var err error
+	// The page of one supplier must not be slower for how many others there are.
+	if len(suppliers) == 1 {
+		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: suppliers[0].Code, Limit: 1})
+	} else {
+		runs, err = view.LastRuns(ctx)
+	}
+	last := make(map[string]*landfall.Run, len(runs))
+	for i := range runs {
+		last[runs[i].Plan.Supplier] = &runs[i]
+	}
+	return last, err
+}
+
+// lastSigned gives the newest sign-off of every supplier.
+func lastSigned(ctx context.Context, view landfall.ReconciliationReader) (map[string]*landfall.SignOff, error) {
+	all, err := view.SignOffs(ctx, "")
+	signed := map[string]*landfall.SignOff{}
+	for i := range all {
+		if signed[all[i].Supplier] == nil { // the newest come first
+			signed[all[i].Supplier] = &all[i]
+		}
+	}
+	return signed, err
+}
+
+// count fills in the figures of a supplier.
+func (s *SupplierStand) count(ctx context.Context, view landfall.View) error {
+	tallies, err := view.Tallies(ctx, s.Code)
+	if err != nil {
+		return err
+	}
+	var totals *landfall.ControlTotals
+	if newest, err := view.ControlTotals(ctx, s.Code); err == nil {
+		totals = &newest
+	} else if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	found := landfall.Reconcile(s.Code, &tallies, totals)
+	of := func(standing landfall.Standing) (accounts int64) {
+		for _, sums := range tallies.Sums[standing] {
+			accounts += sums[landfall.AtAccounts].Count()
+		}
+		return accounts
+	}
+	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StandsPending), of(landfall.StandsFailed), tallies.Refused, of(landfall.StandsCreated)
+	s.Skipped = of(landfall.StandsSkipped) + of(landfall.StandsUnstaged)
+	// Accounts being created are still counted where they come from.
+	s.InProgress = min(s.InProgress, s.Staged+s.Failed)
+	if s.Staged -= s.InProgress; s.Staged < 0 {
+		s.Failed, s.Staged = s.Failed+s.Staged, 0
+	}
+	for _, row := range found.Rows {
+		if row.Measure.Kind != landfall.MeasuresBalances {
+			continue
+		}
+		stand := MoneyStand{Currency: row.Measure.Currency, Claimed: row.Claimed.Amount}
+		if row.Staged.Amount != nil {
+			stand.Sent = *row.Staged.Amount
+		}
+		if row.Created.Amount != nil {
+			stand.Created = *row.Created.Amount
+		}
+		s.Money = append(s.Money, stand)
+	}
+	return nil
+}

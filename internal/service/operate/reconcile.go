@@ -1,0 +1,203 @@
+package operate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+)
+
+// Reconcile compares what a supplier's source claims with what is there.
+func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconciliation, error) {
+	var found landfall.Reconciliation
+	err := o.view(ctx, "reconcile", func(view landfall.View) (err error) {
+		found, err = landfall.ReconcileIn(ctx, view, code)
+		return supplierFault(ctx, view, code, err)
+	})
+	return found, err
+}
+
+// Behind streams the accounts behind a figure, which must be one there is.
+func (o *Operator) Behind(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Behind, error], error) {
+	return o.BehindFrom(ctx, code, measure, reason, nil)
+}
+
+// BehindFrom is Behind from some account on.
+func (o *Operator) BehindFrom(
+	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
+) (iter.Seq2[landfall.Behind, error], error) {
+	// A stream that begins can refuse nothing any more, so what is asked for is
+	// compared with the rows there are before it does.
+	found, err := o.Reconcile(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	row, err := rowOf(&found, measure)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(landfall.Reasons, landfall.Reason(reason)) {
+		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. It is one of: pending, failed, skipped, other_figures.", reason)
+	}
+	rows := o.store.Behind(ctx, landfall.BehindQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
+	return told("reconcile", rows), nil
+}
+
+// rowOf finds the row that an operator names.
+func rowOf(found *landfall.Reconciliation, name string) (landfall.ReconciliationRow, error) {
+	if measure, known := landfall.ParseMeasure(name); known {
+		if row, there := found.Row(measure); there {
+			return row, nil
+		}
+	}
+	known := make([]string, len(found.Rows))
+	for i, row := range found.Rows {
+		known[i] = row.Measure.String()
+	}
+	return landfall.ReconciliationRow{}, invalid("measure", rules.CodeInvalidChoice, "There is no measure %q. It is one of: %s.",
+		name, strings.Join(known, ", "))
+}
+
+// SignOffs lists what was signed of a supplier, or of all with "".
+func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
+	var found []landfall.SignOff
+	err := o.view(ctx, "reconcile reports", func(view landfall.View) (err error) {
+		if code != "" {
+			if _, err := view.Supplier(ctx, code); err != nil {
+				return supplierFault(ctx, view, code, err)
+			}
+		}
+		found, err = view.SignOffs(ctx, code)
+		return err
+	})
+	return found, err
+}
+
+// ShowSignOff gives a sealed reconciliation as it was sealed.
+func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff, error) {
+	var found landfall.SignOff
+	err := o.view(ctx, "reconcile show", func(view landfall.View) (err error) {
+		found, err = view.SignOff(ctx, id)
+		return because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound,
+			"There is no signed reconciliation %d. See them all with: reconcile reports", id))
+	})
+	return found, err
+}
+
+// SignOff seals a reconciliation. Everything is counted anew from the ledgers
+// and the other rows first, and must be what was kept; whatever no account
+// explains needs a reason, by the name of its measure.
+func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]string) (landfall.SignOff, error) {
+	for measure, reason := range reasons {
+		if err := checkLine("reason", "The reason for "+measure, reason, longestReason); err != nil {
+			return landfall.SignOff{}, err
+		}
+	}
+	// Counting reads every row of the supplier and may take long, so it holds nobody
+	// up. That nothing moved meanwhile is checked below, where the supplier is held.
+	counted, err := o.countedAnew(ctx, code)
+	if err != nil {
+		return landfall.SignOff{}, err
+	}
+	var signed landfall.SignOff
+	err = o.change(ctx, "reconciliation.sign_off", code, func(tx landfall.Tx) (string, error) {
+		// Nobody sets other totals or signs at the same time.
+		if _, err := tx.Supplier(ctx, code); err != nil {
+			return "", supplierFault(ctx, tx, code, err)
+		}
+		found, err := landfall.ReconcileIn(ctx, tx, code)
+		if err != nil {
+			return "", err
+		}
+		if !slices.EqualFunc(found.Rows, counted.Rows, landfall.ReconciliationRow.Equal) {
+			return "", landfall.Refuse(landfall.CodeValidationFailed,
+				"The figures changed while they were being counted: accounts are being moved. "+
+					"Pause the supplier, or wait until nothing moves, and sign again.")
+		}
+		if err := signable(&found, reasons); err != nil {
+			return "", err
+		}
+		signed = landfall.SignOff{Supplier: code, SignedAt: found.At, Actor: o.actor}
+		sealed := contract.Signed{Reconciliation: found, Actor: o.actor, Reasons: reasons}
+		signed.Report = contract.SignedBody.Append(nil, sealed)
+		signed.ReportHash = sha256.Sum256(signed.Report)
+		if signed.Page, err = reportPage(sealed, signed.ReportHash); err != nil {
+			return "", err
+		}
+		signed.PageHash = sha256.Sum256(signed.Page)
+		if signed.ID, err = tx.KeepSignOff(ctx, signed); err != nil {
+			return "", err
+		}
+		// Both hashes stand in the audit as well, so that a report that is altered
+		// later contradicts it.
+		report, page := hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:])
+		return fmt.Sprintf("report %d: JSON sha256 %s, HTML sha256 %s", signed.ID, report, page),
+			tx.AppendEvent(ctx, landfall.Event{
+				Type: landfall.EventSignedOff, Key: landfall.Key{Supplier: code},
+				Details: map[string]string{"report": strconv.FormatInt(signed.ID, 10), "sha256": report},
+			})
+	})
+	return signed, err
+}
+
+// countedAnew reconciles from the rows themselves, and refuses when that is not
+// what was kept.
+func (o *Operator) countedAnew(ctx context.Context, code string) (counted landfall.Reconciliation, err error) {
+	err = o.view(ctx, "sign off", func(view landfall.View) error {
+		anew, err := view.Recount(ctx, code)
+		if err != nil {
+			return supplierFault(ctx, view, code, err)
+		}
+		kept, err := view.Tallies(ctx, code)
+		if err != nil {
+			return err
+		}
+		if wrong := kept.Differences(&anew); len(wrong) > 0 {
+			return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("What is kept of supplier %s is not what its rows come to: "+
+				"%s (%d differences). Nothing can be signed; 'landfall verify' says more.", code, wrong[0], len(wrong)))
+		}
+		totals, err := view.ControlTotals(ctx, code)
+		if errors.Is(err, landfall.ErrNotFound) {
+			return landfall.Refuse(landfall.CodeNoControlTotals, fmt.Sprintf(
+				"Nothing can be signed: nobody has said what the source of supplier %s has. Set its control totals first.", code))
+		}
+		counted = landfall.Reconcile(code, &anew, &totals)
+		return err
+	})
+	return counted, err
+}
+
+// signable refuses while something is unexplained without a reason, or a reason
+// is given where none is needed.
+func signable(found *landfall.Reconciliation, reasons map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		row, err := rowOf(found, name)
+		if err != nil {
+			return err
+		}
+		if row.Unexplained().Zero() {
+			return invalid("reason", rules.CodeInvalidChoice, "Nothing of %s is unexplained, so it needs no reason.", name)
+		}
+	}
+	var open []string
+	for _, row := range found.Rows {
+		if !row.Unexplained().Zero() && reasons[row.Measure.String()] == "" {
+			open = append(open, row.Measure.String())
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Not everything is explained: %s. Give a reason for each, as in "+
+		"--reason %s=\"closed before the migration\", or find out what is missing.", strings.Join(open, ", "), open[0]))
+}

@@ -1,0 +1,182 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/rules"
+)
+
+// StartRun lets the service create a supplier's staged accounts by itself, in
+// nobody's name but the operator's.
+func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfall.Run, error) {
+	if err := checkPlan(plan); err != nil {
+		return landfall.Run{}, err
+	}
+	var run landfall.Run
+	err := o.change(ctx, "run.start", plan.Supplier, func(tx landfall.Tx) (string, error) {
+		supplier, err := tx.Supplier(ctx, plan.Supplier)
+		if err != nil {
+			return "", supplierFault(ctx, tx, plan.Supplier, err)
+		}
+		if supplier.Status != landfall.Ongoing {
+			return "", landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", plan.Supplier, supplier.Status))
+		}
+		if _, err := tx.Team(ctx, plan.Team); err != nil {
+			return "", because(err, landfall.ErrNotFound, invalid("team", landfall.CodeTeamUnknown, "There is no operations team %q.", plan.Team))
+		}
+		run, err = tx.CreateRun(ctx, landfall.Run{Plan: plan})
+		switch {
+		case errors.Is(err, landfall.ErrExists):
+			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
+		// Refused after it was made, which takes the run back together with its
+		// transaction.
+		case err == nil && run.Over():
+			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has passed already.")
+		}
+		return describeRun(run), err
+	})
+	return run, err
+}
+
+// checkPlan refuses what no run could be.
+func checkPlan(plan landfall.RunPlan) error {
+	switch {
+	case !slices.Contains(landfall.RunSelections, plan.Select):
+		return invalid("select", rules.CodeInvalidChoice, "Selection %q is not known; use one of %s.", string(plan.Select), join(landfall.RunSelections))
+	case plan.Sample < 0 || plan.Sample == 1 || plan.Sample > highestQuota:
+		return invalid("sample", rules.CodeOutOfRange, "A sample is every second account at least: 2 to %d, or 0 for all.", highestQuota)
+	case plan.Limit < 0:
+		return invalid("limit", rules.CodeOutOfRange, "The limit is 1 or more, or 0 for none.")
+	case plan.AtOnce < 0 || plan.AtOnce > 10_000:
+		return invalid("at_once", rules.CodeOutOfRange, "Accounts created at once are 1 to 10000, or 0 to leave it to the service.")
+	case !plan.NotAfter.IsZero() && !plan.NotAfter.After(plan.NotBefore):
+		return invalid("not_after", rules.CodeOutOfRange, "The window ends before it begins.")
+	}
+	return nil
+}
+
+// describeRun is what the audit keeps of a run's plan: all that decides which
+// accounts are touched.
+func describeRun(run landfall.Run) string {
+	plan := run.Plan
+	return fmt.Sprintf("run %s, team=%q, select=%s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.Select, plan.DryRun, plan.Sample, plan.Limit)
+}
+
+// PauseRun stops a run for now. What is being created is finished first.
+func (o *Operator) PauseRun(ctx context.Context, id string) (landfall.Run, error) {
+	return o.changeRun(ctx, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
+		run.Pause(landfall.PauseAsked)
+		return nil
+	})
+}
+
+// ResumeRun lets a paused run go on, from now on in the operator's name. A
+// window that is over is open again: somebody has looked at it.
+func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, error) {
+	return o.changeRun(ctx, "run.resume", id, func(tx landfall.Tx, run *landfall.Run) error {
+		supplier, err := tx.Supplier(ctx, run.Plan.Supplier)
+		if err != nil {
+			return err
+		}
+		if supplier.Status != landfall.Ongoing {
+			return landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
+		}
+		if run.Over() {
+			run.Plan.NotAfter = time.Time{}
+		}
+		// With the key it was started with it would stop again, if that is what
+		// stopped it: a run makes nothing in the name of a key that was revoked.
+		run.ActsFor = landfall.Author{}
+		run.Resume()
+		return nil
+	})
+}
+
+// CancelRun ends a run for good. What is being created is finished first.
+func (o *Operator) CancelRun(ctx context.Context, id string) (landfall.Run, error) {
+	return o.changeRun(ctx, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error {
+		run.Cancel = true
+		return nil
+	})
+}
+
+// changeRun changes a run that has not ended.
+func (o *Operator) changeRun(ctx context.Context, action, id string, how func(landfall.Tx, *landfall.Run) error) (run landfall.Run, err error) {
+	err = o.change(ctx, action, id, func(tx landfall.Tx) (string, error) {
+		if run, err = tx.Run(ctx, id); err != nil {
+			return "", because(err, landfall.ErrNotFound, noRun(id))
+		}
+		// A run that is being cancelled has ended to whoever wants to change it,
+		// though it still finishes what it has in hand: nothing brings it back.
+		if run.State.Ended() || run.Cancel {
+			return "", landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
+		}
+		if err := how(tx, &run); err != nil {
+			return "", err
+		}
+		return run.Plan.Supplier, tx.SaveRun(ctx, run)
+	})
+	return run, err
+}
+
+// noRun offers no similar name, since the names of runs are random.
+func noRun(id string) *landfall.Error {
+	return absent(landfall.CodeRunNotFound, "There is no run %q.", id)
+}
+
+// RunFacts is everything an operator sees about a run.
+type RunFacts struct {
+	landfall.Run
+	Undone  int // of what it created, taken back since
+	Samples []landfall.RunSample
+	Still   time.Duration            // it has finished nothing for so long; 0 while it moves
+	Failed  []landfall.FailedProcess // the first of those that failed
+}
+
+// runSpan is how far back the pace of a run is shown.
+const runSpan = 2 * time.Hour
+
+// ShowRun gives a run, its pace, and the first accounts that failed in it.
+func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts RunFacts, err error) {
+	err = o.view(ctx, "run.show", func(view landfall.View) (err error) {
+		if facts.Run, err = view.Run(ctx, id); err != nil {
+			return because(err, landfall.ErrNotFound, noRun(id))
+		}
+		if facts.Undone, err = view.UndoneInRun(ctx, id); err != nil {
+			return err
+		}
+		// One that has ended is shown with its last hours, and not with the empty
+		// ones since.
+		last := facts.ReadAt
+		if !facts.EndedAt.IsZero() {
+			last = facts.EndedAt
+		}
+		facts.Samples, err = view.RunSamples(ctx, id, last.Add(-runSpan))
+		facts.Still = facts.StillFor(facts.Samples)
+		return err
+	})
+	if err != nil || failures == 0 || facts.Tally.Failed == 0 {
+		return facts, err
+	}
+	for failed, err := range o.store.RunFailures(ctx, landfall.RunFailureQuery{Run: id, Limit: failures}) {
+		if err != nil {
+			return facts, storeFault("run.show", err)
+		}
+		facts.Failed = append(facts.Failed, failed)
+	}
+	return facts, nil
+}
+
+// Runs gives the newest runs of a supplier.
+func (o *Operator) Runs(ctx context.Context, code string, most int) (runs []landfall.Run, err error) {
+	err = o.view(ctx, "run.list", func(view landfall.View) (err error) {
+		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: code, Limit: most})
+		return err
+	})
+	return runs, err
+}

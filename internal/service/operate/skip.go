@@ -1,0 +1,79 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+)
+
+// Skip marks an account so that it is neither staged nor created any more; it
+// need not have been staged so far. A reason may be given; it is shown to everybody who
+// looks at the process and kept in the audit: no place for personal data.
+func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	if !contract.ValidExternalNumber(key.External) {
+		return invalid("external_account_number", rules.CodeInvalidCharacters, "No account can have this external account number: "+
+			"it has 1 to 128 characters, none of them a control character, and no blank at its ends.")
+	}
+	return o.change(ctx, "account.skip", subject(key), func(tx landfall.Tx) (string, error) {
+		state, err := tx.Skip(ctx, key, reason)
+		if errors.Is(err, landfall.ErrExists) {
+			return "", notSkippable(state)
+		}
+		if err != nil {
+			return "", processFault(ctx, tx, key, err)
+		}
+		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventSkipped, Key: key})
+	})
+}
+
+// Unskip takes the mark away, so that the account can be staged and created
+// again. A reason may be given for the audit.
+func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
+		process, err := tx.Process(ctx, key)
+		if err != nil {
+			return "", processFault(ctx, tx, key, err)
+		}
+		if !process.ErasedAt.IsZero() {
+			return "", landfall.Refuse(landfall.CodeErased, "What is personal of the account was erased; it stays marked for good.")
+		}
+		if err := tx.Unskip(ctx, key); err != nil {
+			return "", because(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
+				"The account is not marked as skipped, so there is no mark to take away."))
+		}
+		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventUnskipped, Key: key})
+	})
+}
+
+// checkReason lets a reason be left out, but not be a blank.
+func checkReason(reason string) error {
+	if reason == "" {
+		return nil
+	}
+	return checkLine("reason", "The reason", reason, longestReason)
+}
+
+// notSkippable says why a process in some state cannot be marked.
+func notSkippable(state landfall.ProcessState) *landfall.Error {
+	switch state {
+	case landfall.Imported:
+		return landfall.Refuse(landfall.CodeAlreadyImported,
+			"The account was imported already; it is too late to skip it.")
+	case landfall.Claimed:
+		return landfall.Refuse(landfall.CodeImportInProgress,
+			"The account is being created right now. Try again when that attempt has ended.")
+	}
+	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
+}
+
+// subject names a process in the audit.
+func subject(key landfall.Key) string { return key.Supplier + "/" + key.External }

@@ -1,0 +1,68 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/service/audit"
+)
+
+// Undo takes an account back: it is staged as if nobody had created it, and its
+// number is nobody's for good. The reason is kept in the audit and with the
+// number: no place for personal data. An account that cannot be taken back any
+// more is refused with what keeps it.
+func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (landfall.UndoOutcome, error) {
+	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+		return landfall.UndoOutcome{}, err
+	}
+	outcome, err := o.store.Undo(ctx, o.undoing(key, reason, ""))
+	if err == nil && outcome.Verdict == landfall.Undone {
+		audit.SealSoon(ctx, o.store)
+	}
+	switch {
+	case err != nil:
+		return landfall.UndoOutcome{}, storeFault("account.undo", err)
+	case outcome.Verdict == landfall.UndoKept:
+		return outcome, landfall.Refuse(string(outcome.Kept), keptBecause[outcome.Kept])
+	case outcome.Verdict == landfall.UndoNoAccount:
+		return outcome, o.nothingToUndo(ctx, key)
+	}
+	return outcome, nil
+}
+
+// undoing names who takes the account back with the order itself: the store writes
+// the audit entry in the transaction that removes the account.
+func (o *Operator) undoing(key landfall.Key, reason, run string) landfall.Undoing {
+	return landfall.Undoing{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
+}
+
+// keptBecause says to a person why an account is kept.
+var keptBecause = map[landfall.KeptReason]string{
+	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
+		"See it with: supplier show; change it with: supplier set --undo-window",
+	landfall.KeptHasPostings:   "The account is kept: something was added to it since it was created.",
+	landfall.KeptErased:        "The account is kept: what is personal of it was erased, so there is nothing that it could be staged from.",
+	landfall.KeptCustomersTold: "The account is kept: a mail about it was sent to its customers, or is being sent.",
+}
+
+// nothingToUndo says why there is no account to take back. Who did not hear the
+// answer to an undo learns here that it took place.
+func (o *Operator) nothingToUndo(ctx context.Context, key landfall.Key) error {
+	return o.view(ctx, "account.undo", func(view landfall.View) error {
+		if _, err := view.Process(ctx, key); err != nil {
+			return processFault(ctx, view, key, err)
+		}
+		before, err := view.UndoneAccounts(ctx, key)
+		if err != nil {
+			return err
+		}
+		detail := "The account was not created so far, so there is nothing to take back."
+		if last := len(before) - 1; last >= 0 {
+			detail = fmt.Sprintf("There is nothing to take back: the account %s was taken back at %s and not created again.",
+				before[last].Number, calendar.FormatInstant(before[last].UndoneAt))
+		}
+		return landfall.Refuse(landfall.CodeAccountNotFound, detail)
+	})
+}

@@ -1,0 +1,181 @@
+package operate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/service/operate"
+	"landfall/internal/test/pgtest"
+)
+
+// forgetful is a store whose answers to an undo get lost on the way.
+type forgetful struct {
+	landfall.Store
+	fates map[string]fate // by external account number
+
+	lock  sync.Mutex
+	asked map[string]int
+}
+
+// fate is how often nothing is heard of an account's undo, and whether the
+// first of these took place all the same.
+type fate struct {
+	lost int
+	done bool
+}
+
+// Undo takes an account back, and may not tell.
+func (f *forgetful) Undo(ctx context.Context, wanted landfall.Undoing) (landfall.UndoOutcome, error) {
+	external := wanted.Key.External
+	f.lock.Lock()
+	f.asked[external]++
+	asked := f.asked[external]
+	f.lock.Unlock()
+	switch fate := f.fates[external]; {
+	case asked > fate.lost:
+		return f.Store.Undo(ctx, wanted)
+	case !fate.done:
+		return landfall.UndoOutcome{}, landfall.ErrUnavailable
+	case asked == 1:
+		if _, err := f.Store.Undo(ctx, wanted); err != nil {
+			return landfall.UndoOutcome{}, err
+		}
+	}
+	return landfall.UndoOutcome{}, landfall.ErrUnknownOutcome
+}
+
+// posted adds a note to accounts, which keeps them.
+func (d office) posted(t *testing.T, externals ...string) {
+	t.Helper()
+	for _, external := range externals {
+		if _, err := d.store.Post(t.Context(), landfall.Posting{
+			Key: landfall.Key{Supplier: "S", External: external},
+			Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+				return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// takenBack counts the accounts of a run's supplier that were taken back, of
+// which number and event tell once; whatever the store holds must agree.
+func (d office) takenBack(t *testing.T, accounts int) (gone int) {
+	t.Helper()
+	for seen, err := range d.store.Inspect(t.Context()) {
+		if err != nil || seen.Finding != nil {
+			t.Errorf("%+v, %v", seen.Finding, err)
+		}
+	}
+	if err := d.store.View(t.Context(), func(view landfall.View) error {
+		told := map[string]int{}
+		events, err := view.EventsAfter(t.Context(), landfall.EventQuery{UpTo: 1 << 40, Suppliers: []string{"S"}, Limit: 10 * accounts})
+		for _, event := range events {
+			if event.Type == landfall.EventUndone {
+				told[event.Key.External]++
+			}
+		}
+		for number := range accounts {
+			external := fmt.Sprintf("%04d", number)
+			retired, failed := view.UndoneAccounts(t.Context(), landfall.Key{Supplier: "S", External: external})
+			if err = errors.Join(err, failed); len(retired) != told[external] || len(retired) > 1 {
+				t.Errorf("%s: %d numbers are retired, %d events tell of it", external, len(retired), told[external])
+			}
+			gone += len(retired)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return gone
+}
+
+// TestRunUndoAnswersLost takes a run back and does not hear of some accounts for
+// a while, and of others never. Each is counted once: an account that is gone
+// has not failed, whatever was heard of it.
+func TestRunUndoAnswersLost(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	each(t, func(t *testing.T, d office) {
+		t.Parallel()
+		const accounts, unheard = 60, 1 << 20
+		run := d.ranThrough(t, "S", accounts)
+		d.posted(t, "0005", "0006", "0041")
+		lossy := &forgetful{Store: d.store, asked: map[string]int{}, fates: map[string]fate{
+			"0001": {1, true}, "0002": {1, false}, "0020": {2, true}, "0033": {2, false}, "0005": {1, true}, "0041": {1, false},
+			"0010": {unheard, true}, "0011": {unheard, false}, "0012": {unheard, true}, "0006": {unheard, true},
+		}}
+		operator := operate.New(lossy, operate.Options{Actor: actor, Rules: ruleCodes})
+		undo, err := operator.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{})
+		if err != nil || undo.Created != accounts || undo.Undone != accounts-4 || undo.Kept[landfall.KeptHasPostings] != 2 || undo.Failed != 2 {
+			t.Errorf("got %+v, %v", undo, err)
+		}
+		if gone := d.takenBack(t, accounts); gone != accounts-4 {
+			t.Errorf("%d are gone", gone)
+		}
+		undo, err = d.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{})
+		if err != nil || undo.Undone != accounts-3 || undo.Left() != 3 || undo.Kept[landfall.KeptHasPostings] != 3 {
+			t.Errorf("repeated: %+v, %v", undo, err)
+		}
+		if gone := d.takenBack(t, accounts); gone != accounts-3 {
+			t.Errorf("%d are gone in the end", gone)
+		}
+	})
+}
+
+// TestRunUndoOverALyingNetwork takes a run back over a network that loses
+// requests and answers of PostgreSQL all the time, those to commits too.
+func TestRunUndoOverALyingNetwork(t *testing.T) {
+	t.Parallel()
+	const accounts = 120
+	server := pgtest.URL(t)
+	direct := opened(t, server)
+	run := direct.ranThrough(t, "S", accounts)
+	direct.posted(t, "0000", "0017", "0118")
+	proxy := pgtest.NewProxy(t, server)
+	lied := opened(t, proxy.URL)
+	random := rand.New(rand.NewPCG(7, 7))
+	proxy.LoseCommits(true)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for round := 0; ; round++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(50+random.IntN(300)) * time.Millisecond):
+				proxy.LoseCommits(round%4 == 0)
+				proxy.Lose(int64(1+random.IntN(12)), round%2 == 0)
+			}
+		}
+	}()
+	var undo operate.RunUndo
+	for attempt := 0; undo.Undone+undo.Left() != accounts || undo.Failed > 0; attempt++ {
+		if attempt == 20 {
+			t.Fatalf("the run is not taken back: %+v", undo)
+		}
+		var err error
+		if undo, err = lied.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{}); err != nil {
+			t.Logf("attempt %d: %v", attempt, err)
+		} else if undo.Undone+undo.Left() != accounts {
+			t.Errorf("it says that it is through: %+v", undo)
+		}
+	}
+	close(stop)
+	<-stopped
+	if proxy.Lost() == 0 {
+		t.Error("nothing was lost")
+	}
+	if undo.Undone != accounts-3 || undo.Kept[landfall.KeptHasPostings] != 3 {
+		t.Errorf("got %+v", undo)
+	}
+	if gone := direct.takenBack(t, accounts); gone != accounts-3 {
+		t.Errorf("%d are gone", gone)
+	}
+}

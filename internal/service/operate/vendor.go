@@ -1,0 +1,164 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/outbound/payvendor"
+)
+
+// SetVendor configures a payment vendor, or replaces the whole configuration
+// of the one with its code. The audit names the settings and not their values:
+// operators paste secrets into the wrong place.
+func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error {
+	if err := payvendor.Check(vendor, o.secrets...); err != nil {
+		return err
+	}
+	return o.change(ctx, "vendor.set", vendor.Code, func(tx landfall.Tx) (string, error) {
+		return describeVendor(vendor), tx.SaveVendor(ctx, vendor)
+	})
+}
+
+// RemoveVendor forgets a payment vendor. What it said about instructions that
+// are on accounts already stays there.
+func (o *Operator) RemoveVendor(ctx context.Context, code string) error {
+	return o.change(ctx, "vendor.remove", code, func(tx landfall.Tx) (string, error) {
+		return "", vendorFault(ctx, tx, code, tx.RemoveVendor(ctx, code))
+	})
+}
+
+// GrantVendor lets a supplier use a payment vendor. The first grant closes the
+// vendor to every supplier that has none.
+func (o *Operator) GrantVendor(ctx context.Context, code, supplier string) error {
+	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
+		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
+			return "", err
+		}
+		return "to " + supplier, tx.GrantVendor(ctx, code, supplier)
+	})
+}
+
+// RevokeVendor takes a grant of a payment vendor back.
+func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) error {
+	return o.change(ctx, "vendor.revoke", code, func(tx landfall.Tx) (string, error) {
+		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
+			return "", err
+		}
+		grants, err := tx.VendorGrants(ctx, code)
+		if err != nil {
+			return "", err
+		}
+		if grants.Everybody {
+			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
+				"Payment vendor %q is open to every supplier. Grant it to those who may use it, and it is closed to the others: vendor grant %s SUPPLIER", code, code))
+		}
+		return "from " + supplier, because(tx.UngrantVendor(ctx, code, supplier), landfall.ErrNotFound, absent(landfall.CodeNotFound,
+			"Payment vendor %q was not granted to import supplier %q, so there is nothing to take back.", code, supplier))
+	})
+}
+
+// OpenVendor lets every supplier use a payment vendor.
+func (o *Operator) OpenVendor(ctx context.Context, code string) error {
+	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
+		return "to every supplier", vendorFault(ctx, tx, code, tx.OpenVendor(ctx, code))
+	})
+}
+
+// vendorAndSupplier tells the two sides of a grant apart when one is missing.
+func vendorAndSupplier(ctx context.Context, view landfall.View, code, supplier string) error {
+	if _, err := view.Vendor(ctx, code); err != nil {
+		return vendorFault(ctx, view, code, err)
+	}
+	_, err := view.Supplier(ctx, supplier)
+	return supplierFault(ctx, view, supplier, err)
+}
+
+// VendorFacts is everything an operator sees about a payment vendor.
+type VendorFacts struct {
+	landfall.Vendor
+	Grants landfall.VendorGrants
+}
+
+// Vendors gives all payment vendors, by code, and who may use them.
+func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
+	var facts []VendorFacts
+	err := o.view(ctx, "vendor.list", func(view landfall.View) error {
+		vendors, err := view.Vendors(ctx)
+		if err != nil {
+			return err
+		}
+		facts = make([]VendorFacts, len(vendors))
+		for i, vendor := range vendors {
+			facts[i].Vendor = vendor
+			if facts[i].Grants, err = view.VendorGrants(ctx, vendor.Code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return facts, err
+}
+
+// ShowVendor gives one payment vendor and who may use it.
+func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFacts, err error) {
+	err = o.view(ctx, "vendor.show", func(view landfall.View) (err error) {
+		if facts.Vendor, err = view.Vendor(ctx, code); err != nil {
+			return vendorFault(ctx, view, code, err)
+		}
+		facts.Grants, err = view.VendorGrants(ctx, code)
+		return err
+	})
+	return facts, err
+}
+
+// CheckVendor asks a vendor about an instruction, as the creation of an account
+// does, and gives what it said. That it was asked is in the audit, without the
+// reference: it may lead to a person.
+func (o *Operator) CheckVendor(ctx context.Context, code string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	if err := checkLine("reference", "The reference", instruction.Reference, longestReference); err != nil {
+		return landfall.InstructionDetails{}, err
+	}
+	if !slices.Contains(landfall.InstructionTypes, instruction.Type) {
+		return landfall.InstructionDetails{}, invalid("type", rules.CodeInvalidChoice, "The types are %s.", strings.Join(landfall.InstructionTypes, ", "))
+	}
+	if o.vendors == nil {
+		return landfall.InstructionDetails{}, landfall.Refuse(landfall.CodeValidationFailed, "Payment vendors are asked by a running service only.")
+	}
+	var vendor landfall.Vendor
+	err := o.change(ctx, "vendor.check", code, func(tx landfall.Tx) (_ string, err error) {
+		vendor, err = tx.Vendor(ctx, code)
+		return "about an instruction of type " + instruction.Type, vendorFault(ctx, tx, code, err)
+	})
+	if err != nil {
+		return landfall.InstructionDetails{}, err
+	}
+	// No organisation asks: the operator has breakers and a budget of his own.
+	return o.vendors.Verify(ctx, "", vendor, instruction)
+}
+
+// longestReference is as long as the contract lets one be.
+const longestReference = 255
+
+// describeVendor is what the audit keeps of a configuration. It names the variable
+// that holds the secret and never the secret.
+func describeVendor(vendor landfall.Vendor) string {
+	parts := []string{"adapter=" + vendor.Adapter}
+	if vendor.BaseURL != "" {
+		parts = append(parts, fmt.Sprintf("base_url=%q", vendor.BaseURL))
+	}
+	if vendor.SecretEnv != "" {
+		parts = append(parts, "secret_env="+vendor.SecretEnv)
+	}
+	for _, network := range vendor.Networks {
+		parts = append(parts, "network="+network)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vendor.Settings)) {
+		parts = append(parts, "setting "+name)
+	}
+	return strings.Join(parts, ", ")
+}

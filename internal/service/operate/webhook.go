@@ -1,0 +1,265 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+	"landfall/internal/outbound/webhook"
+)
+
+// WebhookRequest says what webhook to add.
+type WebhookRequest struct {
+	Name, Organisation, URL string
+	Types, Suppliers        []string // none: all
+	FromStart               bool     // deliver what happened before, too
+}
+
+// webhookName is narrow because names are typed in commands and stand in metrics.
+var webhookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// AddWebhook has events delivered to an address and gives the secret they are
+// signed with. It is shown once; rotating gives another.
+func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (landfall.Webhook, string, error) {
+	webhook, err := o.checkWebhook(request)
+	if err != nil {
+		return landfall.Webhook{}, "", err
+	}
+	secret, text, err := o.newSecret()
+	if err != nil {
+		return landfall.Webhook{}, "", err
+	}
+	webhook.Secrets = []landfall.WebhookSecret{secret}
+	// The end is looked up before the webhook is there. What happens in between is
+	// delivered as well: an event too many does less harm than one that is missing.
+	if !request.FromStart {
+		if webhook.Position, err = o.endOfLog(ctx); err != nil {
+			return landfall.Webhook{}, "", err
+		}
+	}
+	err = o.change(ctx, "webhook.add", webhook.Name, func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Organisation(ctx, webhook.Organisation); err != nil {
+			return "", organisationFault(ctx, tx, webhook.Organisation, err)
+		}
+		// A name that was mistyped would be waited for in silence. Whether the
+		// organisation may use the supplier is not asked: a grant can come later, and
+		// is looked at in every round.
+		for _, code := range webhook.Suppliers {
+			if _, err := tx.Supplier(ctx, code); err != nil {
+				return "", supplierFault(ctx, tx, code, err)
+			}
+		}
+		return describeWebhook(webhook), because(tx.CreateWebhook(ctx, webhook), landfall.ErrExists,
+			taken("There is a webhook %q already. Remove it first, or choose another name.", webhook.Name))
+	})
+	if err != nil {
+		return landfall.Webhook{}, "", err
+	}
+	return webhook, text, nil
+}
+
+// checkWebhook looks at everything that can be judged without the database.
+func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error) {
+	webhook := landfall.Webhook{
+		Name: request.Name, Organisation: request.Organisation, URL: request.URL, Suppliers: request.Suppliers, State: landfall.WebhookActive,
+	}
+	if !webhookName.MatchString(request.Name) {
+		return webhook, invalid("name", rules.CodeInvalidCharacters, "A webhook's name is up to 64 letters, digits and _ . -, beginning with a letter or digit.")
+	}
+	if o.sender == nil {
+		return webhook, errors.New("this program delivers nothing")
+	}
+	if err := o.sender.CheckURL(request.URL); err != nil {
+		return webhook, invalid("url", "invalid_setting", "The address cannot be used: %v. See the settings webhook-networks and webhook-plain-http.", err)
+	}
+	known := []string{}
+	for _, kind := range contract.EventKinds() {
+		known = append(known, string(kind.Type))
+	}
+	for _, name := range request.Types {
+		if !slices.Contains(known, name) {
+			return webhook, invalid("event", rules.CodeInvalidChoice, "There is no event %q. %s", name, hint(name, known, "docs/event-types.md"))
+		}
+		webhook.Types = append(webhook.Types, landfall.EventType(name))
+	}
+	return webhook, nil
+}
+
+// newSecret draws a secret and writes it out.
+func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
+	if o.sender == nil {
+		return landfall.WebhookSecret{}, "", webhook.ErrNoKey
+	}
+	secret, err := o.sender.Keys.New()
+	if err != nil {
+		return secret, "", landfall.Refuse(landfall.CodeValidationFailed, sentence(err))
+	}
+	text, err := o.sender.Keys.Reveal(secret)
+	return secret, text, err
+}
+
+// sentence makes a sentence of an error of ours.
+// Those begin with a plain letter, which is one byte.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// endOfLog is the place behind which everything is that happens from now on.
+func (o *Operator) endOfLog(ctx context.Context) (int64, error) {
+	complete, err := webhook.NewTide(o.store).Settled(ctx)
+	return complete, storeFault("webhook.add", err)
+}
+
+// Webhooks gives all webhooks of an organisation, or of everybody with "".
+func (o *Operator) Webhooks(ctx context.Context, organisation string) ([]landfall.Webhook, error) {
+	var webhooks []landfall.Webhook
+	err := o.view(ctx, "webhook.list", func(view landfall.View) (err error) {
+		if organisation != "" {
+			if _, err := view.Organisation(ctx, organisation); err != nil {
+				return organisationFault(ctx, view, organisation, err)
+			}
+		}
+		webhooks, err = view.Webhooks(ctx, organisation)
+		return err
+	})
+	return webhooks, err
+}
+
+// WebhookFacts is everything an operator sees about a webhook.
+type WebhookFacts struct {
+	landfall.Webhook
+	Rounds        []landfall.RoundEntry // newest first
+	Waiting, Dead []landfall.Delivery   // the first of them
+	WaitingCount  int
+	DeadCount     int
+}
+
+// mostShown is how many deliveries a person is shown at once.
+const mostShown = 100
+
+// ShowWebhook gives a webhook with its last rounds and what waits or is dead.
+func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, error) {
+	var facts WebhookFacts
+	err := o.view(ctx, "webhook.show", func(view landfall.View) (err error) {
+		if facts.Webhook, err = view.Webhook(ctx, name); err != nil {
+			return webhookFault(ctx, view, name, err)
+		}
+		if facts.Rounds, err = view.Rounds(ctx, name, mostShown); err != nil {
+			return err
+		}
+		if facts.Waiting, facts.WaitingCount, err = view.Deliveries(ctx, name, landfall.DeliveryWaiting, mostShown); err != nil {
+			return err
+		}
+		facts.Dead, facts.DeadCount, err = view.Deliveries(ctx, name, landfall.DeliveryDead, mostShown)
+		return err
+	})
+	return facts, err
+}
+
+// RemoveWebhook forgets a webhook and everything about it.
+func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
+	return o.change(ctx, "webhook.remove", name, func(tx landfall.Tx) (string, error) {
+		return "", webhookFault(ctx, tx, name, tx.RemoveWebhook(ctx, name))
+	})
+}
+
+// alter changes a webhook.
+func (o *Operator) alter(ctx context.Context, action, name string, how func(*landfall.Webhook) (string, error)) error {
+	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
+		// Read in a transaction it is held: of two operators who change it at once,
+		// neither writes over what the other has set.
+		webhook, err := tx.Webhook(ctx, name)
+		if err != nil {
+			return "", webhookFault(ctx, tx, name, err)
+		}
+		detail, err := how(&webhook)
+		if err != nil {
+			return "", err
+		}
+		return detail, tx.SaveWebhook(ctx, webhook)
+	})
+}
+
+// RotateWebhook gives a webhook a new secret. For a while deliveries are signed
+// with the former one as well, so that a receiver can change over when it likes.
+func (o *Operator) RotateWebhook(ctx context.Context, name string, overlap time.Duration) (string, error) {
+	secret, text, err := o.newSecret()
+	if err != nil {
+		return "", err
+	}
+	err = o.alter(ctx, "webhook.rotate", name, func(webhook *landfall.Webhook) (string, error) {
+		// Only the newest of the former secrets stays good. Whoever rotates twice in
+		// a row wants to be rid of the older one.
+		former := webhook.Secrets[0]
+		former.Until = o.clock().Add(overlap).UTC()
+		webhook.Secrets = []landfall.WebhookSecret{secret, former}
+		return "the former secret is good until " + former.Until.Format(time.RFC3339), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// EnableWebhook delivers to a webhook again, from where it was or from now on.
+func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool) error {
+	end := int64(0)
+	if fromNow {
+		var err error
+		if end, err = o.endOfLog(ctx); err != nil {
+			return err
+		}
+	}
+	return o.alter(ctx, "webhook.enable", name, func(webhook *landfall.Webhook) (string, error) {
+		webhook.State = landfall.WebhookActive
+		if fromNow {
+			// It never goes back here: what was delivered comes again only when somebody
+			// asks for that.
+			webhook.Position = max(end, webhook.Position)
+			return "from now on", nil
+		}
+		return "from where it was", nil
+	})
+}
+
+// DisableWebhook delivers nothing to a webhook until it is enabled.
+func (o *Operator) DisableWebhook(ctx context.Context, name string) error {
+	return o.alter(ctx, "webhook.disable", name, func(webhook *landfall.Webhook) (string, error) {
+		webhook.State = landfall.WebhookOff
+		return "", nil
+	})
+}
+
+// describeWebhook tells the audit what was set; the secret is not in it.
+func describeWebhook(webhook landfall.Webhook) string {
+	parts := []string{"organisation=" + webhook.Organisation, fmt.Sprintf("url=%q", webhook.URL)}
+	for _, kind := range webhook.Types {
+		parts = append(parts, "event "+string(kind))
+	}
+	for _, code := range webhook.Suppliers {
+		parts = append(parts, "supplier "+code)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// webhookFault turns an absent webhook into a sentence with the name that was
+// probably meant.
+func webhookFault(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	webhooks, err := view.Webhooks(ctx, "")
+	if err != nil {
+		return err
+	}
+	known := names(webhooks, func(w landfall.Webhook) string { return w.Name })
+	return absent(landfall.CodeNotFound, "There is no webhook %q. %s", name, hint(name, known, "webhook list"))
+}

@@ -1,0 +1,95 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
+	"landfall/internal/outbound/webhook"
+)
+
+// ReplayDead has dead deliveries tried again: the events with these ids, or all.
+func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (int, error) {
+	var events []int64
+	for _, id := range ids {
+		place, ok := contract.EventPlace(id)
+		if !ok {
+			return 0, invalid("event", rules.CodeInvalidCharacters, "%q is no id of an event; take it from: webhook show %s", id, name)
+		}
+		events = append(events, place)
+	}
+	count := 0
+	err := o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Webhook(ctx, name); err != nil {
+			return "", webhookFault(ctx, tx, name, err)
+		}
+		var err error
+		count, err = tx.Replay(ctx, name, events)
+		return fmt.Sprintf("%d dead deliveries", count), err
+	})
+	return count, err
+}
+
+// ReplaySince delivers everything again that happened since an instant. Events
+// that arrived before come again with the same ids. What was purged does not: the
+// suppliers concerned are named.
+func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time) (gone []string, err error) {
+	err = o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
+		webhook, err := tx.Webhook(ctx, name)
+		if err != nil {
+			return "", webhookFault(ctx, tx, name, err)
+		}
+		before, err := tx.LastEventBefore(ctx, since)
+		if err != nil {
+			return "", err
+		}
+		if gone, err = purgedSince(ctx, tx, webhook, since); err != nil {
+			return "", err
+		}
+		// It only goes back. Forward it would pass over what was not delivered yet.
+		webhook.Position = min(before, webhook.Position)
+		return "since " + since.UTC().Format(time.RFC3339), tx.SaveWebhook(ctx, webhook)
+	})
+	return gone, err
+}
+
+// purgedSince names the suppliers of a webhook of whom later events were purged.
+func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, since time.Time) (named []string, err error) {
+	suppliers, err := tx.GrantedSuppliers(ctx, webhook.Organisation)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := tx.EventsGone(ctx)
+	for _, supplier := range suppliers {
+		told := len(webhook.Suppliers) == 0 || slices.Contains(webhook.Suppliers, supplier)
+		if place, purged := gone[supplier]; told && purged && !place.At.Before(since) {
+			named = append(named, supplier)
+		}
+	}
+	return named, err
+}
+
+// TestWebhook sends a test event from here and tells what came back.
+func (o *Operator) TestWebhook(ctx context.Context, name string) (webhook.Outcome, error) {
+	facts, err := o.ShowWebhook(ctx, name)
+	if err != nil {
+		return webhook.Outcome{}, err
+	}
+	if o.sender == nil {
+		return webhook.Outcome{}, webhook.ErrNoKey
+	}
+	// It leaves the house in somebody's name, so it is written down first.
+	if err := o.change(ctx, "webhook.test", name, func(landfall.Tx) (string, error) { return "", nil }); err != nil {
+		return webhook.Outcome{}, err
+	}
+	now := o.clock().UTC()
+	return o.sender.Send(ctx, &facts.Webhook, landfall.Event{
+		// An instant is far beyond the numbers of the log, so that a receiver that
+		// remembers ids takes the test for none of its events.
+		ID: now.UnixMicro(), Type: landfall.EventWebhookTest, Key: landfall.Key{Supplier: name}, At: now,
+	}), nil
+}

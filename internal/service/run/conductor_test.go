@@ -1,0 +1,288 @@
+package run_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/run"
+)
+
+func TestSupplierTakesItsRunAlong(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 200, instructed)
+		gate := make(chan struct{})
+		s.vendor.says(func(ctx context.Context, _ string) error {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		s.play(2)
+		run := s.start("A1", landfall.RunPlan{AtOnce: 10})
+		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		close(gate)
+		stopped := s.paused(run.ID, landfall.PauseSupplierPaused)
+		if stopped.Tally.Remaining() == 0 {
+			t.Error("nothing was left to be paused")
+		}
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
+		time.Sleep(100 * time.Millisecond)
+		if later := s.paused(run.ID, landfall.PauseSupplierPaused); later.Tally != stopped.Tally {
+			t.Errorf("a paused run goes on: %+v, then %+v", stopped.Tally, later.Tally)
+		}
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
+		want := []string{"run.started", "run.paused", "run.finished"}
+		if told := s.told("A", ""); !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// The end of the program is not held up by a run that has work left: workers
+// take nothing more, and the run goes on with whoever is left.
+func TestTheEndComesAmidARun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("B", 200, instructed)
+		s.vendor.says(func(context.Context, string) error {
+			time.Sleep(100 * time.Millisecond)
+			return nil
+		})
+		made := s.start("B1", landfall.RunPlan{AtOnce: 4})
+		for range 2 {
+			ctx, stop := context.WithCancel(t.Context())
+			c := run.New(s.store, s.desk, run.Options{Lease: time.Second, Lanes: 3, Company: s.company.Load})
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				c.Run(ctx)
+			}()
+			s.until(made.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning && run.Tally.Succeeded > 0 })
+			stop()
+			select {
+			case <-ended:
+			case <-time.After(30 * time.Second):
+				t.Fatal("workers go on taking from a run although the end was asked for")
+			}
+		}
+		s.vendor.says(nil)
+		s.play(1)
+		s.finished(made.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
+	})
+}
+
+// A caller's own pause does not end with the supplier's.
+func TestPauseAskedForStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 5, "")
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		run := s.start("A1", landfall.RunPlan{NotBefore: time.Now().Add(time.Hour)})
+		s.play(1)
+		if _, err := s.desk.PauseRun(t.Context(), who("A2"), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err == nil || !strings.Contains(err.Error(), landfall.CodeSupplierNotOngoing) {
+			t.Errorf("resumed although the supplier is paused: %v", err)
+		}
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		time.Sleep(700 * time.Millisecond)
+		s.paused(run.ID, landfall.PauseAsked)
+	})
+}
+
+func TestVendorAwayIsTriedAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 20, instructed)
+		s.vendor.says(func(context.Context, string) error { return away })
+		s.play(1)
+		run := s.start("A1", landfall.RunPlan{})
+		s.until(run.ID, "tried", func(landfall.Run) bool { return s.conductors[0].Figures().Retried >= 40 })
+		s.vendor.says(nil)
+		s.finished(run.ID, landfall.RunTally{Selected: 20, Succeeded: 20})
+		// The first failure is on record, as a single call leaves it; the tries
+		// that followed say nothing new.
+		want := []string{"account_import.failed", "account_import.completed"}
+		if told := s.told("A", "0003"); !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+func TestRevokedKeyPausesItsRun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 10, "")
+		run := s.start("A1", landfall.RunPlan{})
+		s.update(func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "A1") })
+		time.Sleep(1100 * time.Millisecond) // longer than a key is believed in
+		s.play(2)
+		stopped := s.paused(run.ID, landfall.PauseKeyNotValid)
+		if stopped.Tally.Done() != 0 {
+			t.Errorf("%+v", stopped.Tally)
+		}
+		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		ended := s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
+		if ended.CreatedBy.KeyID != "A1" || ended.ActsFor.KeyID != "A2" {
+			t.Errorf("created by %+v, acts for %+v", ended.CreatedBy, ended.ActsFor)
+		}
+		err := s.store.View(t.Context(), func(view landfall.View) error {
+			events, err := view.Events(t.Context(), landfall.Key{Supplier: "A", External: "0000"})
+			if len(events) != 1 || events[0].By.KeyID != "A2" || events[0].By.RequestID != "request-of-A2" {
+				t.Errorf("the account is written by %+v", events)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestGrantTakenAwayPausesRun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 10, "")
+		run := s.start("A1", landfall.RunPlan{})
+		s.update(func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), "A", "A") })
+		s.play(1)
+		s.paused(run.ID, landfall.PauseNotGranted)
+		s.update(func(tx landfall.Tx) error { return tx.Grant(t.Context(), "A", "A") })
+		s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
+	})
+}
+
+func TestWindow(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 5, "")
+		s.play(1)
+		began := time.Now()
+		run := s.start("A1", landfall.RunPlan{NotBefore: began.Add(600 * time.Millisecond), NotAfter: began.Add(700 * time.Millisecond)})
+		s.book("B", 1, "") // and nothing happens meanwhile
+		stopped := s.until(run.ID, "over", func(run landfall.Run) bool {
+			return run.State == landfall.RunFinished || run.State == landfall.RunPaused && run.Reason == landfall.PauseWindowOver
+		})
+		if stopped.State == landfall.RunPaused {
+			if _, err := s.desk.ResumeRun(t.Context(), who("A1"), run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended := s.finished(run.ID, landfall.RunTally{Selected: 5, Succeeded: 5})
+		if ended.StartedAt.Before(began.Add(600 * time.Millisecond)) {
+			t.Errorf("it started after %s", ended.StartedAt.Sub(began))
+		}
+	})
+}
+
+func TestOthersTakeAccountsOfARun(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 12, "")
+		run := s.start("A1", landfall.RunPlan{})
+		for done := false; !done; {
+			var err error
+			if done, err = s.store.ChooseRun(t.Context(), run.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, number := range []string{"0001", "0002"} {
+			if _, err := s.desk.Process(t.Context(), who("A2"), contract.ProcessRequest{
+				Key: landfall.Key{Supplier: "A", External: number}, Team: team,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.update(func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "A", External: "0003"}, "no")
+			return err
+		})
+		// Somebody died while he created this one: it is free when his lease ends.
+		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
+			Key: landfall.Key{Supplier: "A", External: "0004"}, Team: team, Lease: time.Second,
+		})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatal(held, err)
+		}
+		s.play(2)
+		s.finished(run.ID, landfall.RunTally{Selected: 12, Succeeded: 9, Refused: 3})
+	})
+}
+
+// Where limits are full a run waits for a place like everybody else.
+func TestFullLimitHoldsARunUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 8, "")
+		s.book("B", 1, "")
+		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
+			Key: landfall.Key{Supplier: "B", External: "0000"}, Team: team, Lease: 1500 * time.Millisecond, ServiceLimit: 1,
+		})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatal(held, err)
+		}
+		s.play(2)
+		began := time.Now()
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 8, Succeeded: 8})
+		if took := time.Since(began); took < time.Second {
+			t.Errorf("it took %s although the only place was taken", took)
+		}
+	}, func(options *intake.Options) { options.ServiceLimit = 1 })
+}
+
+// A run whose vendor hangs does not keep another organisation's from ending.
+func TestRunsShareTheWorkers(t *testing.T) { shareTheWorkers(t, false) }
+
+// Beside single calls one batch is done at a time, and one that hangs loses its
+// turn.
+func TestRunsShareTheirTurns(t *testing.T) { shareTheWorkers(t, true) }
+
+func shareTheWorkers(t *testing.T, company bool) {
+	t.Helper()
+	onBoth(t, func(_ *testing.T, s *stage) {
+		s.company.Store(company)
+		s.book("A", moreThanASlice, instructed)
+		s.book("B", 100, "")
+		gate := make(chan struct{})
+		s.vendor.says(func(ctx context.Context, _ string) error {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		s.play(1)
+		slow := s.start("A1", landfall.RunPlan{})
+		s.until(slow.ID, "at work", func(landfall.Run) bool { return s.conductors[0].Figures().Busy > 0 })
+		quick := s.start("B1", landfall.RunPlan{})
+		s.finished(quick.ID, landfall.RunTally{Selected: 100, Succeeded: 100})
+		close(gate)
+		s.finished(slow.ID, landfall.RunTally{Selected: moreThanASlice, Succeeded: moreThanASlice})
+	}, func(options *intake.Options) { options.Lease = 20 * time.Second }) // so that nobody is fenced, however busy the machine is
+}
+
+// moreThanASlice is what two workers are needed for.
+const moreThanASlice = landfall.SliceSize + 30
+
+// A failing batch is halved until the one account that cannot be written
+// stands alone; all others are created.
+func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
+	onBoth(t, func(_ *testing.T, s *stage) {
+		s.book("A", 9, instructed)
+		var once sync.Once
+		s.vendor.says(func(context.Context, string) error {
+			once.Do(func() { panic("a fault of ours") })
+			return nil
+		})
+		s.play(1)
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 9, Succeeded: 9})
+	})
+}

@@ -1,0 +1,42 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"landfall"
+)
+
+// A run looks at accounts without holding them, but not where it has to wait:
+// while a vendor is asked about an account nobody else may create it, or the
+// vendor would be asked twice, and what he said belong to another document.
+func TestWhatAVendorIsAskedAboutIsHeld(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *stage) {
+		s.book("A", 6, instructed)
+		var mu sync.Mutex
+		states := map[string]int{}
+		s.vendor.says(func(ctx context.Context, _ string) error {
+			return s.store.View(ctx, func(view landfall.View) error {
+				mu.Lock()
+				defer mu.Unlock()
+				for i := range 6 {
+					process, err := view.Process(ctx, landfall.Key{Supplier: "A", External: fmt.Sprintf("%04d", i)})
+					if err != nil {
+						return err
+					}
+					states[string(process.State)]++
+				}
+				return nil
+			})
+		})
+		s.play(2)
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 6, Succeeded: 6})
+		if mu.Lock(); len(states) != 1 || states[string(landfall.Claimed)] == 0 {
+			t.Errorf("while the vendor was asked: %v", states)
+		}
+		mu.Unlock()
+	})
+}

@@ -1,0 +1,219 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/service/intake"
+	"landfall/internal/service/run"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// stage is a service with two suppliers of two organisations, a vendor that
+// answers as the test likes, and one or more conductors.
+type stage struct {
+	t          *testing.T
+	store      landfall.Store
+	desk       *intake.Desk
+	vendor     *vendor
+	conductors []*run.Conductor
+	lease      time.Duration
+	company    atomic.Bool // single calls come all the time
+}
+
+// vendor answers about payment instructions.
+type vendor struct {
+	mu     sync.Mutex
+	answer func(ctx context.Context, reference string) error
+	asked  int
+}
+
+func (v *vendor) Verify(
+	ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction,
+) (landfall.InstructionDetails, error) {
+	v.mu.Lock()
+	v.asked++
+	answer := v.answer
+	v.mu.Unlock()
+	if answer == nil {
+		return landfall.InstructionDetails{Status: "active"}, nil
+	}
+	return landfall.InstructionDetails{Status: "active"}, answer(ctx, instruction.Reference)
+}
+
+func (v *vendor) says(answer func(context.Context, string) error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.answer = answer
+}
+
+var away = &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+
+const team = "Team"
+
+// onBoth runs a test on both kinds of database.
+func onBoth(t *testing.T, test func(t *testing.T, s *stage), adjust ...func(*intake.Options)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, newStage(t, "sqlite:"+filepath.Join(t.TempDir(), "runs.db"), adjust...))
+	})
+	t.Run("postgres", func(t *testing.T) { test(t, newStage(t, pgtest.URL(t), adjust...)) })
+}
+
+func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *stage {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{Server: true, ApplySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s := &stage{t: t, store: store, vendor: &vendor{}}
+	options := intake.Options{Lease: time.Second, Verifier: s.vendor, Wake: func() {
+		for _, c := range s.conductors {
+			c.Wake()
+		}
+	}}
+	for _, change := range adjust {
+		change(&options)
+	}
+	s.desk, s.lease = intake.New(store, options), options.Lease
+	ctx := t.Context()
+	s.update(func(tx landfall.Tx) error { return tx.CreateTeam(ctx, team) })
+	s.update(func(tx landfall.Tx) error { return tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}) })
+	for _, name := range []string{"A", "B"} {
+		s.update(func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, name) })
+		s.update(func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier(name)) })
+		s.update(func(tx landfall.Tx) error { return tx.Grant(ctx, name, name) })
+		for _, key := range []string{"1", "2"} {
+			s.update(func(tx landfall.Tx) error {
+				return tx.CreateKey(ctx, landfall.APIKey{ID: name + key, Organisation: name, Role: landfall.Importer})
+			})
+		}
+	}
+	return s
+}
+
+// play starts conductors that share the stage, as replicas would.
+func (s *stage) play(replicas int) {
+	s.t.Helper()
+	var playing sync.WaitGroup
+	ctx, stop := context.WithCancel(s.t.Context())
+	for range replicas {
+		c := run.New(s.store, s.desk, run.Options{Lease: s.lease, Lanes: 3, Company: s.company.Load})
+		s.conductors = append(s.conductors, c)
+		playing.Go(func() { c.Run(ctx) })
+	}
+	s.t.Cleanup(func() {
+		stop()
+		playing.Wait()
+	})
+}
+
+func (s *stage) update(fn func(landfall.Tx) error) {
+	s.t.Helper()
+	if err := s.store.Update(s.t.Context(), fn); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func who(key string) landfall.Principal {
+	return landfall.Principal{Organisation: key[:1], KeyID: key, Role: landfall.Importer, RequestID: "request-of-" + key}
+}
+
+// book stages accounts of a supplier; more is what each has besides.
+func (s *stage) book(supplier string, count int, more string) {
+	s.t.Helper()
+	for i := range count {
+		body := fmt.Sprintf(`{"import_supplier":"%s","external_account_number":"%04d","customers":[{"family_name":"N"}]%s}`, supplier, i, more)
+		if _, err := s.desk.Stage(s.t.Context(), who(supplier+"1"), []byte(body)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+const instructed = `,"payment_instructions":[{"vendor":"V","reference":"r","type":"CARD"}]`
+
+func (s *stage) start(key string, plan landfall.RunPlan) landfall.Run {
+	s.t.Helper()
+	plan.Supplier, plan.Team = key[:1], team
+	if plan.Select == "" {
+		plan.Select = landfall.SelectPending
+	}
+	run, err := s.desk.StartRun(s.t.Context(), who(key), plan)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return run
+}
+
+// until waits for a run to be as it should.
+func (s *stage) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
+	s.t.Helper()
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var run landfall.Run
+		err := s.store.View(s.t.Context(), func(view landfall.View) (err error) {
+			run, err = view.Run(s.t.Context(), id)
+			return err
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if holds(run) {
+			return run
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("the run is never %s: %+v", what, run)
+		}
+	}
+}
+
+func (s *stage) finished(id string, want landfall.RunTally) landfall.Run {
+	s.t.Helper()
+	run := s.until(id, "finished", func(run landfall.Run) bool { return run.State == landfall.RunFinished })
+	if run.Tally != want {
+		s.t.Errorf("the run ends with %+v, want %+v", run.Tally, want)
+	}
+	return run
+}
+
+func (s *stage) paused(id string, reason landfall.PauseReason) landfall.Run {
+	s.t.Helper()
+	return s.until(id, "paused for "+string(reason), func(run landfall.Run) bool {
+		return run.State == landfall.RunPaused && run.Reason == reason
+	})
+}
+
+func (s *stage) setSupplier(change func(*landfall.Supplier)) {
+	s.t.Helper()
+	s.update(func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(s.t.Context(), "A")
+		if err != nil {
+			return err
+		}
+		change(&supplier)
+		return tx.SaveSupplier(s.t.Context(), supplier)
+	})
+}
+
+// told lists what happened about a supplier, or one account of his.
+func (s *stage) told(supplier, external string) (kinds []string) {
+	s.t.Helper()
+	err := s.store.View(s.t.Context(), func(view landfall.View) error {
+		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: supplier, External: external})
+		for _, event := range events {
+			kinds = append(kinds, string(event.Type))
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return kinds
+}

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"landfall/internal/test/pgtest"
+)
+
+// TestEveryAnswerLost loses the answers to all commits at once, as a failover
+// does. All of them are looked up side by side, within seconds.
+func TestEveryAnswerLost(t *testing.T) {
+	if err := losing(t, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func losing(t testing.TB, options Options) error {
+	proxy := pgtest.NewProxy(t, pgtest.URL(t))
+	r := enter(t, proxy.URL, options)
+	if _, err := r.crowd(t.Context(), "warm ", 64); err != nil { // so that all lanes are connected
+		return err
+	}
+	r.hold(64)
+	proxy.LoseCommits(true)
+	go func() {
+		for deadline := time.Now().Add(leeway); proxy.Lost() < 2 && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		proxy.LoseCommits(false)
+	}()
+	began := time.Now()
+	answered, err := r.crowd(t.Context(), "lost ", 64)
+	switch took := time.Since(began); {
+	case err != nil:
+		return err
+	case proxy.Lost() == 0:
+		return errors.New("nothing was lost")
+	case answered != 64:
+		return fmt.Errorf("only %d of 64 were told that it is there, after %s", answered, took)
+	}
+	return r.works(t.Context(), "afterwards")
+}
+
+// TestEveryExchangeLost loses each exchange of a single write in turn.
+func TestEveryExchangeLost(t *testing.T) {
+	loseEach(t, func(r *room, name string) error { return r.put(t.Context(), "t", name) })
+}
+
+// loseEach loses each exchange of a write in turn, and holds what the caller was told
+// against what is there.
+func loseEach(t *testing.T, write func(r *room, name string) error) {
+	t.Helper()
+	proxy := pgtest.NewProxy(t, pgtest.URL(t))
+	r := enter(t, proxy.URL, Options{})
+	for _, request := range []bool{false, true} {
+		for n := int64(1); n < 20; n++ {
+			name := fmt.Sprint(request, n)
+			before := proxy.Lost()
+			proxy.Lose(n, request)
+			err := write(r, name)
+			proxy.Lose(0, false)
+			count, trouble := r.count(t.Context(), name)
+			if trouble != nil || err == nil && count != 1 || err != nil && count != 0 {
+				t.Errorf("exchange %d lost: told %v, it is there %d times, %v", n, err, count, trouble)
+			}
+			if proxy.Lost() == before {
+				break
+			}
+		}
+	}
+}
+
+// TestSilentServer has a server that accepts and says nothing. Callers are
+// answered within the limits; connections that stay silent are given up, and
+// new ones are used as soon as they work.
+func TestSilentServer(t *testing.T) {
+	limits := brief
+	limits.Transaction, limits.Silence, limits.Statement, limits.Lock = 1500*time.Millisecond, time.Second, 900*time.Millisecond, 800*time.Millisecond
+	limits.Commit, limits.Settle, limits.Connect = time.Second, time.Second, 500*time.Millisecond
+	for name, silence := range map[string]func(*pgtest.Proxy){
+		"old connections": (*pgtest.Proxy).Freeze,
+		"all connections": func(p *pgtest.Proxy) { p.Mute(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			proxy := pgtest.NewProxy(t, pgtest.URL(t))
+			r := enter(t, proxy.URL, Options{Limits: limits})
+			if err := r.works(t.Context(), "before"); err != nil {
+				t.Fatal(err)
+			}
+			silence(proxy)
+			began := time.Now()
+			var callers sync.WaitGroup
+			for i := range 40 {
+				callers.Go(func() {
+					err := r.put(t.Context(), fmt.Sprint(i%4), fmt.Sprint("silence ", i))
+					if err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome) {
+						t.Errorf("told %v", err)
+					}
+				})
+			}
+			callers.Wait()
+			if took := time.Since(began); took > limits.QueueWait+limits.served()+leeway {
+				t.Errorf("callers waited for %s", took)
+			}
+			proxy.Mute(false)
+			began = time.Now()
+			if err := r.works(t.Context(), "after"); err != nil {
+				t.Error(err)
+			}
+			if err := r.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > leeway {
+				t.Errorf("it took %s until new connections were used", took)
+			}
+		})
+	}
+}
+
+// TestLockedRow has somebody else hold one row for long. Whoever does not need
+// it goes on; who does waits alone, and gets it when it is free.
+func TestLockedRow(t *testing.T) {
+	if err := neighbours(t, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func neighbours(t testing.TB, options Options) error {
+	server := pgtest.URL(t)
+	r := enter(t, server, options)
+	if err := r.put(t.Context(), "t", "held"); err != nil {
+		return err
+	}
+	release, err := lockRow(t, server, "held")
+	if err != nil {
+		return err
+	}
+	defer release()
+	const others = 40
+	r.hold(others + 2) // so that they share a batch with who wants the row
+	unlucky, operator := make(chan error, 1), make(chan error, 1)
+	go func() { unlucky <- r.put(t.Context(), "t", "held") }()
+	go func() {
+		operator <- r.Update(t.Context(), "t", func(tx *Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE item SET value = value WHERE name = 'held'`)
+			return err
+		})
+	}()
+	for round := range 2 {
+		answers := make(chan error, others)
+		began := time.Now()
+		for i := range others {
+			go func() { answers <- r.put(t.Context(), "t", fmt.Sprint("free ", round, i)) }()
+		}
+		for range others {
+			if err := <-answers; err != nil {
+				return fmt.Errorf("a neighbour was told %w", err)
+			}
+		}
+		if took := time.Since(began); took > brief.Lock {
+			return fmt.Errorf("the neighbours waited for %s", took)
+		}
+	}
+	select {
+	case err := <-unlucky:
+		return fmt.Errorf("who waits for the row was answered before it was free: %w", err)
+	case err := <-operator:
+		return fmt.Errorf("the operator was answered before the row was free: %w", err)
+	default:
+	}
+	release()
+	return errors.Join(<-operator, <-unlucky)
+}
+
+// lockRow holds a row until it is told not to.
+func lockRow(t testing.TB, server, name string) (release func(), err error) {
+	conn, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		return nil, err
+	}
+	var once sync.Once
+	release = func() { once.Do(func() { conn.Close(context.Background()) }) }
+	if _, err = conn.Exec(t.Context(), "BEGIN"); err == nil {
+		_, err = conn.Exec(t.Context(), "SELECT * FROM item WHERE name = $1 FOR UPDATE", name)
+	}
+	return release, err
+}
+
+// TestReadModifyWrite has many callers add one to a number they read.
+func TestReadModifyWrite(t *testing.T) {
+	for name, server := range map[string]func() string{
+		"sqlite": func() string { return file(t) }, "postgres": func() string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := adding(t, server(), Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func adding(t testing.TB, server string, options Options) error {
+	const times = 24
+	r := enter(t, server, options)
+	if err := r.put(t.Context(), "t", "sum"); err != nil {
+		return err
+	}
+	failed := make([]error, times)
+	var callers sync.WaitGroup
+	for i := range times {
+		callers.Go(func() {
+			failed[i] = r.Update(t.Context(), fmt.Sprint(i), func(tx *Tx) error {
+				var value int64
+				if err := tx.One(t.Context(), `SELECT held.value FROM item held WHERE held.name = 'sum' {hold}`, nil, []any{&value}); err != nil {
+					return err
+				}
+				_, err := tx.Exec(t.Context(), `UPDATE item SET value = $1 WHERE name = 'sum'`, value+1)
+				return err
+			})
+		})
+	}
+	callers.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if count, err := r.count(t.Context(), "sum"); err != nil || count != times+1 {
+		return errors.Join(fmt.Errorf("%d of %d are there", count-1, times), err)
+	}
+	return nil
+}
+
+// TestRefusalRestsOnACommit: what an update says it found must be as durable as
+// what it writes, so that it leaves a mark too.
+func TestRefusalRestsOnACommit(t *testing.T) {
+	for _, server := range []string{file(t), pgtest.URL(t)} {
+		r := enter(t, server, Options{})
+		marks := func() (count int) {
+			if err := r.View(t.Context(), "", func(tx *Tx) error {
+				return tx.One(t.Context(), `SELECT count(*) FROM commit_mark`, nil, []any{&count})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return count
+		}
+		before := marks()
+		exists := errors.New("it exists")
+		for _, answer := range []error{nil, exists} {
+			if err := r.Update(t.Context(), "t", func(*Tx) error { return answer }); !errors.Is(err, answer) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if err := r.Update(t.Context(), "t", func(*Tx) error { return ErrUndone }); err != nil {
+			t.Error(err)
+		}
+		if found := marks() - before; found != 2 {
+			t.Errorf("%d marks for two answers", found)
+		}
+	}
+}

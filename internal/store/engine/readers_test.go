@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall/internal/test/pgtest"
+)
+
+// One organisation that read all the time, and slowly, had every place: others
+// waited behind it until they were refused.
+func TestReadersTakeTurns(t *testing.T) {
+	for name, address := range map[string]func(testing.TB) string{"sqlite": file, "postgres": pgtest.URL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := readingBeside(t, address(t), Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// readingBeside reads now and then beside somebody who reads a lot, and says how
+// that went wrong.
+func readingBeside(t testing.TB, address string, options Options) error {
+	r := enter(t, address, options)
+	const held = 300 * time.Millisecond
+	var begun atomic.Int64 // reads of everybody
+	look := func(ctx context.Context, pause time.Duration) func(*Tx) error {
+		return func(tx *Tx) error {
+			begun.Add(1)
+			var one int64
+			if err := tx.One(ctx, `SELECT 1`, nil, []any{&one}); err != nil {
+				return err
+			}
+			time.Sleep(pause)
+			return nil
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	const greedy = 100
+	for range greedy {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				_ = r.View(ctx, "greedy", look(ctx, held)) // some are refused: there are many
+			}
+		})
+	}
+	time.Sleep(held)
+	// A busy machine may hold him up before he has so much as asked, but not each time.
+	late := 0
+	for range 5 {
+		before := begun.Load()
+		if err := r.View(ctx, "modest", look(ctx, 0)); err != nil {
+			return fmt.Errorf("beside the greedy one: %w", err)
+		}
+		if passed := begun.Load() - before; passed < greedy/4 {
+			continue
+		} else if late++; late == 3 {
+			return fmt.Errorf("%d went before the modest one, of %d who wait", passed, greedy)
+		}
+	}
+	return nil
+}
+
+// A disk that hung kept its readers for ever, and no limit of theirs mattered.
+func TestHungDiskHoldsNoReader(t *testing.T) {
+	t.Parallel()
+	if err := hanging(t, Options{}, 20*time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
+// hanging reads from a disk that hangs, and says who was not answered in time.
+func hanging(t testing.TB, options Options, limit time.Duration) error {
+	disk, name := newHostile(t)
+	options.driver = name
+	options.Limits = brief
+	options.Limits.QueueWait, options.Limits.Transaction = 500*time.Millisecond, time.Second
+	r := enter(t, file(t), options)
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	defer release()
+	disk.set(func(text string) (error, bool) {
+		if strings.HasPrefix(text, "SELECT") {
+			<-released
+		}
+		return nil, false
+	})
+	time.AfterFunc(limit+2*time.Second, release) // what is planted would wait for ever
+	var all sync.WaitGroup
+	found := make([]error, 40)
+	for i := range found {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			if i%2 == 0 { // a caller with a limit of his own
+				ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
+			}
+			defer cancel()
+			began := time.Now()
+			err := r.View(ctx, fmt.Sprint(i%3), func(tx *Tx) error {
+				var one int64
+				return tx.One(ctx, `SELECT 1`, nil, []any{&one})
+			})
+			if took := time.Since(began); took > limit || !errors.Is(err, ErrUnavailable) {
+				found[i] = fmt.Errorf("answered after %s with %w", took, err)
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(found...); err != nil {
+		return err
+	}
+	release()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		_, err := r.count(t.Context(), "none")
+		if err == nil || time.Now().After(end) {
+			return err // it is itself again, with all its places
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"landfall/internal/test/pgtest"
+)
+
+// TestSilentStandby commits onto a server whose synchronous standby does not
+// answer. Somebody cancels the wait, so that the server commits by itself and
+// says so in a warning: nobody may be told that this is kept, neither the
+// caller nor whoever asks for the same again and finds it there.
+func TestSilentStandby(t *testing.T) {
+	cluster, err := pgtest.Start("wal_level=replica", "max_wal_senders=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Stop()
+	limits := brief
+	limits.Commit, limits.Settle = 1500*time.Millisecond, 1500*time.Millisecond
+	r := enter(t, cluster.URL, Options{Limits: limits})
+	admin, err := pgx.Connect(t.Context(), cluster.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	run := func(text string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`ALTER SYSTEM SET synchronous_standby_names = 'ghost'`)
+	run(`SELECT pg_reload_conf()`)
+	run(`SELECT pg_sleep(0.5)`)
+	if err := r.put(t.Context(), "t", "waiting"); !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("while the standby says nothing: %v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	cancelled := make(chan int)
+	go func() {
+		total := 0
+		for ctx.Err() == nil {
+			var count int
+			_ = admin.QueryRow(context.Background(), `SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+				WHERE wait_event = 'SyncRep'`).Scan(&count)
+			total += count
+			time.Sleep(20 * time.Millisecond)
+		}
+		cancelled <- total
+	}()
+	for _, round := range []string{"the first time", "again"} {
+		if err := r.put(t.Context(), "t", "cancelled"); !errors.Is(err, ErrUnknownOutcome) {
+			t.Errorf("%s, its wait cancelled: %v", round, err)
+		}
+		if err := r.Update(t.Context(), "t", func(*Tx) error { return errors.New("it is there") }); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome) {
+			t.Errorf("a refusal %s: %v", round, err)
+		}
+	}
+	stop()
+	if total := <-cancelled; total == 0 {
+		t.Error("no wait was cancelled")
+	}
+	if count, err := r.count(t.Context(), "cancelled"); err != nil || count == 0 {
+		t.Errorf("it is there %d times, %v: then this proves nothing", count, err)
+	}
+	run(`ALTER SYSTEM RESET synchronous_standby_names`)
+	run(`SELECT pg_reload_conf()`)
+	if err := r.works(t.Context(), "afterwards"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"landfall/internal/test/pgtest"
+)
+
+// TestTroubleIsNamed opens databases that cannot be used. Each says in a
+// sentence which trouble it is, no secret is in it, and only what may pass by
+// itself is worth waiting for.
+func TestTroubleIsNamed(t *testing.T) {
+	server, err := url.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*url.URL)) string {
+		other := *server
+		change(&other)
+		return other.String()
+	}
+	const secret = "hunter2"
+	folder := t.TempDir()
+	text, link := filepath.Join(folder, "text"), filepath.Join(folder, "db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 1000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(text, link+".lock"); err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := free.Addr().String()
+	free.Close()
+	closed, err := url.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := pgx.Connect(t.Context(), server.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer beside.Close(t.Context())
+	if _, err := beside.Exec(t.Context(), `ALTER DATABASE "`+strings.TrimPrefix(closed.Path, "/")+`" ALLOW_CONNECTIONS false`); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		database, says string
+		passes         bool
+	}{
+		"password":  {with(func(u *url.URL) { u.User = url.UserPassword("postgres", secret) }), "user and password", false},
+		"database":  {with(func(u *url.URL) { u.Path = "/nowhere" }), "no database of this name", false},
+		"closed":    {closed.String(), "takes no connections", false},
+		"host":      {with(func(u *url.URL) { u.Host = "no.such.host.invalid:5432"; u.User = url.UserPassword("u", secret) }), "does not resolve", true},
+		"refused":   {with(func(u *url.URL) { u.Host = nobody; u.User = url.UserPassword("u", secret) }), "connection refused", true},
+		"TLS":       {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "offers no TLS", false},
+		"socket":    {"postgres:///x?host=" + folder, "no such socket", true},
+		"no SQLite": {text, "no SQLite database", false},
+		"a folder":  {folder, "is a folder", false},
+		"a link":    {link, "is a link", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parsed, err := Parse(c.database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := Open(t.Context(), parsed, Options{Steps: steps, ApplySchema: true, Server: true, Limits: brief})
+			if err == nil {
+				db.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), secret) {
+				t.Errorf("it says %q", err)
+			}
+			if errors.Is(err, ErrUnavailable) != c.passes {
+				t.Errorf("%q may pass: %v", err, errors.Is(err, ErrUnavailable))
+			}
+		})
+	}
+	if kept, err := os.ReadFile(text); err != nil || !strings.HasPrefix(string(kept), "no database") {
+		t.Errorf("the foreign file holds %.20q, %v", kept, err)
+	}
+	if info, err := os.Stat(text); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("the foreign file has mode %v, %v", info, err)
+	}
+}
+
+// TestNames reads the names of databases, and shows them without secrets.
+func TestNames(t *testing.T) {
+	for given, want := range map[string]struct{ file, shown string }{
+		"x.db":                {"x.db", "sqlite:x.db"},
+		"sqlite:x.db":         {"x.db", "sqlite:x.db"},
+		"sqlite://x.db":       {"x.db", "sqlite:x.db"},
+		"sqlite:///srv/x.db":  {"/srv/x.db", "sqlite:/srv/x.db"},
+		"a=b.db":              {"a=b.db", "sqlite:a=b.db"},
+		"postgres://u:p@h/d":  {"", "postgres://u@h/d"},
+		"postgres://h:6432/d": {"", "postgres://" + me() + "h:6432/d"},
+		"postgresql:///d?user=u&host=/run/pg&password=p":       {"", "postgres://u@/d?host=/run/pg"},
+		"postgres://u:p@%2Frun%2Fpg:6432/d?sslmode=disable":    {"", "postgres://u@/d?host=/run/pg&port=6432"},
+		"application_name=x password=p host=h dbname=d user=u": {"", "postgres://u@h/d"},
+		"host=h dbname=d user=u password=p":                    {"", "postgres://u@h/d"},
+	} {
+		name, err := Parse(given)
+		if err != nil || name.File() != want.file || name.String() != want.shown {
+			t.Errorf("%s: file %q, shown %q, %v", given, name.File(), name.String(), err)
+		}
+	}
+}
+
+// The driver takes what follows the first @ for the host, and hosts are shown.
+func TestHalfAPasswordIsNoHost(t *testing.T) {
+	for _, given := range []string{"postgres://u:hu@nter2@h/d", "postgres://u:hu@nter2@h:5432/d", "postgres://u:hu/nter2@h/d"} {
+		if name, err := Parse(given); err == nil || strings.Contains(err.Error(), "nter2") {
+			t.Errorf("%s: shown %s, %v", given, name, err)
+		}
+	}
+}
+
+// me is whom the driver takes when nobody is named.
+func me() string {
+	name, err := Parse("postgres://h/d")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(name.String(), "postgres://"), "h/d")
+}
+
+// TestSweepGoesByTheDatabase keeps fresh marks of a replica whose clock is slow
+// in front of old ones, which must go all the same.
+func TestSweepGoesByTheDatabase(t *testing.T) {
+	for _, server := range []string{file(t), pgtest.URL(t)} {
+		r := enter(t, server, Options{})
+		const each = sweepBatch + 200
+		err := r.Update(t.Context(), "t", func(tx *Tx) error {
+			for i := range 2 * each {
+				m := newMark()
+				age := int64(3600_000_000)
+				if i < each { // of a clock a year slow
+					age = 0
+					m[0] = 0
+				}
+				if _, err := tx.Exec(t.Context(), `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now} - $2, FALSE)`, m[:], age); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.SweepMarks(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var old, all int
+		if err := r.View(t.Context(), "", func(tx *Tx) error {
+			return tx.One(t.Context(), `SELECT count(*), sum(CASE WHEN at < {now} - 900000000 THEN 1 ELSE 0 END) FROM commit_mark`,
+				nil, []any{&all, &old})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if old != 0 || all < each {
+			t.Errorf("%d old ones are left of %d", old, all)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package seal_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall/internal/store/seal"
+)
+
+var (
+	one, other = seal.NewKey(), seal.NewKey()
+	secret     = seal.NewSecret()
+	place      = seal.NewPlace("customer", "email").In(int64(7), int64(1))
+	elsewhere  = []seal.Place{
+		seal.NewPlace("customer", "email").In(int64(8), int64(1)),
+		seal.NewPlace("customer", "email").In(int64(7), int64(2)),
+		seal.NewPlace("customer", "email").In(int64(7)),
+		seal.NewPlace("customer", "email").In("7", int64(1)),
+		seal.NewPlace("customer", "mobile").In(int64(7), int64(1)),
+		seal.NewPlace("address", "email").In(int64(7), int64(1)),
+		seal.NewPlace("customere", "mail").In(int64(7), int64(1)),
+	}
+)
+
+const text = "zoe@example.org"
+
+// TestWhatIsSealedOpensInItsPlaceAlone opens a value in the place of another. If
+// it did, whoever writes to the database could show one person's data as
+// another's.
+func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
+	v := seal.New([]seal.Key{one}, secret)
+	for name, kept := range map[string]string{
+		"sealed": v.SealText(place, text), "matched": v.MatchText(place, text), "JSON": v.SealJSON(place, text),
+	} {
+		if strings.Contains(kept, "zoe") {
+			t.Errorf("%s: %s can be read", name, kept)
+		}
+		if got, err := v.OpenText(place, kept); err != nil || got != text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+		for _, wrong := range elsewhere {
+			if got, err := v.OpenText(wrong, kept); !errors.Is(err, seal.ErrAltered) {
+				t.Errorf("%s: it opened elsewhere as %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
+// TestEveryAlteredBitIsSeen turns every bit of what is kept. A change that opens
+// is a change that nobody notices.
+func TestEveryAlteredBitIsSeen(t *testing.T) {
+	v := seal.New([]seal.Key{one}, secret)
+	for _, kept := range [][]byte{v.Seal(place, []byte(text)), v.Match(place, []byte(text))} {
+		for bit := range 8 * len(kept) {
+			altered := bytes.Clone(kept)
+			altered[bit/8] ^= 1 << (bit % 8)
+			if got, err := v.Open(place, altered); err == nil && string(got) == text {
+				t.Errorf("bit %d is not seen", bit)
+			}
+		}
+	}
+}
+
+// TestKeysAreRotated opens with the old key, both and the new one. A value that
+// is called current too early is lost with the key that is dropped.
+func TestKeysAreRotated(t *testing.T) {
+	before := seal.New([]seal.Key{one}, secret)
+	during := seal.New([]seal.Key{other, one}, secret)
+	after := seal.New([]seal.Key{other}, secret)
+	old, renewed := before.SealText(place, text), during.SealText(place, text)
+	for _, kept := range []string{old, renewed} {
+		if got, err := during.OpenText(place, kept); err != nil || got != text {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if during.CurrentText(old) || !during.CurrentText(renewed) || !before.CurrentText(old) || during.CurrentText(text) || !during.CurrentText("") {
+		t.Error("what is current is told wrongly")
+	}
+	if _, err := after.OpenText(place, old); !errors.Is(err, seal.ErrNoKey) || !strings.Contains(err.Error(), one.ID()) {
+		t.Errorf("got %v, want the key's name", err)
+	}
+	if before.MatchText(place, text) != after.MatchText(place, text) || before.Digest("x", nil) != after.Digest("x", nil) {
+		t.Error("another key finds other things")
+	}
+}
+
+// TestEqualValuesLookAlikeInOnePlaceAlone compares what is kept of equal values.
+// Alike everywhere, they would tell who has the same name.
+func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
+	v := seal.New([]seal.Key{one}, secret)
+	if once, again := v.SealText(place, text), v.SealText(place, text); once == again {
+		t.Error("sealed values look alike")
+	}
+	kept := v.MatchText(place, text)
+	if kept != v.MatchText(place, text) {
+		t.Error("matched values differ")
+	}
+	for _, wrong := range elsewhere {
+		if v.MatchText(wrong, text) == kept {
+			t.Error("matched values look alike elsewhere")
+		}
+	}
+	if seal.New([]seal.Key{one}, seal.NewSecret()).MatchText(place, text) == kept {
+		t.Error("another database finds the same")
+	}
+}
+
+// TestWhatWasNeverSealedIsGivenBack reads values of before there was a key, some
+// of which look a little like sealed ones.
+func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
+	v := seal.New([]seal.Key{one}, secret)
+	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
+		if got, err := v.OpenText(place, plain); err != nil || got != plain {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+	}
+	for _, plain := range [][]byte{nil, {1, 2}, []byte(`{"a":1}`)} {
+		if got, err := v.Open(place, plain); err != nil || !bytes.Equal(got, plain) {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+	}
+	if v.SealText(place, "") != "" || v.MatchText(place, "") != "" {
+		t.Error("nothing was sealed")
+	}
+}
+
+// TestLengthIsKnownWithoutOpening computes lengths from what is kept: lists show
+// them, and opening every note for that would cost too much.
+func TestLengthIsKnownWithoutOpening(t *testing.T) {
+	v := seal.New([]seal.Key{one}, secret)
+	for length := 1; length < 100; length++ {
+		kept := v.SealText(place, strings.Repeat("x", length))
+		if got := seal.TextLength(len([]rune(kept))); got != length || seal.SealedLength(length) != len([]rune(kept)) {
+			t.Fatalf("%d: got %d, %d", length, got, seal.SealedLength(length))
+		}
+	}
+}
+
+// TestKeysAreRead reads keys that are cut, doubled or no keys. A weak one must
+// be refused at the start, and never repeated in the refusal.
+func TestKeysAreRead(t *testing.T) {
+	spelled := []string{seal.NewKeyText(), hex.EncodeToString(one[:])}
+	keys, err := seal.ReadKeys(spelled[0] + ", " + spelled[1])
+	if err != nil || len(keys) != 2 || keys[1] != one {
+		t.Fatalf("got %d, %v", len(keys), err)
+	}
+	if keys, err := seal.ReadKeys(""); len(keys) != 0 || err != nil {
+		t.Errorf("got %v, %v", keys, err)
+	}
+	for _, wrong := range []string{"short", spelled[0] + ",", spelled[0] + "," + spelled[0], strings.Repeat("00", 32), spelled[0][1:]} {
+		_, err := seal.ReadKeys(wrong)
+		if err == nil {
+			t.Errorf("%q was taken", wrong)
+		} else if slices.Contains(strings.Split(wrong, ","), err.Error()) || strings.Contains(err.Error(), spelled[0]) {
+			t.Errorf("the key is repeated: %v", err)
+		}
+	}
+}
+
+// TestSecretIsWrapped keeps the database's own secret under a key. Without one
+// it must not even look as if it opened.
+func TestSecretIsWrapped(t *testing.T) {
+	kept := seal.Wrap(one, secret)
+	if got, err := seal.Unwrap(one, kept); err != nil || got != secret {
+		t.Errorf("got %v", err)
+	}
+	if _, err := seal.Unwrap(other, kept); err == nil {
+		t.Error("another key opens it")
+	}
+	if _, err := seal.Unwrap(one, secret[:]); err == nil {
+		t.Error("a bare secret was taken")
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	v := seal.New([]seal.Key{one}, secret)
+	column := seal.NewPlace("customer", "email")
+	for b.Loop() {
+		v.SealText(column.In(int64(7), int64(1)), text)
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	v := seal.New([]seal.Key{one}, secret)
+	for b.Loop() {
+		v.MatchText(place, text)
+	}
+}

@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// ErrNoFile says that a database is no file that could be copied or put back.
+var ErrNoFile = engine.ErrNoFile
+
+// Backup copies a SQLite database into a new file that only its owner can read,
+// beside whoever serves it. Everything that was answered before it began is in
+// the copy. The file appears when it is whole, on disk, sound, and content with
+// what the caller checks; an error leaves nothing behind. A copy of an older
+// schema is sound and no more, and unchecked says so.
+func Backup(
+	ctx context.Context, url, file string, options Options, check func(context.Context, landfall.Store) error,
+) (unchecked bool, err error) {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return false, err
+	}
+	err = appear(file, func(half string) error {
+		if err := engine.Copy(ctx, name, half); err != nil {
+			return known(err)
+		}
+		if err := engine.Sound(ctx, half); err != nil {
+			return err
+		}
+		if current, err := isCurrent(ctx, half, options); err != nil || !current {
+			unchecked = !current
+			return err
+		}
+		return within(ctx, half, options, func(store *Store) error {
+			if err := check(ctx, store); err != nil {
+				return err
+			}
+			return store.update(ctx, landfall.Key{}, func(t *tx) error { return t.markCopy(ctx) })
+		})
+	})
+	return unchecked, err
+}
+
+// Restore puts a backup where a SQLite database should be and is not. It
+// appears there when it is whole, of this program's schema, and prepared by the
+// caller, who decides about the keys in it.
+func Restore(ctx context.Context, url, file string, options Options, prepare func(context.Context, landfall.Store) error) error {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return err
+	}
+	place := name.File()
+	if place == "" {
+		return ErrNoFile
+	}
+	if _, err := os.Lstat(file + "-wal"); err == nil {
+		return fmt.Errorf("%s has a -wal file beside it: it is a database in use or a copy by other means, and not all of it is in one file", file)
+	}
+	// What another database left beside the place would be taken for ours.
+	for _, companion := range []string{"-wal", "-shm"} {
+		if _, err := os.Lstat(place + companion); err == nil {
+			return fmt.Errorf("%s%s is left of another database: move it away first", place, companion)
+		}
+	}
+	options.ApplySchema = true
+	return appear(place, func(half string) error {
+		if err := duplicate(file, half); err != nil {
+			return err
+		}
+		if err := engine.Sound(ctx, half); err != nil {
+			return err
+		}
+		return within(ctx, half, options, func(store *Store) error { return prepare(ctx, store) })
+	})
+}
+
+// isCurrent says whether a file has the schema this program works with.
+func isCurrent(ctx context.Context, file string, options Options) (bool, error) {
+	steps, err := SchemaStatus(ctx, "sqlite:"+file, options)
+	if err != nil {
+		return false, err
+	}
+	for _, step := range steps {
+		if !step.Applied {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// within opens a file that nobody else knows of yet.
+func within(ctx context.Context, file string, options Options, work func(*Store) error) error {
+	options.Server = false
+	store, err := Open(ctx, "sqlite:"+file, options)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(store), store.Close())
+}
+
+// appear fills a file under another name, brings it to the disk and gives it
+// its own name, which nobody may have meanwhile.
+func appear(file string, fill func(half string) error) (err error) {
+	taken := fmt.Errorf("%s is there already and is not overwritten", file)
+	if _, err := os.Lstat(file); err == nil {
+		return taken
+	}
+	made, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.partial") // with mode 0600
+	if err != nil {
+		return err
+	}
+	half := made.Name()
+	defer func() {
+		for _, companion := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
+			_ = os.Remove(half + companion) // what is not there any more is fine
+		}
+	}()
+	// It is closed before SQLite opens it: closing it later would take SQLite's locks away.
+	if err := made.Close(); err != nil {
+		return err
+	}
+	if err := fill(half); err != nil {
+		return err
+	}
+	if err := flush(half); err != nil {
+		return err
+	}
+	// A link refuses a name that is taken, which a renaming would not.
+	switch err := os.Link(half, file); {
+	case errors.Is(err, fs.ErrExist):
+		return taken
+	case err != nil:
+		return err
+	}
+	return flush(filepath.Dir(file))
+}
+
+// flush brings a file or a folder to the disk.
+func flush(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// duplicate copies a file into one that is there.
+func duplicate(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }() // it was only read
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, source)
+	return errors.Join(err, copied.Close())
+}

@@ -1,0 +1,236 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/store/engine"
+)
+
+// The columns of what can be posted, each behind the account's id.
+const (
+	entryColumns = `account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on,
+		reason, note, document`
+	noteColumns        = `account_id, ordinal, body, document_paths, created_at, pinned, unpin_at`
+	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, path`
+	instructionColumns = `account_id, ordinal, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
+)
+
+// The texts that look up what postings want to see. An id that was added again
+// and again unchecked is one entry all the same: the first. It is asked for as
+// a range, because an equality lets PostgreSQL walk the whole ledger of an
+// account by its key once some id is frequent; this order only the index of
+// transactions has. The entry that was found is asked for by all three of its
+// columns, so that either index leads to it and not past every other one of
+// the account.
+var (
+	entriesWanted = newWish(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
+			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
+				WHERE f.account_id = w.id AND f.transaction_id BETWEEN w.name AND w.name
+				ORDER BY f.account_id, f.transaction_id, f.sequence LIMIT 1)
+		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`, "name text")
+	notesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal <= 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
+	// Of the notes behind those only what decides is read: the first of its
+	// kind for who sends no time, and those of one second for who does.
+	firstNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal = (SELECT f.ordinal FROM note f WHERE f.account_id = w.id AND f.digest = w.name AND f.ordinal > 64
+				ORDER BY f.account_id, f.digest, f.ordinal LIMIT 1)
+		ORDER BY n.account_id, n.ordinal`, "name bigint")
+	timedNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_timed} ON n.account_id = w.id AND n.digest = w.name
+			AND n.created_at >= w.second AND n.created_at < w.second + 1000000 AND n.ordinal > 64
+		ORDER BY n.account_id, n.ordinal`, "name bigint", "second bigint")
+	unwrittenWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+			AND n.ordinal > 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
+	statementsWanted = newWish(`SELECT `+statementColumns+` FROM {wanted}
+		JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name ORDER BY h.account_id, h.ordinal`,
+		"name text")
+	instructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal <= 16 ORDER BY i.account_id, i.ordinal`,
+		"seller text", "name text")
+	laterInstructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal > 16 ORDER BY i.account_id, i.ordinal`,
+		"seller text", "name text")
+)
+
+// How many notes and instructions of an account are found without an index of
+// their own, which few accounts need: the rows behind them have one.
+const (
+	fewNotes        = 64
+	fewInstructions = 16
+)
+
+// wish is a query about any number of things, each named by its account and
+// what else tells it apart. All of them are asked for at once, since the account
+// is locked meanwhile: PostgreSQL takes an array of each, SQLite one list.
+type wish struct {
+	arrays, list string
+	kinds        []string
+}
+
+// newWish declares a query; w has the account's id and the columns declared.
+// Where it says {by …} SQLite is told the index, since it would take the
+// primary key, however many rows that leads to.
+func newWish(query string, columns ...string) wish {
+	made := wish{kinds: []string{"bigint"}}
+	names, values, parts := "id", "value ->> 0 AS id", "$1::bigint[]"
+	for i, column := range columns {
+		name, kind, _ := strings.Cut(column, " ")
+		made.kinds = append(made.kinds, kind)
+		names += ", " + name //nolint:perfsprint // a handful of columns, once
+		values += fmt.Sprintf(", value ->> %d AS %s", i+1, name)
+		parts += fmt.Sprintf(", $%d::%s[]", i+2, kind)
+	}
+	made.arrays = strings.Replace(hint.ReplaceAllString(query, ""), "{wanted}", `unnest(`+parts+`) AS w (`+names+`)`, 1)
+	made.list = strings.Replace(hint.ReplaceAllString(query, "INDEXED BY $1"), "{wanted}", `(SELECT `+values+` FROM json_each($1)) AS w`, 1)
+	return made
+}
+
+// hint marks where a text names the index it relies on.
+var hint = regexp.MustCompile(`\{by (\w+)\}`)
+
+// of gives the text and the parameters for a list of ids and names.
+func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
+	if asArrays {
+		return w.arrays, engine.Columns(wanted, len(w.kinds)), nil
+	}
+	rows := make([][]any, 0, len(wanted)/len(w.kinds))
+	for row := range slices.Chunk(wanted, len(w.kinds)) {
+		for _, value := range row {
+			// Written as JSON it could not be told from something storable.
+			if text, is := value.(string); is && !storable(text) {
+				return "", nil, errUnstorable
+			}
+		}
+		rows = append(rows, row)
+	}
+	list, err := json.Marshal(rows)
+	return w.list, []any{string(list)}, err
+}
+
+// owned is something an account has.
+type owned[T any] struct {
+	id    int64 // of the account
+	place int64 // in its list
+	item  T
+}
+
+// lookUp asks for wanted things, a list of ids and names, and hands what it
+// finds to the account it belongs to.
+func lookUp[T any](
+	ctx context.Context, t *tx, query wish, wanted []any, read func(scanner, *owned[T]) error, give func(int64, T),
+) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	text, args, err := query.of(t.engine.Arrays(), wanted)
+	if err != nil {
+		return err
+	}
+	found, err := collect(ctx, t.session, read, text, args...)
+	for _, one := range found {
+		give(one.id, one.item)
+	}
+	return err
+}
+
+// readEntry opens what is sealed for exactly this entry: a value moved to another
+// row would not open.
+func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
+	e := &row.item
+	x := &e.Transaction
+	own := v.safe.shelf("ledger_entry", &row.id, &e.Sequence)
+	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
+		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", &x.Document))
+	if e.Kind == landfall.TransactionEntry {
+		// Signed undoes itself: only the sign of the amount was changed.
+		x.Amount = e.Signed
+		x.Amount = x.Signed()
+	}
+	return err
+}
+
+// readNote tells a note without text from one whose text is empty.
+func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
+	var body sql.NullString
+	var paths []byte
+	own := v.safe.shelf("note", &row.id, &row.place)
+	if err := scan(&row.id, &row.place, own.maybe("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
+		instantInto{&row.item.UnpinAt}); err != nil {
+		return err
+	}
+	row.item.Body, row.item.HasBody = body.String, body.String != ""
+	if paths == nil {
+		return nil
+	}
+	return json.Unmarshal(paths, &row.item.DocumentPaths)
+}
+
+// readStatement opens the path, which may name the customer.
+func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
+	s := &row.item
+	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
+		v.safe.shelf("historical_statement", &row.id, &row.place).text("path", &s.Path))
+}
+
+// readInstruction opens the reference by its vendor, since it is looked for by both.
+func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
+	i := &row.item
+	own := v.safe.shelf("instruction", &row.id, &row.place)
+	return scan(&row.id, &row.place, &i.Vendor, v.safe.shelf("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
+		dayInto{&i.ValidFromOn}, &i.ForSchedules, &i.Details.Status, &i.Details.Scheme,
+		own.text("last_digits", &i.Details.LastDigits), own.text("expiry", &i.Details.Expiry))
+}
+
+// dayInto reads what dayArg wrote.
+type dayInto struct{ day *calendar.Day }
+
+// Scan takes a column's value.
+func (d dayInto) Scan(value any) error {
+	var text sql.NullString
+	if err := text.Scan(value); err != nil || text.String == "" {
+		return err
+	}
+	var err error
+	*d.day, err = storedDay(text.String)
+	return err
+}
+
+// textInto reads what textArg wrote.
+type textInto struct{ text *string }
+
+// Scan takes a column's value.
+func (t textInto) Scan(value any) error {
+	var kept sql.NullString
+	err := kept.Scan(value)
+	*t.text = kept.String
+	return err
+}
+
+// storedDay reads a day as it is kept. Books that were closed on the last day of
+// the calendar used to be kept as open from the day after it.
+func storedDay(text string) (calendar.Day, error) {
+	if text == "10000-01-01" {
+		return calendar.Last, nil
+	}
+	return calendar.ParseDay(text)
+}
+
+// instantInto reads what instantArg wrote.
+type instantInto struct{ at *time.Time }
+
+// Scan takes a column's value.
+func (i instantInto) Scan(value any) error {
+	var kept sql.NullInt64
+	err := kept.Scan(value)
+	*i.at = instant(kept)
+	return err
+}

@@ -1,0 +1,144 @@
+package sqlstore_test
+
+import (
+	"encoding/hex"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
+)
+
+// otherwise are the personal columns in which a word cannot be read even where
+// nothing is encrypted: digests, packed documents, and a day.
+var otherwise = []string{"customer.born_on", "note.digest", "process.hash", "staging.document", "staging.hash"}
+
+// columnsKept gives what stands in every personal column of a store in which
+// somebody lived. One in which nothing stands is an omission of this test.
+func columnsKept(t *testing.T, store *sqlstore.Store, url string) map[string][]string {
+	t.Helper()
+	kept := map[string][]string{}
+	for _, name := range sqlstore.PersonalColumns() {
+		values, err := store.Kept(t.Context(), strings.HasPrefix(url, "postgres"), name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(values) == 0 {
+			t.Errorf("nothing is in %s: let live write a canary there", name)
+		}
+		kept[name] = values
+	}
+	return kept
+}
+
+// telltales are what a raw search looks for: the word however it is written,
+// and what stands in the columns where it is not readable.
+func telltales(word string, kept map[string][]string) []string {
+	words := []string{word, strings.ToLower(word), strings.ToUpper(word)}
+	for _, name := range otherwise {
+		for _, value := range kept[name] {
+			if bare, is := strings.CutPrefix(value, `\x`); is {
+				if raw, err := hex.DecodeString(bare); err == nil {
+					value = string(raw)
+				}
+			}
+			if name != "note.digest" { // a number, which every database spells in its own way
+				words = append(words, value)
+			}
+		}
+	}
+	return words
+}
+
+// TestACanaryInEveryPersonalColumn is driven by the registry: whoever declares a
+// column to be personal has to let live write a canary there, and it must be
+// found where nothing is encrypted, and neither where everything is nor after an
+// erasure.
+func TestACanaryInEveryPersonalColumn(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		word := canary()
+		bare := open(t, url)
+		live(t, bare, word)
+		readable := columnsKept(t, bare, url)
+		for name, values := range readable {
+			if !slices.Contains(otherwise, name) && !strings.Contains(strings.ToLower(strings.Join(values, " ")), strings.ToLower(word)) {
+				t.Errorf("%s holds %v without the canary", name, values)
+			}
+		}
+		words := telltales(word, readable)
+		if len(words) < 7 || len(inFiles(t, bare, url, words...)) == 0 {
+			t.Fatalf("searching for %q would find nothing", words)
+		}
+
+		sealedURL := databases[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
+		sealed := open(t, sealedURL, seal.NewKey())
+		live(t, sealed, word)
+		for name, values := range columnsKept(t, sealed, sealedURL) {
+			for _, value := range values {
+				if strings.Contains(strings.ToLower(value), strings.ToLower(word)) || slices.Contains(readable[name], value) {
+					t.Errorf("%s holds %q although it is encrypted", name, value)
+				}
+			}
+		}
+
+		for _, number := range []string{"1", "2", "3", "4"} {
+			if err := bare.Update(t.Context(), func(tx landfall.Tx) error {
+				_, err := tx.Erase(t.Context(), landfall.Key{Supplier: "S", External: number})
+				return err
+			}); err != nil {
+				t.Fatalf("erasing %s: %v", number, err)
+			}
+		}
+		for _, name := range sqlstore.PersonalColumns() {
+			if left, err := bare.Kept(t.Context(), strings.HasPrefix(url, "postgres"), name); err != nil || len(left) > 0 {
+				t.Errorf("%s still holds %v, %v", name, left, err)
+			}
+		}
+		wipedClean(t, bare, url, words...)
+	})
+}
+
+// TestThePrivacyPageIsComplete holds the page for those who assess against the
+// registry, in both directions.
+func TestThePrivacyPageIsComplete(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "|---|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	named := map[string]bool{}
+	for row := range strings.Lines(table) {
+		of := ""
+		for _, word := range regexp.MustCompile("`([a-z_.]+)`").FindAllStringSubmatch(strings.Split(row, "|")[2], -1) {
+			name := word[1]
+			if strings.HasPrefix(name, ".") {
+				name = of + name
+			}
+			of, _, _ = strings.Cut(name, ".")
+			named[name] = true
+		}
+	}
+	if len(named) < 15 {
+		t.Fatalf("the page names only %v", named)
+	}
+	used := map[string]bool{}
+	for _, name := range sqlstore.PersonalColumns() {
+		table, _, _ := strings.Cut(name, ".")
+		if !named[name] && !named[table] {
+			t.Errorf("docs/privacy.md does not say that %s is personal", name)
+		}
+		used[name], used[table] = true, true
+	}
+	for name := range named {
+		if !used[name] {
+			t.Errorf("docs/privacy.md calls %s personal, and the registry does not", name)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// keptClaim is one claim of control totals as the database keeps it; money is
+// in minor units.
+type keptClaim struct {
+	Measure string `json:"measure"`
+	Count   *int64 `json:"count,omitempty"`
+	Amount  *int64 `json:"amount,omitempty"`
+}
+
+// claimText keeps claims as a list in one column: they are set and read as a whole.
+func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
+	kept := make([]keptClaim, 0, len(claims))
+	number := func(total *money.Total) *int64 {
+		if total == nil {
+			return nil
+		}
+		// Totals are counted wider than a column can hold.
+		clamped := total.Clamp()
+		return &clamped
+	}
+	for measure, value := range claims {
+		kept = append(kept, keptClaim{measure.String(), number(value.Count), number(value.Amount)})
+	}
+	text, err := json.Marshal(kept)
+	return string(text), err
+}
+
+// readClaims tells what nobody claimed from a claim of zero.
+func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
+	var kept []keptClaim
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, err
+	}
+	total := func(number *int64) *money.Total {
+		if number == nil {
+			return nil
+		}
+		wide := money.TotalOf(*number)
+		return &wide
+	}
+	claims := make(map[landfall.Measure]landfall.Value, len(kept))
+	for _, claim := range kept {
+		// A measure of another version is passed over: the other claims can still be
+		// compared.
+		if measure, known := landfall.ParseMeasure(claim.Measure); known {
+			claims[measure] = landfall.Value{Count: total(claim.Count), Amount: total(claim.Amount)}
+		}
+	}
+	return claims, nil
+}
+
+// SetControlTotals keeps new totals.
+func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.ControlTotals) (landfall.ControlTotals, error) {
+	text, err := claimText(totals.Claims)
+	if err != nil {
+		return totals, err
+	}
+	kept, err := collect(ctx, t.session, func(scan scanner, at *int64) error { return scan(at) },
+		`INSERT INTO control_totals (supplier_id, set_at, totals, key_id, request_id)
+		SELECT id, {now}, CAST($2 AS {json}), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM supplier WHERE code = $1 RETURNING set_at`,
+		code, text, textArg(totals.By.KeyID), textArg(totals.By.RequestID))
+	at, err := first(kept, err, landfall.ErrNotFound)
+	totals.SetAt = moment(at)
+	return totals, err
+}
+
+// controlTotals has the newest first; older ones stay, since a report was made of them.
+const controlTotals = `SELECT c.set_at, c.totals, c.key_id, c.request_id, k.organisation
+	FROM control_totals c JOIN supplier s ON s.id = c.supplier_id LEFT JOIN api_key k ON k.id = c.key_id
+	WHERE s.code = $1 ORDER BY c.id DESC`
+
+// readTotals brings along who claimed it.
+func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
+	var text []byte
+	if err := scan(instantInto{&totals.SetAt}, &text, textInto{&totals.By.KeyID}, textInto{&totals.By.RequestID},
+		textInto{&totals.By.Organisation}); err != nil {
+		return err
+	}
+	totals.Claims, err = readClaims(text)
+	return err
+}
+
+// ControlTotals gives the newest.
+func (v *view) ControlTotals(ctx context.Context, code string) (landfall.ControlTotals, error) {
+	found, err := collect(ctx, v.session, readTotals, controlTotals+` LIMIT 1`, code)
+	return first(found, err, landfall.ErrNotFound)
+}
+
+// FormerControlTotals gives all there ever were, the newest first.
+func (v *view) FormerControlTotals(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
+	return collect(ctx, v.session, readTotals, controlTotals, code)
+}

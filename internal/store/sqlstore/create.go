@@ -1,0 +1,239 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// Short names for what travels together.
+type (
+	createCall = call[*prepared, landfall.CreateOutcome]
+	openCreate = unsettled[*prepared, landfall.CreateOutcome]
+)
+
+// Books like these are refused: nothing could be posted onto them.
+var (
+	errUnbalanced = errors.New("the balance is not the sum of the ledger")
+	errNoPeriod   = errors.New("no statement period is open")
+)
+
+// Create writes a whole account and gives it its number.
+func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
+	account := &creation.Account
+	if err := writable(account); err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	ready, err := s.prepared(&creation)
+	if err != nil {
+		return landfall.CreateOutcome{}, err
+	}
+	joined := s.creations
+	if creation.Claim.DryRun {
+		joined = s.rehearsals
+	}
+	return joined.join(ctx, creation.Claim.Key, creationWeight(account), ready)
+}
+
+// writable refuses books that nothing could be posted onto.
+func writable(account *landfall.Account) error {
+	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(account.Periods, landfall.Period.Open) {
+		return errNoPeriod
+	}
+	return nil
+}
+
+// creationWeight guesses the bytes of an account; all that matters is that a
+// very big one goes alone.
+func creationWeight(account *landfall.Account) int {
+	const row = 200
+	weight := row * (len(account.Data.Customers) + 4*len(account.Data.SupplyAddresses) + len(account.Data.Statements))
+	for i := range account.Ledger {
+		weight += row + len(account.Ledger[i].Transaction.Document)
+	}
+	for i := range account.Data.Notes {
+		weight += row + len(account.Data.Notes[i].Body)
+	}
+	return weight
+}
+
+// errCollision means that a number drawn is somebody's already.
+var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain)
+
+// create writes a batch. When one of the numbers is taken the engine runs it
+// again, a few times: with a million accounts one number in thirty thousand is
+// taken, so more than a few in a row mean a broken source.
+func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
+	return t.create(ctx, claimed, s.draw, batch)
+}
+
+// turning is how processes become accounts: which of them may, and why others
+// may not.
+type turning struct {
+	imports, reasons batch
+	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
+}
+
+// turn writes the texts for a condition under which a process may become an
+// account, w being what is wanted.
+func turn(condition string) turning {
+	return turning{
+		// A statement gives back rows as it leaves them, so that a process itself has
+		// to remember whether it had failed before: the tallies are moved from there.
+		imports: newBatch(`
+			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
+				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
+				failed_before = process.failed_at IS NOT NULL
+			FROM wanted w JOIN supplier s ON s.code = w.supplier
+			WHERE process.supplier_id = s.id AND process.external = w.external AND `+condition+` AND s.status = 'Ongoing'
+				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
+			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
+				process.failed_before, process.figures`,
+			"supplier text", "external text", "token text", "revision bigint", "number text"),
+		reasons: newBatch(`
+			SELECT w.supplier, w.external, coalesce(s.status, ''), `+condition+`
+			FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
+			LEFT JOIN process ON process.supplier_id = s.id AND process.external = w.external`,
+			"supplier text", "external text", "token text", "revision bigint"),
+	}
+}
+
+// claimed turns processes whose claims are still good. Only a claimed process
+// has a token; asking for its state as well would lead the planner to the index
+// of claims, as it would without the CASE.
+var claimed = turn(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
+
+// untouched is the condition under which something may be written for a loose
+// claim: nobody holds the process, and what was looked at is what is staged.
+// A document that was purged or erased meanwhile has taken its hash along.
+const untouched = free + ` AND process.revision = w.revision AND length(process.hash) > 0`
+
+// create turns a batch of claims into accounts, and says of each what became
+// of it.
+func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
+	open := unsettle(batch)
+	rows := newAccountRows(t.safe)
+	rows.room(batch)
+	// Between importing and explaining, a supplier may be opened, and a number
+	// may be a retired one: then nothing explains the refusal, and only those go
+	// again, each with another number.
+	for range 3 {
+		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
+			return err
+		}
+		if len(open.byKey) > 0 {
+			if err := t.refuseCreation(ctx, how, open); err != nil {
+				return err
+			}
+		}
+		if len(open.byKey) == 0 {
+			if err := t.leaveTold(ctx, &rows.mails); err != nil {
+				return err
+			}
+			written := rows.piles()
+			if how.fleeting {
+				written = rows.itself()
+			}
+			return collision(t.write(ctx, written...))
+		}
+	}
+	return landfall.ErrUnavailable
+}
+
+// importAll moves all processes with one statement. A number that is taken makes
+// the whole batch draw again, which happens about never.
+func (t *tx) importAll(
+	ctx context.Context, how turning, draw func() (string, error), open *openCreate, into *accountRows,
+) error {
+	numbers := make(map[string]*createCall, len(open.byKey))
+	var failed error
+	wanted := open.rows(5, func(args []any, one *createCall) []any {
+		number, err := draw()
+		if err != nil {
+			failed = err
+		}
+		// Rows come back by their numbers. Twice the same would give one caller the
+		// account of the other.
+		if numbers[number] != nil {
+			failed = errCollision
+		}
+		numbers[number] = one
+		claim := &one.wanted.Claim
+		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision), number)
+	})
+	if failed != nil {
+		return failed
+	}
+	text, args := how.imports.of(t.engine.Arrays(), wanted)
+	rows, err := t.returning(ctx, text, args...)
+	if err != nil {
+		return collision(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var number string
+		var process, at, supplier int64
+		var failed bool
+		var sent landfall.Figures
+		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}); err != nil {
+			return t.note(err)
+		}
+		one := numbers[number]
+		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
+		into.take(one.wanted, process, at, number)
+		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
+		into.counted.take(supplier, waiting(failed), sent)
+		into.counted.add(supplier, landfall.StandsCreated, one.wanted.has)
+		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
+	}
+	return collision(t.note(rows.Err()))
+}
+
+// collision recognises a number that is taken, or was taken once and retired at
+// this very moment: nothing else that must be unique changes when a process is
+// imported.
+func collision(err error) error {
+	if engine.NotUnique(err) {
+		return errors.Join(errCollision, err)
+	}
+	return err
+}
+
+// refuseCreation finds out afterwards why some were not moved: asking before would
+// cost everybody a question that hardly anybody needs.
+func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
+	text, args := how.reasons.of(t.engine.Arrays(), open.rows(4, func(args []any, one *createCall) []any {
+		claim := &one.wanted.Claim
+		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision))
+	}))
+	rows, err := t.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external sql.NullString
+		var status landfall.SupplierStatus
+		var held sql.NullBool
+		if err := rows.Scan(&supplier, &external, &status, &held); err != nil {
+			return t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		switch {
+		case one == nil: // padding
+		case !held.Bool:
+			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
+		case status != landfall.Ongoing:
+			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
+		}
+	}
+	return t.note(rows.Err())
+}

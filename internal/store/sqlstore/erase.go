@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// erasures are the statements that erase an account's personal data, in the
+// order of the tables' names; but the account is held first.
+var erasures = func() (texts []string) {
+	for _, name := range slices.Sorted(maps.Keys(holdings)) {
+		held := holdings[name]
+		if held.of == "" {
+			continue
+		}
+		if held.remove {
+			texts = append(texts, `DELETE FROM `+name+` WHERE `+held.of)
+			continue
+		}
+		var sets []string
+		for _, column := range slices.Sorted(maps.Keys(held.columns)) {
+			if one := held.columns[column]; one.nature == personal {
+				sets = append(sets, column+` = `+one.blank)
+			}
+		}
+		if len(sets) > 0 {
+			texts = append(texts, `UPDATE `+name+` SET `+strings.Join(sets, ", ")+` WHERE `+held.of)
+		}
+	}
+	return texts
+}()
+
+// Erase takes away what is personal of an account, whether it was created or
+// not, and keeps its books and that it was there.
+func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, error) {
+	process, err := t.Process(ctx, key)
+	if errors.Is(err, landfall.ErrNotFound) {
+		return landfall.Erasure{}, t.eraseRefused(ctx, key)
+	}
+	if err != nil {
+		return landfall.Erasure{}, err
+	}
+	erasure := landfall.Erasure{Revisions: process.Revision, AccountNumber: process.AccountNumber, Before: process.ErasedAt}
+	// Whoever creates the account has read its document already: what is erased now
+	// would come back with it.
+	if process.State == landfall.Claimed {
+		return erasure, landfall.ErrExists
+	}
+	if process.State == landfall.Staged {
+		// Otherwise the next sending would bring everything back.
+		if state, err := t.Skip(ctx, key, erasedMark); err != nil {
+			if state == landfall.Claimed || state == landfall.Imported {
+				return erasure, landfall.ErrExists
+			}
+			return erasure, err
+		}
+	}
+	var id int64
+	if err := t.one(ctx, `SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2`,
+		[]any{key.Supplier, key.External}, []any{&id}); err != nil {
+		return erasure, err
+	}
+	// Whoever adds to the account waits, or has done so.
+	err = t.hold(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {hold}`, id)
+	if err != nil && !errors.Is(err, landfall.ErrNotFound) {
+		return erasure, err
+	}
+	if err := t.stopMails(ctx, id); err != nil {
+		return erasure, err
+	}
+	for _, text := range erasures {
+		if _, err := t.exec(ctx, text, id); err != nil {
+			return erasure, err
+		}
+	}
+	if _, err := t.exec(ctx, `UPDATE mail SET gone_at = coalesce(gone_at, {now}) WHERE account_id = $1`, id); err != nil {
+		return erasure, err
+	}
+	if _, err := t.exec(ctx, `UPDATE staging SET gone_at = coalesce(gone_at, {now}) WHERE process_id = $1`, id); err != nil {
+		return erasure, err
+	}
+	_, err = t.exec(ctx, `UPDATE process SET erased_at = coalesce(erased_at, {now}) WHERE id = $1`, id)
+	return erasure, err
+}
+
+// eraseRefused takes away what is kept of an account of which every staging was
+// refused; ErrNotFound when there is nothing.
+func (t *tx) eraseRefused(ctx context.Context, key landfall.Key) error {
+	gone, err := t.exec(ctx, `DELETE FROM refusal WHERE external = $2 AND supplier_id = (SELECT id FROM supplier WHERE code = $1)`, key.Supplier, key.External)
+	if err == nil && gone == 0 {
+		err = landfall.ErrNotFound
+	}
+	return err
+}
+
+// erasedMark is why an account that was never created is not staged again.
+const erasedMark = "erased"
+
+// stopMails keeps the mails of an account that wait from being sent.
+func (t *tx) stopMails(ctx context.Context, account int64) error {
+	_, err := t.exec(ctx, `UPDATE mail SET state = 'withdrawn', due_at = NULL, token = NULL, settled_at = {now}
+		WHERE account_id = $1 AND due_at IS NOT NULL`, account)
+	return err
+}
+
+// Wipe writes anew the files of everything that holds what is personal, so that
+// nothing is left in them of what was erased. Nobody else can write meanwhile.
+func Wipe(ctx context.Context, url string) error {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return err
+	}
+	var tables []string
+	for _, table := range slices.Sorted(maps.Keys(holdings)) {
+		if held := holdings[table]; held.of != "" || newRekeying(table, held) != nil {
+			tables = append(tables, table)
+		}
+	}
+	return known(engine.Wipe(ctx, name, tables...))
+}

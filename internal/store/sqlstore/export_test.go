@@ -1,0 +1,280 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// Unhurried lets callers wait for their turn for as long as a busy machine takes:
+// a crowd is to be served here, and not told to come back.
+func Unhurried(options Options) Options {
+	options.turn = 30 * time.Second
+	return options
+}
+
+// Force changes rows past the port, to put a store into states that other
+// programs or another version of this one may leave behind.
+func (s *Store) Force(ctx context.Context, text string, args ...any) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, text, args...)
+		return err
+	})
+}
+
+// ForceAll is Force for several statements in one transaction.
+func (s *Store) ForceAll(ctx context.Context, texts ...string) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		for _, text := range texts {
+			if _, err := t.exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ForceRead tries a statement in a view.
+func (s *Store) ForceRead(ctx context.Context, text string) error {
+	return s.View(ctx, func(v landfall.View) error {
+		session := v.(*view).session
+		rows, err := session.query(ctx, text)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+		}
+		return session.note(rows.Err())
+	})
+}
+
+// Count gives the only number a query finds.
+func (s *Store) Count(ctx context.Context, text string, args ...any) (count int, err error) {
+	err = s.View(ctx, func(v landfall.View) error {
+		return v.(*view).one(ctx, text, args, []any{&count})
+	})
+	return count, err
+}
+
+// Texts gives the only column of a query's rows.
+func (s *Store) Texts(ctx context.Context, text string) (found []string, err error) {
+	err = s.View(ctx, func(v landfall.View) error {
+		found, err = collect(ctx, v.(*view).session, func(scan scanner, text *string) error { return scan(text) }, text)
+		return err
+	})
+	return found, err
+}
+
+// SweepMarks runs the sweeper's round now.
+func (s *Store) SweepMarks(ctx context.Context) error { return s.db.SweepMarks(ctx) }
+
+// Exchanges posts onto an account and tells how many statements that took.
+func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count int, err error) {
+	err = s.update(ctx, wanted.Key, func(t *tx) error {
+		before := t.engine.Statements()
+		mine := &postCall{key: wanted.Key, wanted: &posting{Posting: wanted}}
+		err := t.post(ctx, []*postCall{mine})
+		count = t.engine.Statements() - before
+		if err == nil {
+			err = mine.err
+		}
+		return err
+	})
+	return count, err
+}
+
+// Move moves an account as a posting does that found a ledger of some length.
+func (s *Store) Move(ctx context.Context, id, length int64) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		rows := newAccountRows(nil)
+		rows.moved.add(id, length, int64(0), length, int64(0), int64(0), int64(0))
+		return t.write(ctx, rows.piles()...)
+	})
+}
+
+// ListText is the query behind a list.
+func ListText(filter landfall.ProcessFilter) string { return lists[filter] }
+
+// FailedText is the query behind the list of failures.
+const FailedText = failedProcesses
+
+// Plan says how the database carries out a query with these numbers and
+// strings, the way it does for everybody: on PostgreSQL it is carried out.
+func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
+	err = s.View(ctx, func(v landfall.View) error {
+		plan, err = v.(*view).plan(ctx, text, args...)
+		return err
+	})
+	return plan, err
+}
+
+// PlanOfTold is Plan for how the clerk of the search finds accounts: in a long read,
+// which is kept from sorting.
+func (s *Store) PlanOfTold(ctx context.Context) (plan []string, err error) {
+	err = s.stream(ctx, func(v *view) error {
+		plan, err = v.plan(ctx, toldText, 0, 1000, 400)
+		return err
+	})
+	return plan, err
+}
+
+func (s *session) plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
+	line := func(scan scanner, line *string) error { return scan(line) }
+	if !s.engine.Arrays() {
+		line = func(scan scanner, line *string) error { return scan(new(int), new(int), new(int), line) }
+		return collect(ctx, s, line, "EXPLAIN QUERY PLAN "+text, args...)
+	}
+	if err := s.ignore(ctx, `PREPARE probe AS `+text); err != nil {
+		return nil, err
+	}
+	values := make([]string, len(args))
+	for i, arg := range args {
+		// An array is asked for as a constant.
+		if array, is := arg.(engine.Column); is {
+			text, err := array.TextValue()
+			if err != nil {
+				return nil, err
+			}
+			arg = text.String
+		}
+		values[i] = "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
+	}
+	plan, err = collect(ctx, s, line, `EXPLAIN ANALYZE EXECUTE probe (`+strings.Join(values, ", ")+`)`)
+	return plan, errors.Join(err, s.ignore(ctx, `DEALLOCATE probe`))
+}
+
+// ignore runs a statement that gives nothing.
+func (s *session) ignore(ctx context.Context, text string) error {
+	rows, err := s.query(ctx, text)
+	if err != nil {
+		return err
+	}
+	return s.note(rows.Close())
+}
+
+// EntriesText is the query that looks transactions up, and its parameters for
+// some of one account.
+func (s *Store) EntriesText(account int64, ids ...string) (text string, args []any, err error) {
+	var wanted []any
+	for _, id := range ids {
+		wanted = append(wanted, account, id)
+	}
+	return s.wishText(entriesWanted, wanted)
+}
+
+// NoteTexts are the queries that look for a note among the many of an account:
+// for the first one, and for one of a second.
+func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
+	sought := (*safe)(nil).seek([]landfall.Note{note})[0]
+	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
+	if err == nil {
+		timed, timedArgs, err = s.wishText(timedNotesWanted, []any{account, sought.digest, sought.second})
+	}
+	return first, timed, firstArgs, timedArgs, err
+}
+
+// wishText is a query with constants, since that is how a plan is asked for.
+func (s *Store) wishText(query wish, wanted []any) (text string, args []any, err error) {
+	err = s.View(context.Background(), func(v landfall.View) error {
+		text, args, err = query.of(v.(*view).engine.Arrays(), wanted)
+		return err
+	})
+	return text, args, err
+}
+
+// Former makes a database as an earlier program left it: with the steps up to a
+// version, and with rows.
+func Former(ctx context.Context, url string, version int64, rows ...string) error {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return err
+	}
+	options := Options{}.engine()
+	options.LastStep = version
+	if _, err := engine.SchemaApply(ctx, name, options); err != nil {
+		return err
+	}
+	db, err := engine.Open(ctx, name, options)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Update(ctx, "", func(t *engine.Tx) error {
+		for _, row := range rows {
+			if _, err := t.Exec(ctx, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), db.Close())
+}
+
+// Damaged tells what an inspection finds after a damage, which is undone.
+func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Finding, err error) {
+	undone := errors.New("undone")
+	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+		if _, err := t.exec(ctx, damage); err != nil {
+			return err
+		}
+		if found, err = t.inspect(ctx, 0, 1<<60); err != nil {
+			return err
+		}
+		return undone
+	})
+	if errors.Is(err, undone) {
+		err = nil
+	}
+	return found, err
+}
+
+// The texts that are asked for again and again, or over many mails.
+const (
+	SendableText     = sendable
+	DueMailsText     = dueMails
+	WaitingMailsText = waitingMails
+	ClaimableText    = claimable
+	NextInLineText   = nextInLine
+)
+
+// MailPage gives the text of a page of mails.
+func MailPage(query landfall.MailQuery) (text string, args []any) {
+	which, args := mailPage(query)
+	return mailRecord + which, args
+}
+
+// The texts that look for accounts.
+const (
+	FindNumbersText   = findNumbers
+	FindExternalsText = findExternals
+	FindExternalText  = findExternal
+	SuppliersWithText = suppliersWith
+	FindTermsText     = findTerms
+)
+
+// Keyed is a statement that finds accounts by supplier and number, and what it asks for.
+type Keyed struct {
+	Name, Text string
+	Wanted     []any
+}
+
+// KeyedStatements are those that only look, or do so without what they hold.
+func KeyedStatements() []Keyed {
+	two := []any{"S", "1", "T", "S", "2", "T"}
+	return []Keyed{
+		{"the reasons of a staging", reasons.arrays, []any{"{S,S}", "{1,2}"}},
+		{"the reasons of a claim", claimReasons[2], two},
+		{"a look", looks.arrays, []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"what is taken back", unheld(importedHeld[2]), []any{"S", "1", "S", "2"}},
+	}
+}
+
+// StandingText is how the clerk of the search holds accounts, which are an array.
+func StandingText() string { return unheld(standingText(" = ANY ($1::bigint[])")) }
+
+// unheld is a query that a reader may ask.
+func unheld(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

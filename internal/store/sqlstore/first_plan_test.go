@@ -1,0 +1,66 @@
+package sqlstore_test
+
+import (
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// The first thing a new service is asked may be refused, and a statement is then planned
+// while there is not one account. It is used for all that come in the next minute: were it
+// a plan that looks through a whole supplier for each, a book would take hours.
+func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
+	store := open(t, pgtest.URL(t))
+	ctx := t.Context()
+	if err := store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier("S")) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range sqlstore.KeyedStatements() {
+		plan, err := store.Plan(ctx, one.Text, one.Wanted...)
+		if err != nil {
+			t.Fatal(one.Name, err)
+		}
+		if told := strings.Join(plan, "\n"); strings.Contains(told, "Index Cond: (supplier_id = s.id)") || !strings.Contains(told, "external = ") {
+			t.Errorf("%s looks through a whole supplier:\n%s", one.Name, told)
+		}
+	}
+}
+
+// A long book is staged, PostgreSQL looks at its tables, and then the accounts are
+// created: until it looks again it believes that no process has a number. What finds
+// accounts meanwhile must not go through all of those that do.
+func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
+	store := open(t, pgtest.URL(t))
+	ready(t, store)
+	ctx := t.Context()
+	for _, text := range []string{
+		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
+			SELECT s.id, 'X' || n, 'staged', 1, 'x', n, 1 FROM supplier s, generate_series(1, 20000) n`,
+		`INSERT INTO event (type, supplier, external, account_number, at, details)
+			SELECT 'account_import.completed', s.code, 'X' || n, 'A-' || n, 1, '{}' FROM supplier s, generate_series(1, 20000) n`,
+		`ANALYZE`,
+	} {
+		if err := store.Force(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told, err := store.PlanOfTold(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := map[string][]string{"entering terms": told}
+	for _, one := range append(sqlstore.KeyedStatements(), sqlstore.Keyed{Name: "holding accounts", Text: sqlstore.StandingText(), Wanted: []any{"{1,2}"}}) {
+		if plans[one.Name], err = store.Plan(ctx, one.Text, one.Wanted...); err != nil {
+			t.Fatal(one.Name, err)
+		}
+	}
+	for name, plan := range plans {
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "process_imported") || strings.Contains(text, "process_account_number") ||
+			!strings.Contains(text, "process_pkey") && !strings.Contains(text, "external = ") {
+			t.Errorf("%s goes through all accounts:\n%s", name, text)
+		}
+	}
+}

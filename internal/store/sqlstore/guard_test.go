@@ -1,0 +1,133 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"landfall"
+	"landfall/internal/lib/money"
+	"landfall/internal/store/sqlstore"
+)
+
+// created opens a fresh store with one account and gives its key in the tables.
+func created(t *testing.T, url string) (*sqlstore.Store, int64) {
+	t.Helper()
+	store := open(t, url)
+	ready(t, store, "1")
+	if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+		t.Fatal(err)
+	}
+	id, err := store.Count(t.Context(), `SELECT id FROM account`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, int64(id)
+}
+
+// TestPostingAsksTheDatabaseAHandfulOfTimes counts what happens while an
+// account is locked for the most that one request may bring.
+func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		const many = 10_000
+		posting := landfall.Posting{Key: held, TransactionIDs: make([]string, many)}
+		for i := range many {
+			posting.TransactionIDs[i] = fmt.Sprintf("T-%d", i)
+		}
+		posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+			var add landfall.Additions
+			for i, id := range posting.TransactionIDs {
+				add.Entries = append(add.Entries, landfall.LedgerEntry{
+					Sequence: books.LastSequence + i + 1, Kind: landfall.TransactionEntry, Signed: 1,
+					Balance: books.Balance + money.Amount(i+1), Transaction: landfall.Transaction{ID: id, Amount: 1, Type: landfall.Payment},
+				})
+			}
+			return add, nil
+		}
+		count, err := store.Exchanges(t.Context(), posting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d statements", count)
+		if count > 32 {
+			t.Errorf("%d statements for one posting", count)
+		}
+	})
+}
+
+// TestSlipsAreCaughtByTheDatabase does what no code of ours should do.
+func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
+	const entry = `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, reason, note)
+		SELECT account_id, 'other', %s, kind, closed, signed, balance, type, entered_on, reason, note FROM ledger_entry WHERE sequence = 1`
+	slips := map[string]string{
+		"a place in the ledger given twice": fmt.Sprintf(entry, `sequence`),
+		"a place before the first":          fmt.Sprintf(entry, `0`),
+		"an account completed twice": `INSERT INTO event (type, supplier, external, account_number, at, details)
+			SELECT type, supplier, external, account_number, at, details FROM event WHERE type = 'account_import.completed'`,
+	}
+	onEach(t, func(t *testing.T, url string) {
+		store, id := created(t, url)
+		for name, slip := range slips {
+			if store.Force(t.Context(), slip) == nil {
+				t.Errorf("%s: nothing stopped it", name)
+			}
+		}
+		length, err := store.Count(t.Context(), `SELECT ledger_length FROM account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if store.Move(t.Context(), id, int64(length)-1) == nil {
+			t.Error("an account was moved from a ledger that it does not have")
+		}
+		if err := store.Move(t.Context(), id, int64(length)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNothingLosesWhatItBelongsTo tries to take suppliers and processes away
+// from what was staged for them. PostgreSQL has no foreign key there.
+func TestNothingLosesWhatItBelongsTo(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		for _, slip := range []string{
+			`DELETE FROM supplier`, `UPDATE supplier SET id = id + 1000`, `DELETE FROM process`, `UPDATE process SET id = id + 1000`,
+		} {
+			if store.Force(t.Context(), slip) == nil {
+				t.Errorf("nothing stopped %s", slip)
+			}
+		}
+	})
+}
+
+// TestPostedRowsNameTheirAuthor looks at every kind of row a posting adds.
+func TestPostedRowsNameTheirAuthor(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		_, err := store.Post(t.Context(), landfall.Posting{
+			Key: held, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
+			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				return landfall.Additions{
+					Notes:        []landfall.Note{{Body: "n", HasBody: true}},
+					Statements:   []landfall.Statement{{ID: "new"}},
+					Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
+					Entries: []landfall.LedgerEntry{{
+						Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+						Transaction: landfall.Transaction{ID: "new", Amount: 1, Type: landfall.Payment},
+					}},
+					Event: &landfall.Event{Type: landfall.EventNotesCreated},
+				}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"note", "historical_statement", "instruction", "ledger_entry", "event"} {
+			count, err := store.Count(t.Context(), `SELECT count(*) FROM `+table+` WHERE key_id = 'k' AND request_id = 'r'`)
+			if err != nil || count != 1 {
+				t.Errorf("%d rows of %s name their author, %v", count, table, err)
+			}
+		}
+	})
+}

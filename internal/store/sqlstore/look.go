@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// Whoever only looks at a process writes nothing and keeps nobody away: dry
+// runs, which take everything back, and loose claims, for which something is
+// written only if the process is still as it was looked at. Two versions of a
+// row and of its place in every index are saved by that.
+
+// looks gives what accounts would be created from, and how each process stands.
+var looks = newBatch(`
+	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
+		`+standing+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
+	"supplier text", "external text", "team text")
+
+// look answers whom no limit counts, and tells the others to count. Who is
+// granted is promised nothing, so there is nothing to commit for him; a refusal
+// rests on what was found, and must stay true.
+func (t *tx) look(ctx context.Context, batch []*claimCall) error {
+	open := unsettle(batch)
+	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
+	if err != nil {
+		return err
+	}
+	for _, one := range counted {
+		open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+	}
+	for _, one := range batch {
+		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != claimMustCount {
+			return nil
+		}
+	}
+	return engine.ErrUndone
+}
+
+// lookAt answers the open calls. Those that a limit counts are given back
+// unanswered, unless free says that there is room for one.
+func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
+	text, args := looks.of(t.engine.Arrays(), open.rows(3, func(args []any, one *claimCall) []any {
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
+	}))
+	rows, err := t.query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external, team, state, number sql.NullString
+		var status landfall.SupplierStatus
+		var limit int64
+		var left, revision, failed sql.NullInt64
+		var hash, document []byte
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &revision, &failed, &hash, &document); err != nil {
+			return nil, t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		if one == nil {
+			continue // padding
+		}
+		standing := landfall.ProcessState(state.String)
+		if one.wanted.DryRun && standing == landfall.Claimed {
+			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
+		}
+		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, Left: remaining(left)})
+			continue
+		}
+		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {
+			counted = append(counted, one)
+			continue
+		}
+		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
+			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
+			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
+		}})
+	}
+	return counted, t.note(rows.Err())
+}

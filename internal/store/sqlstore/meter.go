@@ -1,0 +1,64 @@
+package sqlstore
+
+import (
+	"encoding/json"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// keptRegister is a meter's register as the database keeps it: nobody asks for
+// one by itself, so the registers of a meter are one document.
+type keptRegister struct {
+	ID       string        `json:"id"`
+	Digits   int           `json:"digits,omitempty"`
+	Readings []keptReading `json:"readings,omitempty"`
+}
+
+// keptReading keeps a value as text, exactly as it was sent.
+type keptReading struct {
+	On    string `json:"on"`
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// registerText keeps registers with their meter: nobody looks for them alone.
+func registerText(registers []landfall.Register) (string, error) {
+	kept := make([]keptRegister, len(registers))
+	for i, register := range registers {
+		kept[i] = keptRegister{ID: register.ID, Digits: register.Digits}
+		for _, reading := range register.Readings {
+			kept[i].Readings = append(kept[i].Readings, keptReading{
+				On: reading.On.String(), Type: reading.Type, Value: reading.Value.String(),
+			})
+		}
+	}
+	text, err := json.Marshal(kept)
+	return string(text), err
+}
+
+// readRegisters gives back what registerText wrote.
+func readRegisters(text []byte) ([]landfall.Register, error) {
+	var kept []keptRegister
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, err
+	}
+	var registers []landfall.Register
+	for _, k := range kept {
+		register := landfall.Register{ID: k.ID, Digits: k.Digits}
+		for _, r := range k.Readings {
+			on, err := calendar.ParseDay(r.On)
+			if err != nil {
+				return nil, err
+			}
+			value, err := money.ParseDecimal(r.Value)
+			if err != nil {
+				return nil, err
+			}
+			register.Readings = append(register.Readings, landfall.Reading{On: on, Type: r.Type, Value: value})
+		}
+		registers = append(registers, register)
+	}
+	return registers, nil
+}

@@ -1,0 +1,65 @@
+package sqlstore_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/store/storetest"
+	"landfall/internal/test/pgtest"
+)
+
+// databases names a fresh database of each kind.
+var databases = map[string]func(testing.TB) string{
+	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
+	"postgres": pgtest.URL,
+}
+
+func open(t testing.TB, url string, keys ...seal.Key) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Unhurried(sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func TestStorePromises(t *testing.T) {
+	promise(t, storetest.Run)
+}
+
+// TestSealedStorePromises holds a store that encrypts to the same promises, as
+// far as they touch what is encrypted.
+func TestSealedStorePromises(t *testing.T) {
+	promise(t, storetest.RunSealed, seal.NewKey())
+}
+
+func promise(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...seal.Key) {
+	for name, fresh := range databases {
+		t.Run(name, func(t *testing.T) {
+			if name == "postgres" {
+				// A copy of a database with the schema is made faster than one.
+				original := fresh(t)
+				prepare(t, original)
+				fresh = func(t testing.TB) string { return pgtest.Clone(t, original) }
+			}
+			run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t), keys...) })
+		})
+	}
+}
+
+// prepare gives a database the schema and lets go of it.
+func prepare(t testing.TB, url string) {
+	t.Helper()
+	if _, err := sqlstore.SchemaApply(t.Context(), url, sqlstore.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,190 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+type (
+	postCall = call[*posting, landfall.PostOutcome]
+	openPost = unsettled[*posting, landfall.PostOutcome]
+)
+
+// posting is one call of Post with what was found on its account.
+type posting struct {
+	landfall.Posting
+	sought   []noteSought // the notes it wants to see, made before anything is locked
+	id       int64
+	supplier int64
+	currency string
+	number   string
+	books    landfall.AccountBooks
+	last     ordinals
+	panicked any // what Decide panicked with; it belongs to the caller
+}
+
+// ordinals are the last numbers given out on an account.
+type ordinals struct{ note, statement, instruction int64 }
+
+// Post locks an account, lets the posting decide, and writes what it adds.
+func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.PostOutcome, error) {
+	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External} {
+		if !storable(text) {
+			return landfall.PostOutcome{}, errUnstorable
+		}
+	}
+	mine := &posting{Posting: wanted, sought: s.safe.seek(wanted.Notes)}
+	// What it will add is not known yet; what it asks for is a good guess.
+	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
+	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
+	if mine.panicked != nil {
+		panic(mine.panicked)
+	}
+	return outcome, err
+}
+
+// post runs a batch of postings onto different accounts.
+func (t *tx) post(ctx context.Context, batch []*postCall) error {
+	open := unsettle(batch)
+	found, err := t.lockAccounts(ctx, open)
+	if err != nil {
+		return err
+	}
+	if len(open.byKey) > 0 {
+		if err := t.refusePosting(ctx, open); err != nil {
+			return err
+		}
+	}
+	if err := t.loadWanted(ctx, found); err != nil {
+		return err
+	}
+	rows := newAccountRows(t.safe)
+	for _, one := range found {
+		additions, err := decide(one.wanted)
+		if err == nil {
+			err = one.wanted.enter(rows, additions)
+		}
+		// What one posting is refused for is its own affair: the others of the batch
+		// are written.
+		one.err = err
+	}
+	return t.write(ctx, rows.piles()...)
+}
+
+var errPanicked = errors.New("the posting panicked")
+
+// decide asks the posting what to add. It runs far from the caller, whose
+// panic must not become everybody's.
+func decide(p *posting) (additions landfall.Additions, err error) {
+	p.panicked = nil
+	defer func() {
+		if p.panicked = recover(); p.panicked != nil {
+			err = errPanicked
+		}
+	}()
+	return p.Decide(p.books)
+}
+
+// enter adds the rows of one posting and how the account moves with them. An
+// error leaves the rows as they were.
+func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
+	if len(add.Entries)+len(add.Notes)+len(add.Statements)+len(add.Instructions) == 0 && add.Event == nil {
+		return nil
+	}
+	balance := p.books.Balance
+	for i := range add.Entries {
+		balance += add.Entries[i].Signed
+	}
+	if err := balanced(add.Entries, p.books.LastSequence, p.books.Balance, balance); err != nil {
+		return err
+	}
+	now := p.books.Now.UnixMicro()
+	if add.Event != nil {
+		event := *add.Event
+		event.Key, event.AccountNumber, event.By = p.Key, p.number, p.By
+		if err := rows.event(now, event); err != nil {
+			return err
+		}
+	}
+	if err := rows.note(p.id, p.last.note, now, add.Notes, p.By); err != nil {
+		return err
+	}
+	rows.ledger(p.id, add.Entries, p.By)
+	rows.statement(p.id, p.last.statement, add.Statements, p.By)
+	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
+	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
+	p.count(&rows.counted, &add)
+	rows.acts.Add(p.By, "account.post", p.Key, added(&add))
+	return nil
+}
+
+// added says in the audit what a posting brought.
+func added(add *landfall.Additions) string {
+	var words []string
+	for _, part := range [...]struct {
+		count int
+		name  string
+	}{
+		{len(add.Entries), "transactions"}, {len(add.Notes), "notes"}, {len(add.Statements), "statements"},
+		{len(add.Instructions), "payment instructions"},
+	} {
+		if part.count > 0 {
+			words = append(words, strconv.Itoa(part.count)+" "+part.name)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// count adds what a posting brings to the account's figures. What is posted
+// counts as sent; only the service's own notes were sent by nobody.
+func (p *posting) count(into *tallies, add *landfall.Additions) {
+	has := landfall.Figures{
+		Currency: p.currency, Notes: int64(len(add.Notes)),
+		Statements: int64(len(add.Statements)), Instructions: int64(len(add.Instructions)),
+	}
+	has.Enter(add.Entries)
+	sent := has
+	sent.Notes -= int64(add.OwnNotes)
+	into.add(p.supplier, landfall.StandsCreated, has)
+	into.deviate(p.supplier, p.Key.External, sent, has)
+}
+
+// balanced checks that entries follow a ledger and that their running balance
+// is the sum it has to be.
+func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.Amount) error {
+	for i := range entries {
+		sequence++
+		before += entries[i].Signed
+		if entries[i].Sequence != sequence || entries[i].Balance != before {
+			return errUnbalanced
+		}
+	}
+	if before != after {
+		return errUnbalanced
+	}
+	return nil
+}
+
+// movedTable is the accounts that were posted onto: its rows change them. The
+// ledger must be as long as it was when the account was locked.
+var movedTable = &table{
+	kinds: []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"},
+	values: forSizes(batchSizes, `WITH w (`+movedColumns+`) AS (VALUES `,
+		`($1, $2, $3, $4, $5, $6, $7)`, `) `+moveAccounts+`w`+moveFrom),
+	before: moveAccounts + `(`,
+	after:  `) AS w (` + movedColumns + `)` + moveFrom,
+	exact:  true,
+}
+
+const (
+	movedColumns = `id, length, balance, ledger, notes, statements, instructions`
+	moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM `
+	moveFrom = ` WHERE account.id = w.id AND account.ledger_length = w.length`
+)

@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"landfall"
+	"landfall/internal/store/seal"
+)
+
+// failures is where failures are kept: page gives those of supplier $1 behind
+// the place ($3, $4) with whether each is older than $2, save replaces the one at
+// such a place by $5, if it is still that old and nobody holds it.
+type failures struct {
+	page, save string
+	place      seal.Place
+	table      string
+}
+
+// owner is what a failure belongs to besides its account: the supplier, or the
+// run whose number the page gives.
+func (f failures) owner(part stretch, run int64) any {
+	if f.table == "run_failure" {
+		return run
+	}
+	return part.code
+}
+
+var (
+	failedAttempts = failures{
+		`SELECT 0, held.external, held.failure, held.failed_at < (SELECT {now}) - $2 FROM process held
+			WHERE held.supplier_id = $1 AND held.failed_at IS NOT NULL AND held.skip_reason IS NULL
+				AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
+		saveAttempt, attemptPlace, "process"}
+	skippedAttempts = failures{
+		`SELECT held.first_staged_at, held.external, held.failure, coalesce(held.failed_at < (SELECT {now}) - $2, FALSE) FROM process held
+			WHERE held.supplier_id = $1 AND held.skip_reason IS NOT NULL AND (held.first_staged_at, held.external) > ($3, $4)
+			ORDER BY held.first_staged_at, held.external LIMIT $5`,
+		saveAttempt, attemptPlace, "process"}
+	refusedBefore = failures{
+		`SELECT 0, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM refusal held
+			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
+		`UPDATE refusal SET failure = CAST($5 AS {json}) WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
+			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
+				AND held.at < (SELECT {now}) - $2 {take})`, refusedPlace, "refusal"}
+	failedInRuns = failures{
+		`SELECT r.id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run r JOIN run_failure held ON held.run_id = r.id
+			WHERE r.supplier_id = $1 AND r.id >= $3 AND (r.id > $3 OR held.external > $4) ORDER BY r.id, held.external LIMIT $5`,
+		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
+			FROM run_failure held JOIN run r ON r.id = held.run_id WHERE r.supplier_id = $1 AND held.run_id = $3 AND held.external = $4
+				AND held.at < (SELECT {now}) - $2 {take})`, inRunPlace, "run_failure"}
+)
+
+// saveAttempt finds a process by its number alone: that is its own.
+const saveAttempt = `UPDATE process SET failure = CAST($5 AS {json}) WHERE id IN (SELECT held.id FROM process held
+	WHERE held.supplier_id = $1 AND held.external = $4 AND CAST($3 AS BIGINT) >= 0 AND held.failed_at < (SELECT {now}) - $2 {take})`
+
+// wordless is a failure to be saved without its words, and where.
+type wordless struct {
+	at         int64
+	name, text string
+}
+
+// failureLane takes the words away from failures: they repeat what was sent.
+// Codes and places stay.
+func failureLane(kept failures) walk {
+	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+		var due []wordless
+		looked := 0
+		err = s.stream(ctx, func(v *view) error {
+			due, looked = nil, 0
+			_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+				var failure []byte
+				var old bool
+				var sealed []byte
+				if err := scan(&next.At, &next.Name, &sealed, &old); err != nil {
+					return err
+				}
+				err := v.safe.shelf(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
+				if err != nil {
+					return err
+				}
+				looked++
+				text, had, err := withoutWords(failure)
+				if old && had {
+					due = append(due, wordless{next.At, next.Name, text})
+				}
+				return err
+			}, kept.page, part.supplier, part.keep.Microseconds(), part.from.At, part.from.Name, int64(purgeBatch))
+			return err
+		})
+		if err != nil {
+			return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+		}
+		gone.Failures = len(due)
+		if len(due) > 0 && !part.dry {
+			err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+				// What counts is what was changed: since the look one may have failed
+				// anew, or be in somebody's hands.
+				gone.Failures = 0
+				for _, one := range due {
+					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,
+						t.safe.json(kept.place, one.text, kept.owner(part, one.at), one.name))
+					if err != nil {
+						return err
+					}
+					gone.Failures += int(count)
+				}
+				return nil
+			})
+		}
+		return gone, next, looked == purgeBatch, err
+	}
+}
+
+// withoutWords gives a failure as it is kept in the end, and says whether it had
+// any words.
+func withoutWords(text []byte) (bare string, had bool, err error) {
+	failure, err := readFailure(text, sql.NullInt64{})
+	if err != nil || failure == nil {
+		return "", false, err
+	}
+	had = failure.Detail != ""
+	failure.Detail = ""
+	for i := range failure.Violations {
+		had = had || failure.Violations[i].Detail != ""
+		failure.Violations[i].Detail = ""
+	}
+	bare, err = failureText(*failure)
+	return bare, had, err
+}

@@ -1,0 +1,87 @@
+package sqlstore_test
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+)
+
+// keepShortly lets staged documents of everybody go at once.
+func keepShortly(t *testing.T, store *sqlstore.Store) {
+	t.Helper()
+	if err := store.Force(t.Context(), `UPDATE supplier SET keep_staged = 1, undo_window = 0`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServersPurgeByTurns lets two servers ask whether it is time.
+func TestServersPurgeByTurns(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		round := func(documents int) {
+			t.Helper()
+			if gone, err := store.PurgeRound(t.Context()); err != nil || gone.Documents != documents {
+				t.Errorf("%+v, %v, want %d documents", gone, err, documents)
+			}
+		}
+		ready(t, store, "1", "2")
+		round(0) // nothing is to go, and nobody has had a turn
+		keepShortly(t, store)
+		round(2)
+		number := held
+		number.External = "3"
+		text := []byte(`{}`)
+		if _, err := store.Stage(t.Context(), landfall.Staging{Key: number, Document: text, Hash: sha256.Sum256(text)}); err != nil {
+			t.Fatal(err)
+		}
+		round(0) // that was a moment ago
+		// A server that began a round and died has left its lease behind.
+		if err := store.Force(t.Context(), `UPDATE purge_round SET due_at = {now} + $1`, time.Hour.Microseconds()); err != nil {
+			t.Fatal(err)
+		}
+		round(0)
+		if err := store.Force(t.Context(), `UPDATE purge_round SET due_at = {now} - 1`); err != nil {
+			t.Fatal(err)
+		}
+		round(1)
+	})
+}
+
+// TestWhatIsGoneIsToldFromWhatIsLost plants both.
+func TestWhatIsGoneIsToldFromWhatIsLost(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1", "2")
+		keepShortly(t, store)
+		if gone, err := store.PurgeRound(t.Context()); err != nil || gone.Documents != 2 {
+			t.Fatalf("%+v, %v", gone, err)
+		}
+		for _, plant := range []struct{ text, back, want string }{
+			{``, ``, ``},
+			{`UPDATE staging SET gone_at = NULL`, `UPDATE staging SET gone_at = 1`, "is not the document that was staged"},
+			{`UPDATE process SET hash = (SELECT g.hash FROM staging g WHERE g.process_id = process.id)`, `UPDATE process SET hash = CAST('' AS {bytes})`,
+				"the same could not be staged again"},
+		} {
+			if plant.text != "" {
+				if err := store.Force(t.Context(), plant.text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			found, _ := inspect(t, store)
+			if wanted := plant.want != ""; wanted != (len(found) > 0) || wanted && !strings.Contains(strings.Join(found, "\n"), plant.want) {
+				t.Errorf("%s: found %v", plant.text, found)
+			}
+			if plant.back != "" {
+				if err := store.Force(t.Context(), plant.back); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// countTexts count what accounts really consist of, from their rows alone: the
+// ledger and the children, never the counters beside them. Each gives numbers
+// by supplier and currency.
+type countTexts struct {
+	children [landfall.AtBalance]string
+	entries  string
+	waiting  string
+}
+
+// newCountTexts writes the texts for some of the processes p.
+func newCountTexts(some string) countTexts {
+	from := ` FROM process p JOIN account a ON a.id = p.id`
+	texts := countTexts{
+		// The sum of many accounts may be more than an integer of a database,
+		// so money is added up in two parts.
+		entries: `SELECT p.supplier_id, a.currency, l.kind, l.type, count(*),
+				CAST(sum(l.signed / 1000000) AS BIGINT), CAST(sum(l.signed % 1000000) AS BIGINT)` + from + `
+			JOIN ledger_entry l ON l.account_id = a.id WHERE ` + some + ` GROUP BY p.supplier_id, a.currency, l.kind, l.type`,
+		waiting: `SELECT p.supplier_id, p.revision, p.failed_at IS NOT NULL, p.skip_reason IS NOT NULL, p.figures
+			FROM process p WHERE p.account_number IS NULL AND ` + some,
+	}
+	for at, table := range [landfall.AtBalance]string{
+		landfall.AtCustomers: "customer", landfall.AtSupplyPoints: "supply_point", landfall.AtNotes: "note",
+		landfall.AtStatements: "historical_statement", landfall.AtInstructions: "instruction",
+	} {
+		join := ""
+		if table != "" {
+			join = ` JOIN ` + table + ` c ON c.account_id = a.id`
+		}
+		texts.children[at] = `SELECT p.supplier_id, a.currency, '', '', count(*), 0, 0` + from + join +
+			` WHERE ` + some + ` GROUP BY p.supplier_id, a.currency`
+	}
+	return texts
+}
+
+// moneySplit is where sums of money are cut in two.
+const moneySplit = 1_000_000
+
+var (
+	// inRange is the processes behind one id up to another.
+	inRange = newCountTexts(`p.id > $1 AND p.id <= $2`)
+	// ofSupplier is those of one supplier among them.
+	ofSupplier = newCountTexts(`p.id > $1 AND p.id <= $2 AND p.supplier_id = $3`)
+	// listed is those of a list, as each database takes one.
+	listedAsArray = newCountTexts(`p.id = ANY ($1::bigint[])`)
+	listedAsJSON  = newCountTexts(`p.id IN (SELECT value FROM json_each($1))`)
+)
+
+// recountBatch is how many processes are counted in one statement, so that none
+// of them takes long.
+const recountBatch = 20_000
+
+// Recount counts everything of a supplier anew.
+func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, error) {
+	var last int64
+	supplier, now, err := v.supplierNow(ctx, code)
+	if err != nil {
+		return landfall.Tallies{}, err
+	}
+	err = v.one(ctx, `SELECT coalesce(max(id), 0) FROM process`, nil, []any{&last})
+	found := recount{supplier: &landfall.Tallies{At: moment(now)}}
+	// Ranges of numbers and not pages: each statement knows where it begins without
+	// the one before, and numbers of other suppliers cost next to nothing.
+	for after := int64(0); err == nil && after < last; after += recountBatch {
+		if err = ofSupplier.created(ctx, v, found, after, after+recountBatch, supplier); err == nil {
+			err = ofSupplier.stillWaiting(ctx, v, found, after, after+recountBatch, supplier)
+		}
+	}
+	if err != nil {
+		return landfall.Tallies{}, err
+	}
+	deviations, err := v.query(ctx, `SELECT figures FROM deviation WHERE supplier_id = $1`, supplier)
+	if err != nil {
+		return landfall.Tallies{}, err
+	}
+	defer deviations.Close()
+	for deviations.Next() {
+		var figures landfall.Figures
+		if err := deviations.Scan(figuresInto{&figures}); err != nil {
+			return landfall.Tallies{}, v.note(err)
+		}
+		found.of(supplier, landfall.StandsDeviates, figures.Currency).Add(figures)
+	}
+	if err := v.note(deviations.Err()); err != nil {
+		return landfall.Tallies{}, err
+	}
+	_ = deviations.Close()
+	found[supplier].Refused, err = v.refusedAlone(ctx, supplier)
+	return *found[supplier], err
+}
+
+// recount is what suppliers' accounts come to when all rows are counted.
+type recount map[int64]*landfall.Tallies
+
+// of gives the sums of a supplier's standing and currency.
+func (r recount) of(supplier int64, standing landfall.Standing, currency string) *landfall.Sums {
+	if r[supplier] == nil {
+		r[supplier] = &landfall.Tallies{}
+	}
+	return r[supplier].Of(standing, currency)
+}
+
+// entriesCounted is one row of a count.
+type entriesCounted struct {
+	supplier  int64
+	currency  string
+	kind      landfall.EntryKind
+	typ       landfall.TransactionType
+	count     int64
+	high, low int64
+}
+
+// readCount is for children as well, which have neither a type nor an amount.
+func readCount(scan scanner, c *entriesCounted) error {
+	return scan(&c.supplier, &c.currency, &c.kind, &c.typ, &c.count, &c.high, &c.low)
+}
+
+// created counts accounts.
+func (c *countTexts) created(ctx context.Context, v *view, into recount, args ...any) error {
+	for at, text := range c.children {
+		counts, err := collect(ctx, v.session, readCount, text, args...)
+		if err != nil {
+			return err
+		}
+		for _, one := range counts {
+			sums := into.of(one.supplier, landfall.StandsCreated, one.currency)
+			sums[at] = sums[at].Plus(money.TotalOf(one.count))
+		}
+	}
+	entries, err := collect(ctx, v.session, readCount, c.entries, args...)
+	for _, one := range entries {
+		one.enter(into.of(one.supplier, landfall.StandsCreated, one.currency))
+	}
+	return err
+}
+
+// enter counts entries of one kind and type as Figures.Enter counts them.
+func (c *entriesCounted) enter(sums *landfall.Sums) {
+	signed := money.TotalOf(c.high).Times(moneySplit).Plus(money.TotalOf(c.low))
+	sums[landfall.AtBalance] = sums[landfall.AtBalance].Plus(signed)
+	if c.kind != landfall.TransactionEntry {
+		return
+	}
+	for i, typ := range landfall.TransactionTypes {
+		if typ == c.typ {
+			sign := landfall.Transaction{Type: typ, Amount: 1}.Signed()
+			count := landfall.AtTransactions + 2*i
+			sums[count] = sums[count].Plus(money.TotalOf(c.count))
+			sums[count+1] = sums[count+1].Plus(signed.Times(int64(sign)))
+		}
+	}
+}
+
+// stillWaiting counts processes that have no account.
+func (c *countTexts) stillWaiting(ctx context.Context, v *view, into recount, args ...any) error {
+	rows, err := v.query(ctx, c.waiting, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, revision int64
+		var failed, skipped bool
+		var figures landfall.Figures
+		if err := rows.Scan(&supplier, &revision, &failed, &skipped, figuresInto{&figures}); err != nil {
+			return v.note(err)
+		}
+		standing := waiting(failed)
+		switch {
+		case skipped && revision == 0:
+			standing, figures.Accounts = landfall.StandsUnstaged, 1
+		case skipped:
+			standing = landfall.StandsSkipped
+		}
+		into.of(supplier, standing, figures.Currency).Add(figures)
+	}
+	return v.note(rows.Err())
+}

@@ -1,0 +1,289 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"landfall"
+	"landfall/internal/store/seal"
+)
+
+// rekeying walks along a table by its key and seals its columns anew.
+type rekeying struct {
+	table   string
+	keys    int // columns of the key
+	columns []rekeyedColumn
+	page    string // behind a place; {behind} stands for the condition
+	behind  string
+	save    batch
+}
+
+type rekeyedColumn struct {
+	sealedColumn
+	name  string
+	kind  string // of the column: text, json or bytea
+	known []int  // which of the row's names it is bound to
+}
+
+// jsonColumns are those the database looks into; all bytes are of documents and
+// their hashes.
+var (
+	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths",
+		"process.failure", "refusal.failure", "run_failure.failure"}
+	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
+)
+
+// newRekeying derives the walk from the registry, so that a column that is declared
+// personal there cannot be forgotten here. It gives nil for a table in which nothing
+// is sealed.
+func newRekeying(table string, held holding) *rekeying {
+	r := &rekeying{table: table, keys: len(held.key)}
+	var names []string // what rows are known by
+	for _, name := range slices.Sorted(maps.Keys(held.columns)) {
+		one := held.columns[name]
+		if one.form != sealed && one.form != matched {
+			continue
+		}
+		column := rekeyedColumn{name: name, kind: "text"}
+		column.form, column.place = one.form, seal.NewPlace(table, name)
+		if name == "hash" {
+			column.place = hashPlace // a staging's is compared with its process's
+		}
+		switch full := table + "." + name; {
+		case slices.Contains(jsonColumns, full):
+			column.kind, column.json = "json", true
+		case slices.Contains(byteColumns, full):
+			column.kind = "bytea"
+		}
+		for _, known := range held.rowOf(one) {
+			// What a row is bound to may stand in another table, which the holding
+			// joins; that is named with its table already.
+			if !strings.Contains(known, ".") {
+				known = "held." + known
+			}
+			if !slices.Contains(names, known) {
+				names = append(names, known)
+			}
+			column.known = append(column.known, slices.Index(names, known))
+		}
+		r.columns = append(r.columns, column)
+	}
+	if len(r.columns) == 0 {
+		return nil
+	}
+	r.write(held, names)
+	return r
+}
+
+// write makes the two statements: one reads a page of rows, the other writes
+// those that are still what was read.
+func (r *rekeying) write(held holding, names []string) {
+	var keys, marks, sets, same, columns []string
+	for i, column := range held.key {
+		name, _, _ := strings.Cut(column, " ")
+		// The first parameter is how many rows, so the place begins with the second.
+		// One digit is enough for it: no key has that many columns.
+		keys, marks = append(keys, "held."+name), append(marks, "$"+string(rune('2'+i)))
+		columns, same = append(columns, column), append(same, r.table+"."+name+" = w."+name)
+	}
+	read := slices.Concat(keys, names)
+	for _, column := range r.columns {
+		kept, wanted := "held."+column.name, "w."+column.name
+		if column.kind == "bytea" {
+			columns = append(columns, column.name+" bytea", "old_"+column.name+" bytea")
+			same = append(same, r.table+"."+column.name+" = w.old_"+column.name)
+		} else {
+			kept = "CAST(" + kept + " AS TEXT)"
+			columns = append(columns, column.name+" text", "old_"+column.name+" text")
+			// PostgreSQL cannot compare JSON, only its text. Where nothing was kept,
+			// still nothing must be there, which a plain = would never find true.
+			same = append(same, "CAST("+r.table+"."+column.name+" AS TEXT) IS NOT DISTINCT FROM CAST(w.old_"+column.name+" AS TEXT)")
+		}
+		if column.json {
+			wanted = "CAST(" + wanted + " AS {json})"
+		}
+		read, sets = append(read, kept), append(sets, column.name+" = "+wanted)
+	}
+	// A note is also kept under a digest of what it says. One from before there was a
+	// key could be found by guessing, so it goes along with the text.
+	if r.table == "note" {
+		columns, sets = append(columns, "new_digest bigint"), append(sets, "digest = w.new_digest")
+	}
+	r.page = `SELECT ` + strings.Join(read, ", ") + ` FROM ` + r.table + ` held` + held.join + `{behind} ORDER BY ` + strings.Join(keys, ", ") + ` LIMIT $1`
+	r.behind = ` WHERE (` + strings.Join(keys, ", ") + `) > (` + strings.Join(marks, ", ") + `)`
+	r.save = newBatch(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
+}
+
+// reseal takes a step along a table.
+func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
+	var due []any
+	count, more := int64(0), false
+	err := s.stream(ctx, func(v *view) error {
+		due, count = nil, 0
+		looked, last := int64(0), at.after
+		text, args := strings.Replace(r.page, "{behind}", "", 1), []any{int64(rekeyBatch)}
+		if len(at.after) > 0 {
+			text, args = strings.Replace(r.page, "{behind}", r.behind, 1), append(args, at.after...)
+		}
+		_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+			row, key, err := r.read(s.safe, scan)
+			if looked++; row != nil {
+				due, count = append(due, row...), count+1
+			}
+			last = key
+			return err
+		}, text, args...)
+		at.looked, at.after, more = at.looked+looked, last, looked == rekeyBatch
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	width := len(r.save.kinds)
+	// Reading held nobody up. Writing goes in parts that are as short as what callers
+	// write, since they stand in the same queue.
+	for part := range slices.Chunk(due, longestBatch*width) {
+		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
+			text, args := r.save.of(t.engine.Arrays(), slices.Clone(part))
+			changed, err := t.exec(ctx, text, args...)
+			if err == nil {
+				at.sealed += changed
+				// Whoever changed the row meanwhile has sealed it. It is counted all
+				// the same: no key is dropped while a row was not seen as it is.
+				at.missed += int64(len(part)/width) - changed
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !more {
+		at.place, at.after = at.place+1, nil
+	}
+	return nil
+}
+
+// read reads a row and gives what is to be written instead of it, nothing when
+// it is as it should be, and its key.
+func (r *rekeying) read(s *safe, scan scanner) (row, key []any, err error) {
+	names := 0
+	for _, column := range r.columns {
+		names = max(names, slices.Max(column.known)+1)
+	}
+	values := make([]any, r.keys+names)
+	texts, bytes := make([]sql.NullString, len(r.columns)), make([][]byte, len(r.columns))
+	var into []any
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	for i, column := range r.columns {
+		if column.kind == "bytea" {
+			into = append(into, &bytes[i])
+		} else {
+			into = append(into, &texts[i])
+		}
+	}
+	if err := scan(into...); err != nil {
+		return nil, nil, err
+	}
+	for i, value := range values {
+		// A driver that gives a text as bytes must not change what the seal is bound
+		// to.
+		if text, is := value.([]byte); is {
+			values[i] = string(text)
+		}
+	}
+	// The key ends where its capacity does: whoever appends to it must not write over
+	// the names that stand behind it.
+	key, known := values[:r.keys:r.keys], values[r.keys:]
+	row = slices.Clone(key)
+	changed := false
+	opened := map[string]string{}
+	for i, column := range r.columns {
+		bound := make([]any, len(column.known))
+		for j, at := range column.known {
+			bound[j] = known[at]
+		}
+		place := column.place.In(bound...)
+		if column.kind == "bytea" {
+			anew, err := s.anew(place, column.form, bytes[i])
+			if err != nil {
+				return nil, nil, unreadable(r.table, column.name, bound, err)
+			}
+			changed = changed || anew != nil
+			row = append(row, orElse(anew, bytes[i]), bytes[i])
+			continue
+		}
+		plain, err := s.OpenText(place, texts[i].String)
+		if err != nil {
+			return nil, nil, unreadable(r.table, column.name, bound, err)
+		}
+		opened[column.name] = plain
+		switch kept := texts[i]; {
+		case !kept.Valid:
+			row = append(row, nil, nil)
+		// The statement writes all columns of a row that it writes at all, so what is
+		// as it should be is written back as it is.
+		case s.CurrentText(kept.String):
+			row = append(row, kept.String, kept.String)
+		default:
+			changed = true
+			row = append(row, s.text(&column.sealedColumn, place, plain), kept.String)
+		}
+	}
+	if r.table == "note" {
+		digest, err := s.newDigest(key[1], opened)
+		if err != nil {
+			return nil, nil, err
+		}
+		changed = changed || digest != key[1]
+		row = append(row, digest)
+	}
+	if !changed {
+		return nil, key, nil
+	}
+	return row, key, nil
+}
+
+// orElse is for the columns of a row that is written because of another one.
+func orElse(anew, kept []byte) []byte {
+	if anew == nil {
+		return kept
+	}
+	return anew
+}
+
+// anew seals bytes that are not sealed as they would be today; nil: they are.
+func (s *safe) anew(place seal.Place, form form, kept []byte) ([]byte, error) {
+	// A hash that is longer than a bare one has been sealed already.
+	if len(kept) == 0 || form == matched && len(kept) > 32 || form == sealed && s.Current(kept) {
+		return nil, nil
+	}
+	if form == matched {
+		return s.Match(place, kept), nil
+	}
+	plain, err := s.Open(place, kept)
+	if err != nil {
+		return nil, err
+	}
+	return s.Seal(place, plain), nil
+}
+
+// newDigest gives what a note is kept under today that is kept under a digest.
+func (s *safe) newDigest(digest any, opened map[string]string) (any, error) {
+	note := landfall.Note{Body: opened["body"]}
+	if paths := opened["document_paths"]; paths != "" {
+		if err := json.Unmarshal([]byte(paths), &note.DocumentPaths); err != nil {
+			return nil, err
+		}
+	}
+	if digests := s.noteDigests(&note); digest == digests[1] {
+		return digests[0], nil
+	}
+	return digest, nil
+}

@@ -1,0 +1,229 @@
+package sqlstore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"landfall"
+	"landfall/internal/store/pack"
+	"landfall/internal/store/seal"
+)
+
+// safe is the seam between the values of this package and the columns the
+// registry calls personal: on the way in they are sealed, on the way out opened.
+// A nil one leaves everything as it is, and costs nothing.
+type safe struct {
+	*seal.Vault
+	secret seal.Secret // of the database
+}
+
+// sealedColumn says how a column of rows that are written together is sealed.
+type sealedColumn struct {
+	at    int // the column's place in a row
+	place seal.Place
+	form  form
+	json  bool
+	row   []int // the places of what the row is known by
+}
+
+// sealsOf looks up which columns of a table are sealed. One that is bound to what
+// the row does not hold is sealed by whoever writes it.
+func sealsOf(table string, names, kinds []string) (seals []sealedColumn) {
+	for at, name := range names {
+		one := holdings[table].columns[name]
+		if one.form != sealed && one.form != matched {
+			continue
+		}
+		made := sealedColumn{at: at, place: seal.NewPlace(table, name), form: one.form, json: kinds[at] == "json"}
+		for _, known := range holdings[table].rowOf(one) {
+			made.row = append(made.row, slices.Index(names, known))
+		}
+		if !slices.Contains(made.row, -1) {
+			seals = append(seals, made)
+		}
+	}
+	return seals
+}
+
+// rowOf gives the columns that a column's values are bound to.
+func (h holding) rowOf(one column) []string {
+	switch {
+	case one.row != nil:
+		return one.row
+	case h.row != nil:
+		return h.row
+	}
+	names := make([]string, len(h.key))
+	for i, column := range h.key {
+		names[i], _, _ = strings.Cut(column, " ")
+	}
+	return names
+}
+
+// rows seals what rows hold that are about to be written. What could not be kept
+// as it is is refused as well: the same must not depend on a key.
+func (s *safe) rows(p *pile) error {
+	if s == nil || len(p.table.seals) == 0 {
+		return nil
+	}
+	width := p.width()
+	for row := range slices.Chunk(p.rows, width) {
+		for i := range p.table.seals {
+			one := &p.table.seals[i]
+			text, is := row[one.at].(string)
+			if !is || text == "" {
+				continue // nothing is known, and that is no secret
+			}
+			if !storable(text) {
+				return errUnstorable
+			}
+			known := make([]any, len(one.row))
+			for j, at := range one.row {
+				known[j] = row[at]
+			}
+			row[one.at] = s.text(one, one.place.In(known...), text)
+		}
+	}
+	return nil
+}
+
+// text is a sealed value in the form that its column needs: matched ones are the same
+// every time, so that they can be looked for.
+func (s *safe) text(how *sealedColumn, place seal.Place, text string) string {
+	switch {
+	case how.form == matched:
+		return s.MatchText(place, text)
+	case how.json:
+		return s.SealJSON(place, text)
+	}
+	return s.SealText(place, text)
+}
+
+// What stands for documents and failures, which are bound to the key of their
+// process.
+var (
+	documentPlace  = seal.NewPlace("staging", "document")
+	hashPlace      = seal.NewPlace("process", "hash")
+	attemptPlace   = seal.NewPlace("process", "failure")
+	refusedPlace   = seal.NewPlace("refusal", "failure")
+	inRunPlace     = seal.NewPlace("run_failure", "failure")
+	secondPlace    = seal.NewPlace("operator", "second")
+	replyPlace     = seal.NewPlace("mail", "reply")
+	referencePlace = seal.NewPlace("instruction", "reference")
+)
+
+// document seals a packed document.
+func (s *safe) document(key landfall.Key, packed []byte) []byte {
+	if s == nil {
+		return packed
+	}
+	return s.Seal(documentPlace.In(key.Supplier, key.External), packed)
+}
+
+// hash gives the hash of a document as it is kept: the same document of the same
+// account has the same.
+func (s *safe) hash(key landfall.Key, hash *[32]byte) []byte {
+	if s == nil {
+		return hash[:]
+	}
+	return s.Match(hashPlace.In(key.Supplier, key.External), hash[:])
+}
+
+// noDocument is a hash no document has.
+var noDocument = [32]byte(slices.Repeat([]byte{0xFF}, 32))
+
+// openHash gives back what hash kept. A hash that was altered is nobody's, so
+// that only its own document suffers.
+func (s *safe) openHash(key landfall.Key, kept []byte) [32]byte {
+	if s == nil || len(kept) <= sha256.Size {
+		return digest(kept)
+	}
+	hash, err := s.Open(hashPlace.In(key.Supplier, key.External), kept)
+	if err != nil || len(hash) != sha256.Size {
+		return noDocument
+	}
+	return [32]byte(hash)
+}
+
+// unpacked gives a document as it was sent.
+func (s *safe) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
+	if document, err = s.opened(key, kept); err != nil {
+		return nil, errors.Join(errAltered, err)
+	}
+	if sha256.Sum256(document) != hash {
+		return nil, errAltered
+	}
+	return document, nil
+}
+
+// opened is unpacked for a document of before there were hashes to compare.
+func (s *safe) opened(key landfall.Key, kept []byte) (document []byte, err error) {
+	if s != nil {
+		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
+			return nil, err
+		}
+	}
+	return pack.Unpack(kept)
+}
+
+// json seals a JSON text that is no part of a pile; nil stays nil.
+func (s *safe) json(place seal.Place, text any, row ...any) any {
+	if plain, is := text.(string); is && s != nil {
+		return s.SealJSON(place.In(row...), plain)
+	}
+	return text
+}
+
+// words seals a text that is no part of a pile.
+func (s *safe) words(place seal.Place, text string, row ...any) string {
+	if s == nil {
+		return text
+	}
+	return s.SealText(place.In(row...), text)
+}
+
+// noteDigests gives what stands for a note in the index, the beginning of its
+// fingerprint or of a keyed digest of that, and then what it was kept under
+// before there was a key. Equal digests of different notes do little harm, since
+// the whole fingerprints are compared afterwards: whoever spent years to find a
+// pair could have one of them twice on his own account.
+func (s *safe) noteDigests(n *landfall.Note) []int64 {
+	fingerprint := n.Fingerprint()
+	former := int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
+	if s == nil {
+		return []int64{former}
+	}
+	keyed := s.Digest("note", fingerprint[:])
+	return []int64{int64(binary.BigEndian.Uint64(keyed[:8])), former} //nolint:gosec // likewise
+}
+
+// length gives how long a note is that was read, or of which only the length was.
+func (s *safe) length(body string, kept int) int {
+	switch {
+	case s == nil:
+		return kept
+	case body != "":
+		return utf8.RuneCountInString(body)
+	}
+	return seal.TextLength(kept)
+}
+
+// longestNote is how many characters of a column are read for a page.
+func (s *safe) longestNote() int64 {
+	if s == nil {
+		return landfall.LongestNote
+	}
+	return int64(seal.SealedLength(landfall.LongestNote))
+}
+
+// references gives how a reference of an account may be kept.
+func (s *safe) references(account int64, vendor, reference string) []string {
+	if s == nil || reference == "" {
+		return []string{reference}
+	}
+	return []string{s.MatchText(referencePlace.In(account, vendor), reference), reference}
+}

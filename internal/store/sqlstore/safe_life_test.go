@@ -1,0 +1,248 @@
+package sqlstore_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/store/sqlstore"
+)
+
+// spoken puts a word into everything that is personal of an account.
+func spoken(t testing.TB, word string) landfall.Account {
+	account := household(t)
+	data := &account.Data
+	address := landfall.Address{Lines: []string{word}, Locality: word, PostalCode: word + "1", Country: word}
+	data.BillingName, data.BillingAddress, data.SupplyAddresses[0].Address = word, address, address
+	for i := range data.Customers {
+		data.Customers[i] = landfall.Customer{
+			GivenName: word, FamilyName: word, Title: word, Email: fmt.Sprintf("%s%d@mail.co.uk", word, i), Mobile: word, Landline: word, BornOn: birthday(t),
+		}
+	}
+	for i := range data.SupplyAddresses[0].SupplyPoints {
+		point := &data.SupplyAddresses[0].SupplyPoints[i]
+		point.Identifier = word + "2"
+		for j := range point.Meters {
+			point.Meters[j].SerialNumber, point.Meters[j].Registers[0].ID = word, word
+		}
+	}
+	entry := &account.Ledger[1].Transaction
+	entry.Reason, entry.Note, entry.Document = word, word, []byte(`{"note":"`+word+`"}`)
+	data.Notes = []landfall.Note{{Body: strings.Repeat(word+" ", 500), HasBody: true}, {DocumentPaths: []string{word + "/a.pdf"}}}
+	data.Statements = []landfall.Statement{{ID: "S-1", Path: word + ".pdf"}}
+	data.Instructions = []landfall.Instruction{{Vendor: "V", Reference: word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}}
+	return account
+}
+
+func wordy(number, word string) landfall.Staging {
+	text := []byte(`{"name": "` + word + `"}`)
+	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
+}
+
+// live does everything with a store that leaves something personal in it.
+func live(t *testing.T, store *sqlstore.Store, word string) {
+	t.Helper()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	ready(t, store)
+	failure := landfall.Failure{Code: "c", Detail: word, Violations: []landfall.Violation{{Code: "v", Attr: "a", Detail: word}}}
+	for _, number := range []string{"1", "2", "3"} {
+		_, err := store.Stage(t.Context(), wordy(number, word))
+		must("stage", err)
+	}
+	must("refuse", store.Refuse(t.Context(), landfall.Refusal{Key: landfall.Key{Supplier: "S", External: "4"}, Failure: failure}))
+	must("fail", store.Release(t.Context(), claimNumber(t, store, "2"), landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}))
+	trial := request("3")
+	trial.DryRun = true
+	outcome, err := store.Claim(t.Context(), trial)
+	must("try", err)
+	must("fail a dry run", store.Release(t.Context(), outcome.Claim, landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventDryRunFailed}}))
+	must("settings", store.Update(t.Context(), func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(t.Context(), "S")
+		if err != nil {
+			return err
+		}
+		supplier.SendCustomerEmails = true
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Second: backwards(word)}); err != nil {
+			return err
+		}
+		return tx.SaveSupplier(t.Context(), supplier)
+	}))
+	create(t, store, "1", spoken(t, word), word)
+	posted(t, store, word, 1)
+	mails, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 10, Pace: 60_000, Lease: time.Minute})
+	must("take mails", err)
+	for _, mail := range mails.Mails {
+		must("settle", store.SettleMail(t.Context(), landfall.MailResult{ID: mail.ID, Token: mail.Token, State: landfall.MailRefused, Reply: word, Attempted: true}))
+	}
+	if len(mails.Mails) != 1 || !strings.HasPrefix(mails.Mails[0].To, word) || len(mails.Mails[0].Customers) != 1 {
+		t.Errorf("mails: %+v", mails.Mails)
+	}
+	failRun(t, store, failure)
+	_, err = store.EnterTerms(t.Context())
+	must("enter terms", err)
+}
+
+// failRun lets everything that waits fail in a run.
+func failRun(t *testing.T, store *sqlstore.Store, failure landfall.Failure) {
+	t.Helper()
+	var run landfall.Run
+	err := store.Update(t.Context(), func(tx landfall.Tx) (err error) {
+		run, err = tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: "S", Team: "T", Select: landfall.SelectPending}})
+		return err
+	})
+	for done := false; !done && err == nil; {
+		done, err = store.ChooseRun(t.Context(), run.ID)
+	}
+	if err == nil {
+		err = store.Update(t.Context(), func(tx landfall.Tx) error {
+			chosen, err := tx.Run(t.Context(), run.ID)
+			if err != nil {
+				return err
+			}
+			chosen.Start()
+			return tx.SaveRun(t.Context(), chosen)
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed []landfall.RunFailure
+	for _, member := range slice.Members {
+		failed = append(failed, landfall.RunFailure{Ordinal: member.Ordinal, Claim: claimNumber(t, store, member.Key.External), Final: true,
+			Attempt: landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}})
+	}
+	if _, err := store.SettleSlice(t.Context(), slice, landfall.Settlement{Failed: failed}); err != nil || len(failed) != 2 {
+		t.Fatalf("%d failed: %v", len(failed), err)
+	}
+}
+
+// birthday is a day on which nothing else happens.
+func birthday(t testing.TB) calendar.Day {
+	day, err := calendar.ParseDay("1931-02-27")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+// backwards is a word for what is secret and about nobody's account.
+func backwards(word string) string {
+	letters := []rune(word)
+	slices.Reverse(letters)
+	return string(letters)
+}
+
+func create(t *testing.T, store *sqlstore.Store, number string, account landfall.Account, word string) {
+	t.Helper()
+	outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, number), Account: account,
+		Mails: []landfall.Mail{{Kind: "k", To: word + "0@mail.co.uk"}}})
+	if err != nil || outcome.Verdict != landfall.Created {
+		t.Fatalf("got %+v, %v", outcome, err)
+	}
+}
+
+// posted posts the same as often as one likes: what is there already is found.
+func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
+	t.Helper()
+	note := landfall.Note{Body: "posted " + word, HasBody: true}
+	instruction := landfall.Instruction{Vendor: "V", Reference: "posted " + word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}
+	got := -1
+	outcome, err := store.Post(t.Context(), landfall.Posting{
+		Key: held, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
+		Decide: func(books landfall.AccountBooks) (add landfall.Additions, err error) {
+			if len(books.Notes) == 0 {
+				add.Notes = []landfall.Note{note}
+			}
+			if len(books.Instructions) == 0 {
+				add.Instructions = []landfall.Instruction{instruction}
+			}
+			if got = len(add.Notes); len(add.Instructions) != got {
+				return add, fmt.Errorf("%d notes and %d instructions are new", len(add.Notes), len(add.Instructions))
+			}
+			if got > 0 {
+				add.Entries = []landfall.LedgerEntry{{
+					Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+					Transaction: landfall.Transaction{ID: "posted", Amount: 1, On: calendar.Last, Reason: word, Note: word, Document: []byte(`{"n":"` + word + `"}`)},
+				}}
+				add.Statements = []landfall.Statement{{ID: "posted", Path: word}}
+			}
+			return add, nil
+		},
+	})
+	if err != nil || outcome.Verdict != landfall.Posted || got != added {
+		t.Fatalf("got %+v, %v; %d were new, want %d", outcome, err, got, added)
+	}
+}
+
+// whole reads everything and compares it with what was written.
+func whole(t *testing.T, store *sqlstore.Store, word string) {
+	t.Helper()
+	if err := store.View(t.Context(), func(view landfall.View) error {
+		account, err := view.Account(t.Context(), held)
+		if err != nil {
+			return err
+		}
+		want := spoken(t, word)
+		for what, same := range map[string]bool{
+			"name":        account.Data.BillingName == word,
+			"customers":   fmt.Sprint(account.Data.Customers) == fmt.Sprint(want.Data.Customers),
+			"addresses":   fmt.Sprint(account.Data.BillingAddress) == fmt.Sprint(want.Data.BillingAddress),
+			"points":      account.Data.SupplyAddresses[0].SupplyPoints[0].Identifier == word+"2",
+			"meters":      account.Data.SupplyAddresses[0].SupplyPoints[0].Meters[0].Registers[0].ID == word,
+			"entries":     account.Ledger[1].Transaction.Note == word && string(account.Ledger[1].Transaction.Document) == `{"note":"`+word+`"}`,
+			"notes":       len(account.Data.Notes) == 3 && account.Data.Notes[0].Body == want.Data.Notes[0].Body && account.Data.Notes[1].DocumentPaths[0] == word+"/a.pdf",
+			"statements":  account.Data.Statements[0].Path == word+".pdf",
+			"instruction": account.Data.Instructions[0].Reference == word && account.Data.Instructions[1].Details.Expiry == word,
+		} {
+			if !same {
+				t.Errorf("%s: %+v", what, account)
+			}
+		}
+		revisions, err := view.Revisions(t.Context(), held)
+		if err != nil || string(revisions[0].Document) != string(wordy("1", word).Document) || revisions[0].Hash != wordy("1", word).Hash {
+			t.Errorf("revisions: %+v, %v", revisions, err)
+		}
+		mails, err := view.MailsOf(t.Context(), held)
+		if err != nil || len(mails) != 1 || mails[0].To != word+"0@mail.co.uk" || mails[0].Reply != word {
+			t.Errorf("mails: %+v, %v", mails, err)
+		}
+		operator, err := view.Operator(t.Context(), "ada")
+		if operator.Second != backwards(word) {
+			t.Errorf("operator: %+v, %v", operator, err)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	failed := 0
+	for one, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "S"}) {
+		if failed++; err != nil || one.Failure.Detail != word {
+			t.Errorf("failure %+v, %v", one, err)
+		}
+	}
+	found, err := store.Find(t.Context(), landfall.FindQuery{Limit: 5, Terms: []landfall.Term{{Kind: landfall.TermName, Text: strings.ToLower(word)}}})
+	if failed != 3 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
+		t.Errorf("%d failed; found %+v, %v", failed, found, err)
+	}
+	if outcome, err := store.Stage(t.Context(), wordy("2", word)); err != nil || outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
+		t.Errorf("staged again: %+v, %v", outcome, err)
+	}
+	posted(t, store, word, 0)
+	if found, _ := inspect(t, store); len(found) != 0 {
+		t.Errorf("found %v", found)
+	}
+}

@@ -1,0 +1,232 @@
+package sqlstore_test
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
+)
+
+// inFiles says where the files of a database have one of some words.
+func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (found []string) {
+	t.Helper()
+	if file, is := strings.CutPrefix(url, "sqlite:"); is {
+		for _, word := range words {
+			found = append(found, bytesIn(t, filepath.Dir(file), word)...)
+		}
+		return found
+	}
+	force(t, store, `CHECKPOINT`)
+	// Its tables and indexes, its log, what queries spill and what it says.
+	sought := make([]string, len(words))
+	for i, word := range words {
+		sought[i] = `position('\x` + hex.EncodeToString([]byte(word)) + `' IN f.bytes) > 0`
+	}
+	found, err := store.Texts(t.Context(), `SELECT f.name FROM (SELECT n.name, coalesce(pg_read_binary_file(n.name, 0, 1 << 28, true), '') AS bytes FROM (
+			SELECT pg_relation_filepath(oid) AS name FROM pg_class WHERE relkind IN ('r', 't', 'i') AND pg_relation_filepath(oid) IS NOT NULL
+			UNION ALL SELECT 'pg_wal/' || name FROM pg_ls_waldir()
+			UNION ALL SELECT 'base/pgsql_tmp/' || name FROM pg_ls_tmpdir()
+			UNION ALL SELECT pg_current_logfile() WHERE pg_current_logfile() IS NOT NULL) n OFFSET 0) f
+		WHERE `+strings.Join(sought, " OR "))
+	if err != nil {
+		t.Skipf("the server's files cannot be read by its users: %v", err)
+	}
+	return found
+}
+
+// onFiles is onEach with a file alone in its folder.
+func onFiles(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, databases["postgres"](t))
+	})
+}
+
+func canary() string {
+	return "Kanari" + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return 'a' + r - '0'
+		}
+		return -1
+	}, fmt.Sprint(time.Now().UnixNano()))
+}
+
+// rekey seals everything with the key of today.
+func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
+	t.Helper()
+	for range 10_000 {
+		step, err := store.Rekey(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Done {
+			return step
+		}
+	}
+	t.Fatal("it never ends")
+	return landfall.RekeyStep{}
+}
+
+// TestNothingSealedIsInTheFiles lives with a key and searches the raw files.
+func TestNothingSealedIsInTheFiles(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		word, key := canary(), seal.NewKey()
+		store := open(t, url, key)
+		live(t, store, word)
+		whole(t, store, word)
+		if found := inFiles(t, store, url, word); len(found) > 0 {
+			t.Errorf("the word is in %v", found)
+		}
+		// The same test finds a word that leaks.
+		force(t, store, `UPDATE customer SET title = '`+word+`'`)
+		if found := inFiles(t, store, url, word); len(found) == 0 {
+			t.Error("this test would find nothing")
+		}
+	})
+}
+
+// wipedClean wipes a database until none of some words is in its files. The log
+// of PostgreSQL keeps what was written before.
+func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		if err := sqlstore.Wipe(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		left := slices.DeleteFunc(inFiles(t, store, url, words...), func(name string) bool { return strings.HasPrefix(name, "pg_wal/") })
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a word is in %v", left)
+		}
+	}
+}
+
+// TestKeyComesLater lives without a key, goes on with one, and changes it.
+func TestKeyComesLater(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		word, first, second := canary(), seal.NewKey(), seal.NewKey()
+		bare := open(t, url)
+		live(t, bare, word)
+		if found := inFiles(t, bare, url, word); len(found) == 0 {
+			t.Error("this test would find nothing")
+		}
+		if err := bare.Close(); err != nil {
+			t.Fatal(err)
+		}
+		store := open(t, url, first)
+		whole(t, store, word) // what is bare is read, and what is there already is found
+		if found, err := store.Encryption(t.Context()); err != nil || !found.Bare {
+			t.Errorf("got %+v, %v", found, err)
+		}
+		step := rekey(t, store)
+		if step.Sealed == 0 || len(step.Dropped) != 0 {
+			t.Errorf("got %+v", step)
+		}
+		whole(t, store, word)
+		if again := rekey(t, store); again.Sealed != 0 {
+			t.Errorf("once more %+v", again)
+		}
+		wipedClean(t, store, url, word)
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		turning := open(t, url, second, first)
+		whole(t, turning, word)
+		if found, err := turning.Encryption(t.Context()); err != nil || len(found.Held) != 2 || found.Bare {
+			t.Errorf("got %+v, %v", found, err)
+		}
+		if _, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: []seal.Key{second}}); !errors.Is(err, sqlstore.ErrLocked) {
+			t.Errorf("the old key is not missed: %v", err)
+		}
+		if step := rekey(t, turning); len(step.Dropped) != 1 || step.Dropped[0] != first.ID() {
+			t.Errorf("got %+v", step)
+		}
+		if err := turning.Close(); err != nil {
+			t.Fatal(err)
+		}
+		whole(t, open(t, url, second), word)
+	})
+}
+
+// TestLockedStaysLocked tries to open what was sealed.
+func TestLockedStaysLocked(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		key := seal.NewKey()
+		open(t, url, key)
+		for name, keys := range map[string][]seal.Key{"none": nil, "wrong": {seal.NewKey()}} {
+			_, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: keys})
+			if !errors.Is(err, sqlstore.ErrLocked) || !strings.Contains(err.Error(), key.ID()) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	})
+}
+
+// TestRekeyBesideWriters changes the key while accounts are staged and created.
+func TestRekeyBesideWriters(t *testing.T) {
+	t.Parallel()
+	onFiles(t, func(t *testing.T, url string) {
+		first, second := seal.NewKey(), seal.NewKey()
+		before := open(t, url, first)
+		ready(t, before)
+		const accounts = 120
+		stageAll := func(store *sqlstore.Store, from, until int) {
+			for number := from; number < until; number++ {
+				if _, err := store.Stage(t.Context(), wordy(fmt.Sprint(number), "word")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		stageAll(before, 0, accounts)
+		if err := before.Close(); err != nil {
+			t.Fatal(err)
+		}
+		during := open(t, url, second, first)
+		var writers sync.WaitGroup
+		writers.Go(func() { stageAll(during, accounts, 2*accounts) })
+		writers.Go(func() {
+			for number := range accounts / 4 {
+				create(t, during, fmt.Sprint(number), household(t), fmt.Sprint(number))
+			}
+		})
+		rekey(t, during)
+		writers.Wait()
+		rekey(t, during)
+		if err := during.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after := open(t, url, second)
+		if found, count := inspect(t, after); len(found) != 0 || count != 2*accounts {
+			t.Errorf("found %v of %d", found, count)
+		}
+		if err := after.View(t.Context(), func(view landfall.View) error {
+			for number := range accounts / 4 {
+				if _, err := view.Account(t.Context(), landfall.Key{Supplier: "S", External: fmt.Sprint(number)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// TestStepsAgree compares the two folders, which must have the same steps, and
+// what the steps make: the same tables, columns and indexes.
+func TestStepsAgree(t *testing.T) {
+	names := func(folder string) (names []string) {
+		paths, err := filepath.Glob(filepath.Join("schema", folder, "*.sql"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			names = append(names, filepath.Base(path))
+		}
+		return names
+	}
+	if some, others := names("sqlite"), names("postgres"); !slices.Equal(some, others) {
+		t.Errorf("steps %v and %v", some, others)
+	}
+	things := map[string]string{
+		"sqlite": `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+				WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name <> 'schema_step'
+			UNION ALL SELECT tbl_name || ' has ' || name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`,
+		"postgres": `SELECT table_name || '.' || column_name FROM information_schema.columns
+				WHERE table_schema = 'public' AND table_name <> 'schema_step'
+			UNION ALL SELECT i.tablename || ' has ' || i.indexname FROM pg_indexes i
+				WHERE i.schemaname = 'public' AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)`,
+	}
+	made := map[string][]string{}
+	onEach(t, func(t *testing.T, url string) {
+		kind := path.Base(t.Name())
+		found, err := open(t, url).Texts(t.Context(), things[kind])
+		if err != nil || len(found) < 100 {
+			t.Fatal(found, err)
+		}
+		slices.Sort(found)
+		made[kind] = found
+	})
+	for _, thing := range made["sqlite"] {
+		if !slices.Contains(made["postgres"], thing) {
+			t.Errorf("%s only exists on SQLite", thing)
+		}
+	}
+	for _, thing := range made["postgres"] {
+		if !slices.Contains(made["sqlite"], thing) {
+			t.Errorf("%s only exists on PostgreSQL", thing)
+		}
+	}
+}
+
+func TestSchemaStatus(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		applied := func(steps []sqlstore.SchemaStep, err error) (count int) {
+			t.Helper()
+			if err != nil || len(steps) == 0 {
+				t.Fatal(steps, err)
+			}
+			for _, step := range steps {
+				if step.Applied {
+					count++
+				}
+			}
+			return count
+		}
+		if file, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+			// Asking makes no file, and a file with nothing in it is an empty database.
+			if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
+				t.Errorf("%v of a database that is not there", steps)
+			}
+			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("asking made a file: %v", err)
+			}
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if count := applied(sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{})); count != 0 {
+			t.Errorf("%d steps in an empty database", count)
+		}
+		if store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{}); err == nil {
+			store.Close()
+			t.Error("an empty database was opened without leave to fill it")
+		}
+		for range 2 {
+			steps, err := sqlstore.SchemaApply(t.Context(), url, sqlstore.Options{})
+			if count := applied(steps, err); count != len(steps) {
+				t.Errorf("%d of %d steps", count, len(steps))
+			}
+		}
+	})
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		if err := store.Force(t.Context(), `INSERT INTO schema_step (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
+			t.Fatal(err)
+		}
+		newer, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true})
+		if err == nil {
+			newer.Close()
+			t.Fatal("it was opened")
+		}
+		if !strings.Contains(err.Error(), "9999") {
+			t.Errorf("got %v", err)
+		}
+		if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
+			t.Errorf("its status is %v", steps)
+		}
+	})
+}
+
+// TestStartersAtOnce has replicas, and on SQLite commands, meet an empty
+// database at the same time.
+func TestStartersAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		var starters sync.WaitGroup
+		for range 5 {
+			starters.Go(func() {
+				store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := store.Ping(t.Context()); err != nil {
+					t.Error(err)
+				}
+				store.Close()
+			})
+		}
+		starters.Wait()
+	})
+}
+
+func TestForgetfulServerIsRefused(t *testing.T) {
+	for _, setting := range []string{"fsync=off", "full_page_writes=off", "synchronous_commit=off"} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			cluster, err := pgtest.Start(setting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cluster.Stop()
+			store, err := sqlstore.Open(t.Context(), cluster.URL, sqlstore.Options{ApplySchema: true})
+			if err == nil {
+				store.Close()
+				t.Fatal("it was used")
+			}
+			if !strings.Contains(err.Error(), setting) {
+				t.Errorf("got %v", err)
+			}
+			store, err = sqlstore.Open(t.Context(), cluster.URL, sqlstore.Options{ApplySchema: true, AllowWeakDurability: true})
+			if err != nil {
+				t.Fatalf("with leave: %v", err)
+			}
+			store.Close()
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+const (
+	// enterBatch is how many accounts, or events, are looked at together.
+	enterBatch = 400
+	// enterRows is how many terms go into one transaction: on SQLite everybody
+	// else waits until they are written.
+	enterRows = 1000
+)
+
+// clerkState is how far the terms are entered.
+type clerkState struct{ accountAfter, accountUntil, eventAfter int64 }
+
+// termTable is what accounts are found by.
+var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
+
+// EnterTerms enters the terms of accounts that were created since. Whoever
+// creates an account writes nothing for it: entering costs more than half of what
+// creating does, and somebody waits for that.
+func (s *Store) EnterTerms(ctx context.Context) (accounts int, err error) {
+	if s.termsOf == nil {
+		return 0, nil
+	}
+	for {
+		count, more, err := s.enterSome(ctx)
+		accounts += count
+		if err != nil || !more {
+			return accounts, err
+		}
+	}
+}
+
+// enterSome enters a batch, and says whether there may be another.
+func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error) {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	if s.logged, err = s.Watermark(ctx, s.logged); err != nil {
+		return 0, false, err
+	}
+	var before, after clerkState
+	var batch []entry
+	err = s.stream(ctx, func(v *view) error {
+		if before, err = v.clerk(ctx, ``); err != nil {
+			return err
+		}
+		after = before
+		var ids []int64
+		if before.accountAfter < before.accountUntil {
+			ids, after.accountAfter, err = v.formerAccounts(ctx, before)
+		} else {
+			// Not beyond the watermark: a transaction that is still under way may
+			// bring an event with a lower number, which the clerk would never come
+			// back to.
+			ids, after.eventAfter, err = v.newAccounts(ctx, before, s.logged.Complete)
+		}
+		if err == nil && len(ids) > 0 {
+			batch, err = v.entries(ctx, ids)
+		}
+		return err
+	})
+	if err != nil || after == before {
+		return 0, false, err
+	}
+	// A long batch is entered in parts: what is entered already is left alone,
+	// and the clerk only goes on when all of it is.
+	rows := s.termRows(batch)
+	// Once in any case: a batch that is found by nothing has no rows, and the clerk
+	// would look at it for ever.
+	for first := true; first || len(rows) > 0; first = false {
+		part := rows[:min(len(rows), enterRows)]
+		rows = rows[len(part):]
+		last := len(rows) == 0
+		moved := false
+		err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+			moved, err = t.enter(ctx, part, before, after, last)
+			return err
+		})
+		if err != nil {
+			return 0, false, err
+		}
+		if !moved {
+			return 0, true, nil // somebody else has entered these
+		}
+	}
+	return len(batch), true, nil
+}
+
+// clerkText reads the one row that says how far all replicas are.
+const clerkText = `SELECT held.account_after, held.account_until, held.event_after FROM search_clerk held `
+
+// clerk reads how far the terms are entered; whoever writes holds it.
+func (v *view) clerk(ctx context.Context, hold string) (state clerkState, err error) {
+	err = v.one(ctx, clerkText+hold, nil, []any{&state.accountAfter, &state.accountUntil, &state.eventAfter})
+	return state, err
+}
+
+// formerAccounts gives accounts of before there was a search, in the order of
+// their keys.
+func (v *view) formerAccounts(ctx context.Context, state clerkState) (ids []int64, after int64, err error) {
+	ids, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT id FROM account WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
+		state.accountAfter, state.accountUntil, int64(enterBatch))
+	if len(ids) < enterBatch {
+		return ids, state.accountUntil, err
+	}
+	return ids, ids[len(ids)-1], err
+}
+
+// toldText reads events with the accounts they are about, each looked up by its key.
+// By their numbers they would be found as well, but a PostgreSQL that has looked at its
+// tables while everything was staged and nothing created believes that next to no
+// process has a number, and goes through all that do for each batch of a long run.
+const toldText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
+	FROM event e LEFT JOIN supplier s ON s.code = e.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = e.external
+	WHERE e.id > $1 AND e.id <= $2 ORDER BY e.id LIMIT $3`
+
+// newAccounts gives the accounts that the next events say were created, and are
+// still there.
+func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64) (ids []int64, after int64, err error) {
+	events, err := collect(ctx, v.session, func(scan scanner, event *int64) error {
+		var kind landfall.EventType
+		var told string
+		var id sql.NullInt64
+		var number sql.NullString
+		err := scan(event, &kind, &told, &id, &number)
+		// Another number is another account's, which has an event of its own.
+		if err == nil && kind == landfall.EventImportCompleted && number.Valid && number.String == told {
+			ids = append(ids, id.Int64)
+		}
+		return err
+	}, toldText, state.eventAfter, complete, int64(enterBatch))
+	if err != nil || len(events) == 0 {
+		return nil, state.eventAfter, err
+	}
+	after = events[len(events)-1]
+	// Numbers of events have gaps. All there are up to the mark have been seen, also
+	// where the last ones are missing.
+	if len(events) < enterBatch {
+		after = max(after, complete)
+	}
+	slices.Sort(ids)
+	return ids, after, nil
+}
+
+// enter writes terms and, with the last of a batch, how far the clerk is. It
+// reports false when somebody else has done the same meanwhile.
+func (t *tx) enter(ctx context.Context, rows []termRow, before, after clerkState, last bool) (bool, error) {
+	now, err := t.clerk(ctx, `{hold}`)
+	if err != nil || now != before {
+		return false, err
+	}
+	standing, err := t.standingAccounts(ctx, rows)
+	if err != nil {
+		return false, err
+	}
+	terms := pile{table: termTable}
+	for _, row := range rows {
+		if standing[row.account] == row.number {
+			terms.add(row.account, row.term)
+		}
+	}
+	if err := t.write(ctx, &terms); err != nil {
+		return false, err
+	}
+	if last {
+		_, err = t.exec(ctx, `UPDATE search_clerk SET account_after = $1, event_after = $2`, after.accountAfter, after.eventAfter)
+	}
+	return true, err
+}
+
+// standingAccounts holds the processes of accounts and gives their numbers, so
+// that nobody takes an account back, or what is personal of it away, between
+// the look and the writing.
+func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]string, error) {
+	var ids []int64
+	for _, row := range rows {
+		if len(ids) == 0 || ids[len(ids)-1] != row.account {
+			ids = append(ids, row.account)
+		}
+	}
+	ids = slices.Compact(ids)
+	standing := make(map[int64]string, len(ids))
+	if len(ids) == 0 {
+		return standing, nil
+	}
+	these, list, err := among(&t.view, "bigint", ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
+		standingText(these), list)
+	for _, one := range found {
+		standing[one.id] = one.item
+	}
+	return standing, err
+}
+
+// standingText asks for the state and not for a number: there is an index of all
+// processes with one, and PostgreSQL would now and then take that.
+func standingText(among string) string {
+	return `SELECT held.id, held.account_number FROM process held
+		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`
+}
+
+// among writes the condition that something is one of a list, which PostgreSQL
+// looks up by an index only when it sees an array.
+// The list has to be the first parameter of the whole statement.
+func among[T any](v *view, kind string, wanted []T) (condition string, list any, err error) {
+	if !v.engine.Arrays() {
+		text, err := json.Marshal(wanted)
+		return ` IN (SELECT value FROM json_each($1))`, string(text), err
+	}
+	values := make([]any, len(wanted))
+	for i, value := range wanted {
+		values[i] = value
+	}
+	return ` = ANY ($1::` + kind + `[])`, engine.Column{Rows: values, Width: 1}, nil
+}

@@ -1,0 +1,109 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"landfall/internal/lib/calendar"
+	"landfall/internal/store/engine"
+	"landfall/internal/store/seal"
+)
+
+// shelf opens the columns of one row while they are read. What the row is known
+// by stands in front of them in the query: it is read first.
+type shelf struct {
+	safe  *safe
+	table string
+	row   []any // numbers and texts, or where they will be
+}
+
+// shelf binds what is sealed to its table and row, by pointers: while a row is being
+// scanned its key is not known yet.
+func (s *safe) shelf(table string, row ...any) shelf { return shelf{s, table, row} }
+
+// text reads into a text.
+func (s shelf) text(column string, into *string) any {
+	if s.safe == nil {
+		return into
+	}
+	return opening{s, column, func(text string) error { *into = text; return nil }}
+}
+
+// maybe reads into a text where there may be none.
+func (s shelf) maybe(column string, into *sql.NullString) any {
+	if s.safe == nil {
+		return into
+	}
+	return opening{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
+}
+
+// json reads into the bytes of a JSON text, which are nil where there is none.
+func (s shelf) json(column string, into *[]byte) any {
+	if s.safe == nil {
+		return into
+	}
+	return opening{s, column, func(text string) error { *into = []byte(text); return nil }}
+}
+
+// open gives the bytes of a JSON text that was read already.
+func (s shelf) open(column string, kept []byte, into *[]byte) error {
+	if *into = kept; s.safe == nil || kept == nil {
+		return nil
+	}
+	return opening{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
+}
+
+// day reads into a day.
+func (s shelf) day(column string, into *calendar.Day) any {
+	if s.safe == nil {
+		return dayInto{into}
+	}
+	return opening{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
+}
+
+// opening opens a column's value.
+type opening struct {
+	shelf
+	column string
+	give   func(string) error
+}
+
+// Scan takes a column's value.
+func (o opening) Scan(value any) error {
+	var kept string
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case string:
+		kept = value
+	case []byte:
+		kept = string(value)
+	default:
+		return fmt.Errorf("%s.%s holds a %T", o.table, o.column, value)
+	}
+	text, err := o.safe.OpenText(seal.NewPlace(o.table, o.column).In(o.row...), kept)
+	if err != nil {
+		return unreadable(o.table, o.column, o.row, err)
+	}
+	return o.give(text)
+}
+
+// unreadable names the place of a value that does not open.
+func unreadable(table, column string, row []any, err error) error {
+	known := make([]string, len(row))
+	for i, value := range row {
+		switch value := value.(type) {
+		case *int:
+			known[i] = strconv.Itoa(*value)
+		case *int64:
+			known[i] = strconv.FormatInt(*value, 10)
+		case *string:
+			known[i] = *value
+		default:
+			known[i] = fmt.Sprint(value)
+		}
+	}
+	return &engine.UnreadableError{Cause: fmt.Errorf("%s.%s of %s: %w", table, column, strings.Join(known, ", "), err)}
+}

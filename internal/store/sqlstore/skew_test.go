@@ -1,0 +1,265 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// visited matches what PostgreSQL says about the rows a part of a plan read
+// and about those it read in vain.
+var visited = regexp.MustCompile(`actual time=\S+ rows=([\d.]+) loops=(\d+)|Rows Removed by [\w ]+: (\d+)`)
+
+// cheap fails the test unless a query is carried out by looking at few rows.
+func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any) {
+	t.Helper()
+	plan := frugal(t, store, index, text, args...)
+	for _, line := range plan {
+		if strings.HasPrefix(strings.TrimSpace(line), "SCAN") && !strings.Contains(line, "json_each") &&
+			!strings.Contains(line, "SCAN pending") && !strings.Contains(line, "SCAN imported") {
+			t.Errorf("everything is looked at:\n%s", strings.Join(plan, "\n"))
+		}
+	}
+}
+
+// frugal fails the test unless a query uses an index and PostgreSQL looked at
+// few rows; small tables beside it may be read whole. It gives the plan.
+func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any) []string {
+	t.Helper()
+	plan, err := store.Plan(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.Join(plan, "\n")
+	if !strings.Contains(whole, index) {
+		t.Errorf("the index %s is not used:\n%s", index, whole)
+	}
+	rows := 0.0
+	for _, found := range visited.FindAllStringSubmatch(whole, -1) {
+		each, _ := strconv.ParseFloat(found[1]+found[3], 64)
+		loops, _ := strconv.ParseFloat("0"+found[2], 64)
+		rows += each * max(1, loops)
+	}
+	if rows > 100 {
+		t.Errorf("%v rows were looked at:\n%s", rows, whole)
+	}
+	return plan
+}
+
+// TestPendingOfAFinishedBook asks for what is rare in a book in which nearly
+// everything stands otherwise: a list must cost what it shows.
+func TestPendingOfAFinishedBook(t *testing.T) {
+	states := map[string]string{
+		"staged":   `'staged', NULL, NULL, NULL, NULL, NULL`,
+		"failed":   `'staged', NULL, NULL, NULL, '{"code":"x","detail":""}', 1`,
+		"imported": `'imported', 'A-' || CAST(n.i AS TEXT), 1, NULL, NULL, NULL`,
+		"skipped":  `'skipped', NULL, NULL, 'why', '{"code":"x","detail":""}', 1`,
+	}
+	lists := map[string]landfall.ProcessFilter{
+		"process_pending": landfall.PendingProcesses, "process_imported": landfall.ImportedProcesses,
+		"process_skipped": landfall.SkippedProcesses, "process_": landfall.AllProcesses,
+	}
+	for common, columns := range states {
+		t.Run("among "+common, func(t *testing.T) {
+			onEach(t, func(t *testing.T, url string) {
+				store := staged(t, url)
+				force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+					INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state,
+						account_number, account_created_at, skip_reason, failure, failed_at)
+					SELECT s.id, 'N-' || CAST(n.i AS TEXT), 1, CAST('x' AS {bytes}), n.i, n.i, %s FROM n, supplier s`, columns))
+				force(t, store, `ANALYZE`)
+				supplier, err := store.Count(t.Context(), `SELECT id FROM supplier`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for index, filter := range lists {
+					cheap(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
+				}
+				failed := "process_failed"
+				if common == "failed" {
+					failed = "process_" // where nearly all have failed, the index of all is as good
+				}
+				cheap(t, store, failed, sqlstore.FailedText, supplier, "", 10)
+			})
+		})
+	}
+}
+
+// TestOneOrganisationDominates looks transactions up beside an account that
+// has nearly every entry there is, each under the same id.
+func TestOneOrganisationDominates(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+			t.Fatal(err)
+		}
+		account, err := store.Count(t.Context(), `SELECT id FROM account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		force(t, store, `WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+			INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on,
+				reason, note)
+			SELECT a.id, 'TWIN', n.i, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM n, account a`)
+		force(t, store, `UPDATE account SET ledger_length = 60000`)
+		force(t, store, `ANALYZE`)
+		text, args, err := store.EntriesText(int64(account), "TWIN", "other", "P-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cheap(t, store, "ledger_entry", text, args...)
+		var seen []landfall.LedgerEntry
+		if _, err := store.Post(t.Context(), landfall.Posting{
+			Key: held, TransactionIDs: []string{"TWIN"},
+			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				seen = books.Entries
+				return landfall.Additions{}, nil
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != 1 || seen[0].Sequence != 100 {
+			t.Errorf("%d entries were read, the first %+v", len(seen), seen[:min(1, len(seen))])
+		}
+	})
+}
+
+// TestEntriesOfAnUnknownLedger looks transactions up while PostgreSQL has yet to
+// learn of them: a plan that it made of an empty ledger went through all of an
+// account's entries for each one, and is used until somebody counts them.
+func TestEntriesOfAnUnknownLedger(t *testing.T) {
+	store, id := created(t, pgtest.URL(t))
+	for _, known := range []string{"", `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type,
+			entered_on, reason, note)
+		SELECT a.id, 'T-' || i, i + 100, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM generate_series(1, 5000) AS g (i), account a`,
+		`ANALYZE`} {
+		if known != "" {
+			force(t, store, known)
+		}
+		text, args, err := store.EntriesText(id, "T-1", "T-4000", "P-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := store.Plan(t.Context(), text, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range plan {
+			if strings.Contains(line, "using ledger_entry_transaction") && !strings.Contains(plan[i+1], "transaction_id") {
+				t.Errorf("the index is walked:\n%s", strings.Join(plan, "\n"))
+			}
+		}
+	}
+}
+
+// TestManyEqualNotes looks a note up on an account that has sixty thousand of
+// the same words: a posting must cost what it adds.
+func TestManyEqualNotes(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+			t.Fatal(err)
+		}
+		account, err := store.Count(t.Context(), `SELECT id FROM account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := landfall.Note{Body: "called, no answer", HasBody: true, CreatedAt: time.Unix(30_000, 0)}
+		_, _, _, timed, err := store.NoteTexts(int64(account), note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest := regexp.MustCompile(`-?\d{6,}`).FindString(fmt.Sprint(timed...))
+		force(t, store, `WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+			INSERT INTO note (account_id, digest, ordinal, body, created_at, pinned)
+			SELECT a.id, `+digest+`, n.i, 'called, no answer', CAST(n.i AS BIGINT) * 1000000, FALSE FROM n, account a`)
+		force(t, store, `UPDATE account SET note_count = 60000`)
+		force(t, store, `ANALYZE`)
+		first, timedText, firstArgs, timedArgs, err := store.NoteTexts(int64(account), note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cheap(t, store, "", first, firstArgs...)
+		cheap(t, store, "note_timed", timedText, timedArgs...)
+		for _, at := range []time.Time{note.CreatedAt, {}} {
+			note.CreatedAt = at
+			var seen []landfall.Note
+			if _, err := store.Post(t.Context(), landfall.Posting{
+				Key: held, Notes: []landfall.Note{note},
+				Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					seen = books.Notes
+					return landfall.Additions{}, nil
+				},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if len(seen) == 0 || len(seen) > 4 || !at.IsZero() && !seen[0].CreatedAt.Equal(at) {
+				t.Errorf("with the time %s these were read: %+v", at, seen)
+			}
+		}
+	})
+}
+
+// TestAFewMailsAmongMany looks for what is rare: a mail that is due beside many
+// that were sent, and beside many whose time has not come.
+func TestAFewMailsAmongMany(t *testing.T) {
+	for common, columns := range map[string]string{
+		"sent": `'sent', NULL, 1`, "delayed": `'queued', 4000000000000000, NULL`, "refused": `'refused', NULL, 1`,
+	} {
+		t.Run("among "+common, func(t *testing.T) {
+			onEach(t, func(t *testing.T, url string) {
+				store, _ := created(t, url)
+				force(t, store, `UPDATE supplier SET send_customer_emails = TRUE`)
+				force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+					INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, state, due_at, settled_at)
+					SELECT a.id, 'S', 'k', CAST(n.i AS TEXT) || '@b.co', 1, `+columns+` FROM n, account a`)
+				force(t, store, `INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, state, due_at, settled_at)
+					SELECT id, 'S', 'k', 'due@b.co', 1, 'queued', 1, NULL FROM account UNION ALL
+					SELECT id, 'S', 'k', 'back@b.co', 1, 'bounced', NULL, 1 FROM account`)
+				force(t, store, `ANALYZE`)
+				frugal(t, store, "mail_due", sqlstore.SendableText, true)
+				if common == "delayed" { // and none is due
+					force(t, store, `UPDATE mail SET due_at = 4000000000000000 WHERE due_at = 1`)
+					frugal(t, store, "mail_due", sqlstore.SendableText, true)
+				}
+				frugal(t, store, "mail_due", strings.ReplaceAll(sqlstore.DueMailsText, "{hold}", ""), "S", 10)
+				frugal(t, store, "mail_due", sqlstore.WaitingMailsText, 10)
+				if common != "delayed" {
+					text, args := sqlstore.MailPage(landfall.MailQuery{State: landfall.MailQueued, Limit: 10})
+					frugal(t, store, "mail_state", text, args...)
+				}
+				text, args := sqlstore.MailPage(landfall.MailQuery{State: landfall.MailBounced, Limit: 10})
+				frugal(t, store, "mail_state", text, args...)
+			})
+		})
+	}
+}
+
+// TestManyDeliveriesWait asks for a webhook with work, and for the next in line
+// of an account, beside many deliveries whose time has not come.
+func TestManyDeliveriesWait(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', '', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		for external, due := range map[string]string{"'behind'": "NULL", "CAST(n.i AS TEXT)": "4000000000000000"} {
+			force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
+				SELECT 'W', n.i + (SELECT count(*) FROM webhook_delivery), 'S', `+external+`, 'waiting', 1, 1, `+due+`, 500, '' FROM n`)
+		}
+		force(t, store, `ANALYZE`)
+		frugal(t, store, "webhook_delivery_due", sqlstore.ClaimableText, 1<<60, 10)
+		next := strings.Split(sqlstore.NextInLineText, "event_id =")[1]
+		frugal(t, store, "webhook_delivery_account", `SELECT `+next, "W", "S", "behind")
+	})
+}

@@ -1,0 +1,321 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"landfall"
+	"landfall/internal/api/rules"
+	"landfall/internal/store/engine"
+	"landfall/internal/store/pack"
+)
+
+type (
+	// document is a staging whose text has been looked at, packed and sealed.
+	document struct {
+		landfall.Staging
+		kept    []byte
+		hash    []byte // as it is kept
+		figures string
+	}
+	stageCall = call[document, landfall.StageOutcome]
+	openStage = unsettled[document, landfall.StageOutcome]
+)
+
+// Stage keeps one document durably, or says why not.
+func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
+	var wanted document
+	if err := s.newDocument(&staging, &wanted); err != nil {
+		return landfall.StageOutcome{}, err
+	}
+	return s.stagings.join(ctx, staging.Key, len(wanted.kept), wanted)
+}
+
+// newDocument looks at a staging, packs and seals it, before anybody else waits for it.
+func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
+	if !storable(staging.Key.Supplier) || !storable(staging.Key.External) {
+		return errUnstorable
+	}
+	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
+	if !staging.Sound && !rules.Valid(staging.Document) {
+		return errMalformed
+	}
+	packed, err := pack.Pack(staging.Document)
+	if err != nil {
+		return err
+	}
+	into.Staging = *staging
+	into.Figures.Accounts = 1
+	into.kept, into.hash, into.figures = s.safe.document(staging.Key, packed), s.safe.hash(staging.Key, &into.Hash), figuresText(into.Figures)
+	return nil
+}
+
+var errMalformed = errors.New("the document is not JSON")
+
+// batchSizes are the numbers of rows a statement is prepared for. A batch is
+// padded with NULLs to the next size, and joining drops those.
+var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
+
+// longestBatch is as many calls as the engine lets travel together.
+const longestBatch = engine.LongestBatch
+
+// upsert stages a batch of keys, as far as they may be staged: the supplier is
+// Ongoing, nobody holds the process, and the content is new. What it gives
+// back has changed; for the others reasons says why not. The rows keep the
+// order of the batch, so that two of them never wait for each other.
+var upsert = newBatch(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
+
+// upsertKeyed is upsert where hashes are sealed: what was staged before they
+// were is recognised by what its hash was then.
+var upsertKeyed = newBatch(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
+	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
+
+const (
+	// What was there before is moved into former_figures by the same statement: a
+	// statement gives back rows as it leaves them, and the sums need both.
+	upserting = `
+	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
+	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
+	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
+	WHERE s.status = 'Ongoing' {in order}
+	ON CONFLICT (supplier_id, external) DO UPDATE
+	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
+		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
+		figures = excluded.figures, former_figures = process.figures
+	WHERE ` + free + ` AND process.hash <> excluded.hash`
+	upserted = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
+		supplier_id, failed_at IS NOT NULL, former_figures,
+		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
+)
+
+// stagingTable keeps what was staged.
+var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
+	"key_id text", "request_id text")
+
+// reasons tells how the keys stand that upsert left alone.
+var reasons = newBatch(`
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
+	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
+	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`,
+	"supplier text", "external text")
+
+// stage stages different keys, in order, and sets their outcomes.
+func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
+	open := unsettle(batch)
+	done := staged{newcomers: pile{table: newcomerTable}, kept: pile{table: stagingTable}}
+	done.kept.room(len(batch))
+	if err := t.welcome(ctx, open, &done); err != nil {
+		return err
+	}
+	// Between the two statements a lease may end or a supplier be opened: then
+	// the reason read does not explain the refusal, and only those go again.
+	for tries := 0; len(open.byKey) > 0; tries++ {
+		if tries == 3 {
+			return landfall.ErrUnavailable
+		}
+		if err := t.upsert(ctx, open, &done); err != nil {
+			return err
+		}
+		if len(open.byKey) > 0 {
+			if err := t.explain(ctx, open, &done); err != nil {
+				return err
+			}
+		}
+	}
+	err := done.write(ctx, t)
+	if done.at > 0 {
+		err = t.mistaken(err)
+	}
+	return err
+}
+
+// staged is what follows from accounts that were staged, until it is written.
+type staged struct {
+	newcomers pile  // to be copied
+	at        int64 // when those came, 0 without any
+	kept      pile
+	counted   tallies
+	did       landfall.Acts
+	forgive   []landfall.Key // accounts that had been refused before
+}
+
+// add takes down one account.
+func (s *staged) add(one *stageCall, process, revision, at int64) {
+	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
+	s.kept.add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+}
+
+// write writes all of it.
+func (s *staged) write(ctx context.Context, t *tx) error {
+	if len(s.kept.rows) > 0 {
+		sums, _ := s.counted.piles()
+		acts := actPile(&s.did)
+		if s.at > 0 {
+			acts = acts.timed(s.at)
+		}
+		if err := t.write(ctx, &s.newcomers, &s.kept, sums, acts); err != nil {
+			return err
+		}
+	}
+	return t.forgive(ctx, s.forgive)
+}
+
+// upsert writes what may be written and takes it out of open.
+func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
+	statement, width := &upsert, 4
+	if t.safe != nil {
+		statement, width = &upsertKeyed, 5
+	}
+	wanted := len(open.byKey)
+	text, args := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
+		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
+		if t.safe != nil {
+			rows = append(rows, one.wanted.Hash[:])
+		}
+		return rows
+	}))
+	rows, err := t.returning(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	first := 0
+	var key landfall.Key
+	var process, revision, at, supplier int64
+	var failed, refused bool
+	for rows.Next() {
+		var former landfall.Figures
+		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &supplier, &failed,
+			figuresInto{&former}, &refused); err != nil {
+			return t.note(err)
+		}
+		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
+		if revision == 1 {
+			outcome.Verdict = landfall.StagedFirst
+			first++
+		}
+		one := open.byKey[key]
+		open.settle(one, outcome)
+		done.counted.take(supplier, waiting(failed), former)
+		done.counted.add(supplier, waiting(failed), one.wanted.Figures)
+		if refused {
+			done.forgive = append(done.forgive, one.key)
+		}
+		done.add(one, process, revision, at)
+	}
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	if 2*first > wanted {
+		t.expected.Store(newcomers)
+	}
+	return t.note(rows.Close())
+}
+
+// explain sets the outcome of what was not written, and takes it out of open.
+func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
+	text, args := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
+		return append(rows, one.key.Supplier, one.key.External)
+	}))
+	rows, err := t.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier, external, state, number sql.NullString
+		var status landfall.SupplierStatus
+		var revision, left sql.NullInt64
+		var refused bool
+		var hash []byte
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused); err != nil {
+			return t.note(err)
+		}
+		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		if one == nil {
+			continue // padding
+		}
+		// The order is that of what lasts: an account that exists is told even when
+		// its supplier has closed, and of a closed supplier nothing else is told.
+		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
+		switch {
+		case state.String == string(landfall.Imported):
+			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
+		case status != landfall.Ongoing:
+			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
+		case state.String == string(landfall.Skipped):
+			outcome.Verdict = landfall.RefusedSkipped
+		case state.String == string(landfall.Claimed):
+			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
+		case state.Valid && len(hash) > 0 && t.safe.openHash(one.key, hash) == one.wanted.Hash:
+			// No new revision, but whoever sends again what stands here has taken
+			// back what was refused in between.
+			outcome.Verdict = landfall.StagedAgain
+			if refused {
+				done.forgive = append(done.forgive, one.key)
+			}
+		default:
+			continue // it could have been written: once more
+		}
+		open.settle(one, outcome)
+	}
+	if err := t.note(rows.Err()); err != nil {
+		return err
+	}
+	return t.note(rows.Close())
+}
+
+// forSizes writes a statement once for each size of batch, the sizes in rising
+// order. The row's placeholders are numbered on; a cast is only needed in the
+// first row, which decides the types. Rows of a small batch are the first ones
+// of a large, so all are written once and cut: every command of the program
+// starts with hundreds of such texts, and had spent a third of its start here.
+func forSizes(sizes []int, before, row, after string) map[int]string {
+	texts := make(map[int]string, len(sizes))
+	width := strings.Count(row, "$")
+	most := sizes[len(sizes)-1]
+	rows := make([]byte, 0, most*(width*len(", $10000")+len("()")))
+	at := 1 // rows that are in it, with the one that is given
+	for _, size := range sizes {
+		for ; at < size; at++ {
+			mark := ", ("
+			for number := at*width + 1; number <= (at+1)*width; number++ {
+				rows = append(append(rows, mark...), '$')
+				rows, mark = strconv.AppendInt(rows, int64(number), 10), ", "
+			}
+			rows = append(rows, ')')
+		}
+		texts[size] = before + row + string(rows) + after
+	}
+	return texts
+}
+
+// sizeFor gives the smallest size that holds a batch.
+// The engine lets no more than the largest travel together, so there always is one.
+func sizeFor(count int) int {
+	at, _ := slices.BinarySearch(batchSizes, count)
+	return batchSizes[at]
+}
+
+// sizeWithin gives the biggest size a batch fills.
+// Rows that are added cannot be padded: what is over goes with the next statement.
+func sizeWithin(sizes []int, count int) int {
+	at, found := slices.BinarySearch(sizes, count)
+	if !found {
+		at--
+	}
+	return sizes[at]
+}
+
+// pad fills a batch up with keys of NULLs, which join nothing.
+func pad(args []any, length int) []any {
+	for len(args) < length {
+		args = append(args, nil)
+	}
+	return args
+}

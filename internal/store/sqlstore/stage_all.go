@@ -1,0 +1,49 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"landfall"
+	"landfall/internal/store/engine"
+)
+
+// StageAll keeps many documents durably, each on its own terms.
+func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []landfall.StageResult {
+	results := make([]landfall.StageResult, len(stagings))
+	mine := &group[document, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
+	calls, order := make([]stageCall, len(stagings)), make([]*stageCall, len(stagings))
+	weight := 0
+	leave := landfall.Turn(ctx)
+	for i := range stagings {
+		one := &calls[i]
+		if results[i].Err = s.newDocument(&stagings[i], &one.wanted); results[i].Err == nil {
+			one.key, order[i] = stagings[i].Key, one
+			mine.calls = append(mine.calls, one)
+			weight += len(one.wanted.kept)
+		}
+	}
+	leave()
+	if len(mine.calls) == 0 {
+		return results
+	}
+	// One order for everybody, so that two lanes never wait for each other.
+	slices.SortFunc(mine.calls, func(a, b *stageCall) int { return compareKeys(a.key, b.key) })
+	err := s.books.Do(ctx, &engine.Call{Tenant: tenant(ctx, mine.calls[0].key), Weight: weight, Work: mine})
+	for i, one := range order {
+		switch {
+		case one == nil:
+		case err == nil:
+			results[i] = landfall.StageResult{StageOutcome: one.outcome, Err: one.err}
+		// Asking for each of them again would only lengthen the queue of a database
+		// that is in trouble.
+		case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrUnknownOutcome):
+			results[i].Err = known(err)
+		default:
+			// One of them is to blame, and nothing of any was kept.
+			results[i].StageOutcome, results[i].Err = s.stagings.join(ctx, one.key, len(one.wanted.kept), one.wanted)
+		}
+	}
+	return results
+}

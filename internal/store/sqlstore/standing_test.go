@@ -1,0 +1,232 @@
+package sqlstore_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+)
+
+var held = landfall.Key{Supplier: "S", External: "1"}
+
+// staged opens a fresh store with one staged process.
+func staged(t *testing.T, url string) *sqlstore.Store {
+	t.Helper()
+	store := open(t, url)
+	err := store.Update(t.Context(), func(tx landfall.Tx) error {
+		return tx.CreateSupplier(t.Context(), landfall.NewSupplier("S"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome := stage(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedFirst {
+		t.Fatalf("got %+v", outcome)
+	}
+	return store
+}
+
+func stage(t *testing.T, store landfall.Store, document string) landfall.StageOutcome {
+	t.Helper()
+	outcome, err := store.Stage(t.Context(), landfall.Staging{
+		Key: held, Document: []byte(document), Hash: sha256.Sum256([]byte(document)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func onEach(t *testing.T, test func(t *testing.T, url string)) {
+	for name, fresh := range databases {
+		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
+	}
+}
+
+func force(t *testing.T, store *sqlstore.Store, text string) {
+	t.Helper()
+	if err := store.Force(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func state(t *testing.T, store landfall.Store) (found landfall.Process) {
+	t.Helper()
+	err := store.View(t.Context(), func(view landfall.View) (err error) {
+		found, err = view.Process(t.Context(), held)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestLiveClaimRefuses changes an account that is being created at the moment.
+// Its new data would be on record and not in the account.
+func TestLiveClaimRefuses(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := staged(t, url)
+		force(t, store, `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} + 60000000`)
+		if found := state(t, store); found.State != landfall.Claimed {
+			t.Errorf("got %+v", found)
+		}
+		for _, document := range []string{`{"a":1}`, `{"a":2}`} {
+			if outcome := stage(t, store, document); outcome.Verdict != landfall.RefusedClaimed || outcome.Revision != 1 {
+				t.Errorf("got %+v", outcome)
+			}
+		}
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			found, err := tx.Skip(t.Context(), held, "twin")
+			if found != landfall.Claimed {
+				t.Errorf("got %s", found)
+			}
+			return err
+		})
+		if !errors.Is(err, landfall.ErrExists) {
+			t.Errorf("got %v", err)
+		}
+		if found := list(t, store, landfall.PendingProcesses); !slices.Equal(found, []string{"1"}) {
+			t.Errorf("got %v", found)
+		}
+	})
+}
+
+// TestEndedClaimIsNone finds the claim of a server that died. If it counted, its
+// account could never be created.
+func TestEndedClaimIsNone(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := staged(t, url)
+		ended := `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} - 1000`
+		force(t, store, ended)
+		if found := state(t, store); found.State != landfall.Staged {
+			t.Errorf("got %+v", found)
+		}
+		if outcome := stage(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
+			t.Errorf("got %+v", outcome)
+		}
+		if outcome := stage(t, store, `{"a":2}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 2 {
+			t.Errorf("got %+v", outcome)
+		}
+		force(t, store, ended)
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), held, "twin")
+			return err
+		})
+		if err != nil || state(t, store).State != landfall.Skipped {
+			t.Errorf("got %v, %+v", err, state(t, store))
+		}
+	})
+}
+
+// TestImportedRefuses changes an account that exists. What is staged then is
+// never used, and whoever sent it must hear of it.
+func TestImportedRefuses(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := staged(t, url)
+		force(t, store, `UPDATE process SET state = 'imported', account_number = 'A-1', account_created_at = {now}`)
+		found := state(t, store)
+		if found.State != landfall.Imported || found.AccountNumber != "A-1" || found.AccountCreatedAt.IsZero() {
+			t.Errorf("got %+v", found)
+		}
+		outcome := stage(t, store, `{"a":2}`)
+		if outcome != (landfall.StageOutcome{Verdict: landfall.RefusedImported, Revision: 1, AccountNumber: "A-1"}) {
+			t.Errorf("got %+v", outcome)
+		}
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			found, err := tx.Skip(t.Context(), held, "twin")
+			if found != landfall.Imported {
+				t.Errorf("got %s", found)
+			}
+			return err
+		})
+		if !errors.Is(err, landfall.ErrExists) {
+			t.Errorf("got %v", err)
+		}
+		for filter, want := range map[landfall.ProcessFilter][]string{
+			landfall.AllProcesses: {"1"}, landfall.ImportedProcesses: {"1"}, landfall.PendingProcesses: nil,
+		} {
+			if found := list(t, store, filter); !slices.Equal(found, want) {
+				t.Errorf("filter %d: got %v", filter, found)
+			}
+		}
+		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S"}) {
+			if err != nil || entry.AccountNumber != "A-1" || !entry.AccountCreatedAt.Equal(found.AccountCreatedAt) {
+				t.Errorf("got %+v, %v", entry, err)
+			}
+		}
+	})
+}
+
+func list(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (found []string) {
+	t.Helper()
+	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S", Filter: filter}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, entry.External)
+	}
+	return found
+}
+
+// TestViewCannotWrite goes past the port, whose view has no verbs that write.
+func TestViewCannotWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := staged(t, url)
+		if err := store.ForceRead(t.Context(), `DELETE FROM staging RETURNING process_id`); err == nil {
+			t.Error("a view deleted")
+		}
+		if count, err := store.Count(t.Context(), `SELECT count(*) FROM staging`); err != nil || count != 1 {
+			t.Errorf("%d revisions, %v", count, err)
+		}
+	})
+}
+
+// TestMarksAreSwept keeps young marks: somebody may still ask for one.
+func TestMarksAreSwept(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := staged(t, url)
+		force(t, store, `UPDATE commit_mark SET at = {now} - 3600000000`)
+		if err := store.SweepMarks(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// What remains are the marks of the two changes just made.
+		if count, err := store.Count(t.Context(), `SELECT count(*) FROM commit_mark`); err != nil || count != 2 {
+			t.Errorf("%d marks, %v", count, err)
+		}
+	})
+}
+
+// TestAlteredDocumentIsNeverUsed changes what was staged behind the store's
+// back, in a way that unpacks well and in one that does not.
+func TestAlteredDocumentIsNeverUsed(t *testing.T) {
+	for name, altered := range map[string]string{"another": `{"a":2}`, "broken": "\x01{", "gone": ""} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, url string) {
+				store := staged(t, url)
+				if err := store.Force(t.Context(), `UPDATE staging SET document = $1`, []byte(altered)); err != nil {
+					t.Fatal(err)
+				}
+				if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "T") }); err != nil {
+					t.Fatal(err)
+				}
+				outcome, err := store.Claim(t.Context(), request("1"))
+				if err == nil || outcome.Verdict != 0 || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
+					t.Errorf("got %+v, %v", outcome, err)
+				}
+				if found := state(t, store); found.State != landfall.Staged {
+					t.Errorf("it is %s now", found.State)
+				}
+				if err := store.View(t.Context(), func(view landfall.View) error {
+					_, err := view.Revisions(t.Context(), held)
+					return err
+				}); err == nil || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
+					t.Errorf("read as history: %v", err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"landfall"
+	"landfall/internal/lib/money"
+	"landfall/internal/store/sqlstore"
+)
+
+func takeBack(t *testing.T, store landfall.Store, external string) landfall.UndoOutcome {
+	t.Helper()
+	outcome, err := store.Undo(t.Context(), landfall.Undoing{
+		Key: landfall.Key{Supplier: held.Supplier, External: external}, Actor: "operator:a", Reason: "r",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// TestRetiredNumberIsNeverGivenAgain lets the source of numbers repeat itself
+// after the account with that number was taken back.
+func TestRetiredNumberIsNeverGivenAgain(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		source := &rut{left: 1}
+		store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, Random: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		ready(t, store, "1", "2")
+		first, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outcome := takeBack(t, store, "1"); outcome.Verdict != landfall.Undone {
+			t.Fatalf("got %+v", outcome)
+		}
+		for _, external := range []string{"1", "2"} {
+			source.left = 1
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: household(t)})
+			if err != nil || outcome.Verdict != landfall.Created || outcome.Number == first.Number {
+				t.Errorf("after %s was retired: %+v, %v", first.Number, outcome, err)
+			}
+		}
+		// Should the retired numbers ever be lost, an account is still completed once.
+		if err := store.Force(t.Context(), `DELETE FROM undone_account`); err != nil {
+			t.Fatal(err)
+		}
+		takeBack(t, store, "1")
+		source.left = 1
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)})
+		if err != nil || outcome.Number == first.Number {
+			t.Errorf("without the list: %+v, %v", outcome, err)
+		}
+	})
+}
+
+// TestNothingOfAnUndoneAccountRemains looks into every table that has a column
+// for an account, whoever added it.
+func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
+	columns := map[bool]string{
+		false: `SELECT m.name FROM sqlite_schema m WHERE m.type = 'table'
+			AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = 'account_id')`,
+		true: `SELECT table_name::text FROM information_schema.columns
+			WHERE table_schema = current_schema() AND column_name = 'account_id'`,
+	}
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		ready(t, store, "1")
+		creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t), Mails: []landfall.Mail{{Kind: "k", To: "t"}}}
+		data := &creation.Account.Data
+		data.Notes, data.Statements = []landfall.Note{{Body: "n", HasBody: true}}, []landfall.Statement{{ID: "S"}}
+		data.Instructions, data.PaymentSchedules = []landfall.Instruction{{Vendor: "V"}}, []landfall.PaymentSchedule{{Trigger: "REGULAR"}}
+		if outcome, err := store.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
+			t.Fatalf("got %+v, %v", outcome, err)
+		}
+		if _, err := store.EnterTerms(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tables, err := store.Texts(t.Context(), columns[strings.HasPrefix(url, "postgres")])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := func() (left []string) {
+			for _, table := range append(slices.Clone(tables), "account") {
+				count, err := store.Count(t.Context(), `SELECT count(*) FROM `+table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if count > 0 {
+					left = append(left, table)
+				}
+			}
+			return left
+		}
+		if before := rows(); len(before) != len(tables)+1 {
+			t.Errorf("the account has rows in %v, and should have some in each of %v", before, tables)
+		}
+		if outcome := takeBack(t, store, "1"); outcome.Verdict != landfall.Undone {
+			t.Fatalf("got %+v", outcome)
+		}
+		if left := rows(); len(left) > 0 {
+			t.Errorf("rows are left in %v", left)
+		}
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Errorf("found %v", found)
+		}
+	})
+}
+
+// TestUndoRacesOverReplicas lets different servers take back, add to and create
+// the same accounts: nothing but the database keeps them apart.
+func TestUndoRacesOverReplicas(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}
+		var externals []string
+		for number := range 24 {
+			externals = append(externals, fmt.Sprint(number))
+		}
+		ready(t, replicas[0], externals...)
+		for _, external := range externals {
+			if _, err := replicas[0].Create(t.Context(), landfall.Creation{Claim: claimNumber(t, replicas[0], external), Account: household(t)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all sync.WaitGroup
+		var lock sync.Mutex
+		outcomes := map[string][]string{}
+		say := func(external, what string) {
+			lock.Lock()
+			defer lock.Unlock()
+			outcomes[external] = append(outcomes[external], what)
+		}
+		for at, external := range externals {
+			key := landfall.Key{Supplier: held.Supplier, External: external}
+			for side := range 3 {
+				store := replicas[(at+side)%3]
+				all.Go(func() {
+					if side < 2 {
+						outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: "a", Reason: "r"})
+						if err != nil {
+							t.Error(err)
+						}
+						say(external, map[landfall.UndoVerdict]string{landfall.Undone: "undone", landfall.UndoKept: "kept", landfall.UndoNoAccount: "none"}[outcome.Verdict])
+						return
+					}
+					outcome, err := store.Post(t.Context(), landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+						return landfall.Additions{Entries: []landfall.LedgerEntry{{
+							Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + money.Amount(1),
+							Transaction: landfall.Transaction{ID: "late", Amount: 1, Type: landfall.Payment},
+						}}}, nil
+					}})
+					if err != nil {
+						t.Error(err)
+					}
+					say(external, map[landfall.PostVerdict]string{landfall.Posted: "posted", landfall.PostNoAccount: "refused"}[outcome.Verdict])
+				})
+			}
+		}
+		all.Wait()
+		seen := map[string]int{}
+		for external, outcome := range outcomes {
+			slices.Sort(outcome)
+			told := strings.Join(outcome, " ")
+			seen[told]++
+			if told != "none refused undone" && told != "kept kept posted" {
+				t.Errorf("%s: %s", external, told)
+			}
+		}
+		t.Log(seen)
+		if found, _ := inspect(t, replicas[0]); len(found) != 0 {
+			t.Errorf("found %v", found)
+		}
+	})
+}
+
+// TestAccountsOfBeforeKnowTheirPostings upgrades a database in which something
+// was posted before postings were counted.
+func TestAccountsOfBeforeKnowTheirPostings(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		rows := []string{
+			`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails,
+				verify_documents, concurrency_limit, severities, created_at)
+				VALUES ('ACME', 'A', 'Ongoing', 'ACME', 'GBP', 'GB', 'UTC', FALSE, FALSE, 0, '{}', 1)`,
+			`INSERT INTO event (type, supplier, external, account_number, at, details) VALUES ('post_import.notes_created', 'ACME', '2', '', 1, '{}')`,
+		}
+		for _, external := range []string{"1", "2"} {
+			rows = append(rows, `INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
+				SELECT id, '`+external+`', 'imported', 0, CAST('' AS {bytes}), 1, 1, 'A-`+external+`', {now} FROM supplier`)
+		}
+		rows = append(rows, `INSERT INTO account (id, revision, team, account_type, currency, billing_name, open_from_on, balance, ledger_length,
+			note_count, statement_count, instruction_count) SELECT id, 1, 'T', '', 'GBP', '', '2026-01-01', 0, 0, 0, 0, 0 FROM process`)
+		if err := sqlstore.Former(t.Context(), url, 13, rows...); err != nil {
+			t.Fatal(err)
+		}
+		store := open(t, url)
+		for external, want := range map[string]landfall.UndoOutcome{
+			"1": {Verdict: landfall.Undone, Number: "A-1"},
+			"2": {Verdict: landfall.UndoKept, Number: "A-2", Kept: landfall.KeptHasPostings},
+		} {
+			outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: landfall.Key{Supplier: "ACME", External: external}})
+			outcome.At = want.At
+			if err != nil || outcome != want {
+				t.Errorf("%s: %+v, %v, want %+v", external, outcome, err, want)
+			}
+		}
+	})
+}

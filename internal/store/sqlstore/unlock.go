@@ -1,0 +1,186 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/seal"
+)
+
+// ErrLocked means that a database was written with keys that were not given.
+var ErrLocked = errors.New("the database is encrypted")
+
+// heldKey is a key that something in the database is sealed with.
+type heldKey struct {
+	id     string
+	secret []byte
+}
+
+// unlock opens what is sealed, and makes a database that never was encrypted
+// one that is, unless it is only looked at. It refuses to go on without every key something is sealed with.
+func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
+	held, err := s.heldKeys(ctx)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, one := range held {
+		if !slices.ContainsFunc(keys, func(key seal.Key) bool { return key.ID() == one.id }) {
+			missing = append(missing, one.id)
+		}
+	}
+	switch {
+	case len(missing) > 0 && len(keys) == 0:
+		return fmt.Errorf("%w with key %s: give it with the setting encryption-key-file or encryption-key", ErrLocked, strings.Join(missing, " and "))
+	case len(missing) > 0:
+		return fmt.Errorf("%w with key %s, which is not among those given (%s): add it behind them, and run 'landfall rekey' before it is dropped",
+			ErrLocked, strings.Join(missing, " and "), names(keys))
+	case len(keys) == 0, looks && len(held) == 0:
+		return nil
+	}
+	secret := seal.NewSecret()
+	for _, one := range held {
+		at := slices.IndexFunc(keys, func(key seal.Key) bool { return key.ID() == one.id })
+		if secret, err = seal.Unwrap(keys[at], one.secret); err != nil {
+			return fmt.Errorf("%w, and its secret does not open with key %s: %w", ErrLocked, one.id, err)
+		}
+	}
+	if !looks && !slices.ContainsFunc(held, func(one heldKey) bool { return one.id == keys[0].ID() }) {
+		if err := s.hang(ctx, keys[0], secret, len(held) == 0); err != nil {
+			return err
+		}
+		if len(held) == 0 {
+			return s.unlock(ctx, keys, false) // another may have made up another secret at this very moment
+		}
+	}
+	s.safe = &safe{seal.New(keys, secret), secret}
+	return nil
+}
+
+// names are the ids of keys, which are no secret and tell an operator which file is
+// missing.
+func names(keys []seal.Key) string {
+	ids := make([]string, len(keys))
+	for i, key := range keys {
+		ids[i] = key.ID()
+	}
+	return strings.Join(ids, ", ")
+}
+
+// heldKeys are the keys this database was written with; a program without one of them
+// would find values that it cannot read.
+func (s *Store) heldKeys(ctx context.Context) (held []heldKey, err error) {
+	err = s.stream(ctx, func(v *view) error {
+		held, err = collect(ctx, v.session, func(scan scanner, one *heldKey) error { return scan(&one.id, &one.secret) },
+			`SELECT id, secret FROM vault_key ORDER BY id`)
+		return err
+	})
+	return held, err
+}
+
+// hang notes that something is sealed with a key. The first of all decides about
+// the secret: whoever comes at the same moment with another one adds nothing.
+func (s *Store) hang(ctx context.Context, key seal.Key, secret seal.Secret, first bool) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		// The row that everybody who counts claims holds is there in any case.
+		if err := t.hold(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
+			return err
+		}
+		text := `INSERT INTO vault_key (id, secret, added_at) VALUES ($1, $2, {now}) ON CONFLICT (id) DO NOTHING`
+		if first {
+			text = `INSERT INTO vault_key (id, secret, added_at) SELECT $1, $2, {now} WHERE NOT EXISTS (SELECT 1 FROM vault_key)`
+		}
+		_, err := t.exec(ctx, text, key.ID(), seal.Wrap(key, secret))
+		return err
+	})
+}
+
+// watchKeys is how often a server looks whether its key is still known to be in
+// use.
+const watchKeys = 20 * time.Second
+
+// newKeyWatch keeps the key known that this server writes with: 'rekey' forgets
+// keys, and a server that goes on with such a one must be noticed.
+func newKeyWatch(store *Store, keys []seal.Key, logger *slog.Logger) *chore {
+	return newChore(func(ctx context.Context) time.Duration {
+		err := store.rehang(ctx, keys[0])
+		if err != nil && ctx.Err() == nil && logger != nil {
+			logger.Warn("it cannot be seen whether the key that encrypts is still known", "error", err)
+		}
+		return watchKeys
+	})
+}
+
+// rehang notes the key again that this server seals with, should it be forgotten.
+func (s *Store) rehang(ctx context.Context, key seal.Key) error {
+	held, err := s.heldKeys(ctx)
+	if err != nil || slices.ContainsFunc(held, func(one heldKey) bool { return one.id == key.ID() }) {
+		return err
+	}
+	return s.hang(ctx, key, s.safe.secret, false)
+}
+
+// sealedTerms keeps terms as keyed digests.
+type sealedTerms struct{ safe *safe }
+
+// terms says how terms are kept.
+func (s *safe) terms() landfall.TermForm {
+	if s == nil {
+		return landfall.PlainTerms{}
+	}
+	return sealedTerms{s}
+}
+
+// termMark stands before a digest: no kind of term begins with it.
+const termMark = "="
+
+// Forms gives the digest, and the term itself as it was kept before there was a
+// key.
+func (f sealedTerms) Forms(term landfall.Term) []string {
+	plain := string(term.Kind) + term.Text
+	keyed := f.safe.Digest("term", []byte(plain))
+	return []string{termMark + base64.RawURLEncoding.EncodeToString(keyed[:18]), plain}
+}
+
+// Whole is true: a digest tells nothing of beginnings.
+func (sealedTerms) Whole() bool { return true }
+
+// leaveTold takes off the mails that an account was queued before, from before
+// addresses were sealed: the database only recognises those that look alike.
+func (t *tx) leaveTold(ctx context.Context, mails *pile) error {
+	if t.safe == nil || len(mails.rows) == 0 {
+		return nil
+	}
+	var ids []int64
+	for row := range slices.Chunk(mails.rows, mails.width()) {
+		ids = append(ids, row[0].(int64)) //nolint:forcetypeassert // the table says so
+	}
+	these, list, err := among(&t.view, "bigint", ids)
+	if err != nil {
+		return err
+	}
+	type told struct {
+		account         int64
+		kind, recipient string
+	}
+	before, err := collect(ctx, t.session, func(scan scanner, one *told) error { return scan(&one.account, &one.kind, &one.recipient) },
+		`SELECT account_id, kind, recipient FROM mail WHERE account_id`+these, list)
+	if err != nil || len(before) == 0 {
+		return err
+	}
+	var left []any
+	for row := range slices.Chunk(mails.rows, mails.width()) {
+		if !slices.Contains(before, told{row[0].(int64), row[2].(string), row[3].(string)}) { //nolint:forcetypeassert // likewise
+			left = append(left, row...)
+		}
+	}
+	mails.rows = left
+	return nil
+}

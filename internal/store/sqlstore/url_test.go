@@ -1,0 +1,51 @@
+package sqlstore_test
+
+import (
+	"strings"
+	"testing"
+
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+// TestRefusedURLs tells no password, whatever is wrong with the URL.
+func TestRefusedURLs(t *testing.T) {
+	const secret = "hunter2"
+	for name, url := range map[string]string{
+		"nothing":             "",
+		"no file":             "sqlite:",
+		"in memory":           "sqlite::memory:",
+		"settings on a file":  "sqlite:x.db?password=" + secret,
+		"another kind":        "mysql://u:" + secret + "@h/d",
+		"bad escape":          "postgres://u:" + secret + "%zz@h/d",
+		"bad port":            "postgres://u:" + secret + "@h:notaport/d",
+		"bad setting":         "postgres://u:" + secret + "@h/d?connect_timeout=soon",
+		"simple protocol":     "postgres://u:" + secret + "@h/d?default_query_exec_mode=simple_protocol",
+		"nobody at that port": "postgres://u:" + secret + "@127.0.0.1:1/d",
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{})
+			if err == nil {
+				store.Close()
+				t.Fatal("it was opened")
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the password is in %q", err)
+			}
+		})
+	}
+}
+
+// TestPoolerModes runs with the settings a connection pooler asks for.
+func TestPoolerModes(t *testing.T) {
+	for _, mode := range []string{"exec", "cache_describe"} {
+		t.Run(mode, func(t *testing.T) {
+			url := pgtest.URL(t)
+			glue := "?"
+			if strings.Contains(url, "?") {
+				glue = "&"
+			}
+			staged(t, url+glue+"default_query_exec_mode="+mode)
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package sqlstore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"landfall"
+	"landfall/internal/store/sqlstore"
+)
+
+// inspect gives what does not hold, and how many processes were looked at.
+func inspect(t *testing.T, store *sqlstore.Store) (found []string, processes int) {
+	t.Helper()
+	for seen, err := range store.Inspect(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		processes = seen.Processes
+		if seen.Finding != nil {
+			found = append(found, seen.Finding.Key.Supplier+" "+seen.Finding.Key.External+": "+seen.Finding.What)
+		}
+	}
+	return found, processes
+}
+
+// TestInspectionFindsEveryKindOfDamage damages a database in one place after
+// the other, and looks each time.
+func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
+	damages := map[string]string{
+		`UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`:                          "revision 1 is not the document",
+		`UPDATE process SET hash = CAST('x' AS {bytes})`:                                        "its hash is not that of its last revision",
+		`UPDATE process SET revision = 2`:                                                       "its revisions are not counted through",
+		`DELETE FROM staging`:                                                                   "its revisions are not counted through",
+		`UPDATE account SET revision = 7`:                                                       "a revision that is not there",
+		`DELETE FROM event`:                                                                     "without an event",
+		`DELETE FROM account`:                                                                   "is imported and has no account",
+		`UPDATE account SET balance = balance + 1`:                                              "is not the sum of its ledger",
+		`UPDATE account SET ledger_length = ledger_length + 1`:                                  "is not as long as the account says",
+		`DELETE FROM ledger_entry WHERE sequence = 1`:                                           "is not as long as the account says",
+		`UPDATE ledger_entry SET balance = balance + 1 WHERE sequence = 1`:                      "does not have the sum of those before",
+		`UPDATE account SET note_count = 0`:                                                     "as many notes",
+		`UPDATE note SET ordinal = ordinal + 5`:                                                 "as many notes",
+		`DELETE FROM historical_statement`:                                                      "as many statements",
+		`UPDATE account SET instruction_count = 9`:                                              "as many payment instructions",
+		`UPDATE mail SET supplier = 'OTHER'`:                                                    "under another supplier",
+		`DELETE FROM account WHERE id > 0`:                                                      "a mail waits for its customers",
+		`INSERT INTO undone_account SELECT account_number, id, 0, 0, '', '', NULL FROM process`: "a number that was retired",
+		`INSERT INTO undone_account SELECT 'A-00000000', id, 0, 0, '', '', NULL FROM process`:   "taken back without an event",
+		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                             "yet rows of one",
+	}
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		addSome(t, store)
+		if err := store.Force(t.Context(), `INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, due_at)
+			SELECT id, 'S', 'k', 'a@b.co', 1, 1 FROM account`); err != nil {
+			t.Fatal(err)
+		}
+		if found, processes := inspect(t, store); len(found) != 0 || processes != 1 {
+			t.Fatalf("nothing is damaged in %d processes, and yet %v", processes, found)
+		}
+		for damage, want := range damages {
+			found, err := store.Damaged(t.Context(), damage)
+			if err != nil {
+				t.Fatalf("%s: %v", damage, err)
+			}
+			if !slices.ContainsFunc(found, func(finding landfall.Finding) bool {
+				return finding.Key == held && strings.Contains(finding.What, want)
+			}) {
+				t.Errorf("%s: found %v", damage, found)
+			}
+		}
+	})
+}
+
+// TestInspectionFindsStuckDeliveries damages what waits to be delivered.
+func TestInspectionFindsStuckDeliveries(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', 'https://example.com/', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		force(t, store, `INSERT INTO event (type, supplier, external, account_number, at, details)
+			SELECT 'post_import.notes_created', supplier, external, account_number, at, details FROM event`)
+		put := func(columns string) {
+			t.Helper()
+			force(t, store, `DELETE FROM webhook_delivery`)
+			force(t, store, `INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
+				SELECT 'W', e.id, `+columns+`, 500, '' FROM event e`)
+		}
+		const first = `e.id = (SELECT min(id) FROM event)`
+		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Fatalf("nothing is damaged, and yet %v", found)
+		}
+		for columns, want := range map[string]string{
+			`e.supplier, e.external, 'waiting', 1, 1, NULL`:                                         "waits behind nothing",
+			`e.supplier, e.external, 'dead', 1, 1, 5`:                                               "was given up",
+			`e.supplier, 'another', 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`:            "about another account",
+			`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN NULL ELSE 5 END`: "waits behind nothing",
+		} {
+			put(columns)
+			if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), want) {
+				t.Errorf("%s: found %v", columns, found)
+			}
+		}
+		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
+		force(t, store, `UPDATE webhook_delivery SET event_id = event_id + 1000`)
+		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "is not there") {
+			t.Errorf("the event is gone: found %v", found)
+		}
+	})
+}
+
+// addSome posts one of everything.
+func addSome(t *testing.T, store landfall.Store) {
+	t.Helper()
+	_, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		return landfall.Additions{
+			Notes: []landfall.Note{{Body: "n", HasBody: true}}, Statements: []landfall.Statement{{ID: "new"}},
+			Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
+		}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run whose sums are not its outcomes is found.
+func TestInspectFindsRunThatDoesNotAddUp(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		for _, text := range []string{
+			`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents,
+				concurrency_limit, severities, created_at) VALUES ('S', 'S', 'Ongoing', 'S', 'GBP', 'GB', 'UTC', FALSE, FALSE, 0, '{}', 0)`,
+			`INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once, state, cancelling, reason, created_at, worked,
+				cursor_at, cursor_external, seen, selected, chosen) SELECT 'R-1', id, 'T', FALSE, 'pending', 0, 0, 0, 'RUNNING', FALSE, '', 0, 0, 0, '',
+				2, 2, TRUE FROM supplier`,
+			`INSERT INTO run_slice (run_id, slice, size, succeeded, failed, refused, width, next_at, tries, done)
+				SELECT id, 0, 2, 1, 0, 0, 0, 0, 0, FALSE FROM run`,
+			`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT id, 0, 1, 'succeeded' FROM run`,
+			`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT id, 1, 2, 'failed' FROM run`,
+		} {
+			if err := store.Force(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var found []string
+		for inspection, err := range store.Inspect(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inspection.Finding != nil {
+				found = append(found, inspection.Finding.What)
+			}
+		}
+		if len(found) != 1 || !strings.Contains(found[0], "part 0 of run R-1") {
+			t.Errorf("found %q", found)
+		}
+	})
+}

@@ -1,0 +1,295 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// accountRows are the rows of accounts on their way into the database. Creating
+// accounts and posting onto them write the same rows with the same functions.
+type accountRows struct {
+	accounts, customers, addresses, points, agreements, meters, periods pile
+	entries, notes, statements, instructions, schedules, mails, events  pile
+	moved                                                               pile
+	counted                                                             tallies
+	acts                                                                landfall.Acts
+	safe                                                                *safe // for what notes are found by
+}
+
+// newAccountRows gathers the rows of many accounts, so that each table is written
+// once however many accounts there are.
+func newAccountRows(safe *safe) *accountRows {
+	return &accountRows{
+		safe:         safe,
+		accounts:     pile{table: accountTable},
+		customers:    pile{table: customerTable},
+		addresses:    pile{table: addressTable},
+		points:       pile{table: pointTable},
+		agreements:   pile{table: agreementTable},
+		meters:       pile{table: meterTable},
+		periods:      pile{table: periodTable},
+		entries:      pile{table: entryTable},
+		notes:        pile{table: noteTable},
+		statements:   pile{table: statementTable},
+		instructions: pile{table: instructionTable},
+		schedules:    pile{table: scheduleTable},
+		mails:        pile{table: mailTable},
+		events:       pile{table: eventTable},
+		moved:        pile{table: movedTable},
+	}
+}
+
+// parts are the rows that a created account has.
+func (r *accountRows) parts() [14]*pile {
+	return [...]*pile{
+		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
+		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events,
+	}
+}
+
+// itself is what accounts consist of, without the events that tell of them.
+func (r *accountRows) itself() []*pile {
+	parts := r.parts()
+	return parts[:len(parts)-1]
+}
+
+// piles are all that is written for these accounts, to be written in one go.
+func (r *accountRows) piles() []*pile {
+	parts := r.parts()
+	sums, deviations := r.counted.piles()
+	return append(parts[:], sums, deviations, actPile(&r.acts), &r.moved) // the last: it is looked at how many it changes
+}
+
+var (
+	accountTable = newTable("account", "id bigint", "revision bigint", "team text", "account_type text", "currency text",
+		"billing_name text", "last_billed_to_on text", "last_statement_closing_on text", "last_statement_issued_on text",
+		"next_bill_due_on text", "last_statement_balance bigint", "transfer_balance bigint", "open_from_on text",
+		"balance bigint", "ledger_length bigint", "note_count bigint", "statement_count bigint", "instruction_count bigint",
+		"run text")
+	customerTable = newTable("customer", "account_id bigint", "ordinal bigint", "given_name text", "family_name text",
+		"title text", "email text", "mobile text", "landline text", "born_on text", "role text")
+	addressTable = newTable("address", "account_id bigint", "ordinal bigint", "lines json", "locality text",
+		"postal_code text", "country text")
+	pointTable = newTable("supply_point", "account_id bigint", "ordinal bigint", "address bigint", "identifier text",
+		"supply_type text", "start_on text", "end_on text")
+	agreementTable = newTable("agreement", "account_id bigint", "supply_point bigint", "ordinal bigint",
+		"product_code text", "from_on text", "to_on text", "agreed_at bigint")
+	meterTable = newTable("meter", "account_id bigint", "supply_point bigint", "ordinal bigint", "serial_number text",
+		"installed_on text", "removed_on text", "registers json")
+	periodTable = newTable("statement_period", "account_id bigint", "ordinal bigint", "from_on text", "to_on text",
+		"balance bigint")
+	entryTable = newTable("ledger_entry", "account_id bigint", "transaction_id text", "sequence bigint", "kind text",
+		"closed boolean", "signed bigint", "balance bigint", "type text", "entered_on text", "original_on text",
+		"reason text", "note text", "document json", "key_id text", "request_id text")
+	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
+		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "key_id text", "request_id text")
+	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
+		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text",
+		"key_id text", "request_id text")
+	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
+		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text",
+		"key_id text", "request_id text")
+	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
+		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
+	// What was told, refused or withdrawn before an undo stays as it is.
+	mailTable = newTable("mail", "account_id bigint", "supplier text", "kind text", "recipient text", "language text",
+		"queued_at bigint", "due_at bigint").skipping("account_id, kind, recipient")
+	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
+		"details json", "key_id text", "request_id text")
+)
+
+// account adds everything one created account consists of.
+func (r *accountRows) account(creation *landfall.Creation) error {
+	// Neither the key nor the number of the account is known before its process was
+	// turned; the rows are ready by then, with gaps for the two.
+	const id = theProcess
+	account := &creation.Account
+	data := &account.Data
+	var openFrom calendar.Day
+	r.periods.room(len(account.Periods))
+	for i, period := range account.Periods {
+		// The account itself says from when its period is open: whoever posts holds
+		// and reads that row anyway, and needs no other.
+		if period.Open() {
+			openFrom = period.FromOn
+		}
+		r.periods.add(id, int64(i+1), dayArg(period.FromOn), dayArg(period.ToOn), int64(period.Balance))
+	}
+	r.accounts.room(1)
+	r.accounts.add(id, int64(creation.Claim.Revision), creation.Claim.Team, data.AccountType, data.Currency, data.BillingName,
+		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
+		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
+		int64(account.Balance), int64(len(account.Ledger)),
+		// The lengths of the lists are kept for the same reason: a posting numbers on
+		// without counting.
+		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
+	r.customers.room(len(data.Customers))
+	for i := range data.Customers {
+		c := &data.Customers[i]
+		r.customers.add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
+	}
+	if err := r.supply(id, data); err != nil {
+		return err
+	}
+	for i := range data.PaymentSchedules {
+		s := &data.PaymentSchedules[i]
+		r.schedules.add(id, int64(i+1), dayArg(s.StartOn), dayArg(s.EndOn), s.Trigger, amountArg(s.Amount), s.Frequency,
+			int64(s.DayOfMonth), amountArg(s.Threshold))
+	}
+	for _, mail := range creation.Mails {
+		r.mails.add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, later(0), later(mail.Delay.Microseconds()))
+	}
+	// Whoever completes the account has written all of it.
+	r.ledger(id, account.Ledger, landfall.Author{})
+	if err := r.note(id, 0, later(0), data.Notes, landfall.Author{}); err != nil {
+		return err
+	}
+	r.statement(id, 0, data.Statements, landfall.Author{})
+	r.instruction(id, 0, data.Instructions, landfall.Author{})
+	return r.eventOf(later(0), theNumber, landfall.Event{
+		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: inRun(creation),
+	})
+}
+
+// inRun says in an event in which run it happened.
+func inRun(creation *landfall.Creation) map[string]string {
+	if creation.Run == "" {
+		return nil
+	}
+	return map[string]string{"run": creation.Run}
+}
+
+// supply adds the addresses and what is supplied there. The billing address
+// has number 0; supply points are counted through the whole account.
+func (r *accountRows) supply(id any, data *landfall.AccountData) error {
+	billing := &data.BillingAddress
+	if len(billing.Lines) > 0 || billing.Locality != "" || billing.PostalCode != "" || billing.Country != "" {
+		if err := r.address(id, 0, billing); err != nil {
+			return err
+		}
+	}
+	// Agreements and meters name their point by this number alone, so it must not
+	// begin anew with the next address.
+	point := int64(0)
+	for i := range data.SupplyAddresses {
+		place := &data.SupplyAddresses[i]
+		if err := r.address(id, int64(i+1), &place.Address); err != nil {
+			return err
+		}
+		for j := range place.SupplyPoints {
+			p := &place.SupplyPoints[j]
+			point++
+			r.points.add(id, point, int64(i+1), p.Identifier, p.SupplyType, dayArg(p.StartOn), dayArg(p.EndOn))
+			for k := range p.Agreements {
+				a := &p.Agreements[k]
+				r.agreements.add(id, point, int64(k+1), a.ProductCode, dayArg(a.FromOn), dayArg(a.ToOn), instantArg(a.AgreedAt))
+			}
+			for k := range p.Meters {
+				m := &p.Meters[k]
+				registers, err := registerText(m.Registers)
+				if err != nil {
+					return err
+				}
+				r.meters.add(id, point, int64(k+1), m.SerialNumber, dayArg(m.InstalledOn), dayArg(m.RemovedOn), registers)
+			}
+		}
+	}
+	return nil
+}
+
+// address keeps lines as a list, since their number means something.
+func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) error {
+	lines, err := json.Marshal(address.Lines)
+	if err != nil {
+		return err
+	}
+	r.addresses.add(id, ordinal, string(lines), address.Locality, address.PostalCode, address.Country)
+	return nil
+}
+
+// ledger keeps what was sent beside what was made of it.
+func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
+	r.entries.room(len(entries))
+	for i := range entries {
+		e := &entries[i]
+		var document any
+		if e.Transaction.Document != nil {
+			document = string(e.Transaction.Document)
+		}
+		r.entries.add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
+			string(e.Transaction.Type), e.Transaction.On.String(), dayArg(e.Transaction.OriginalOn),
+			e.Transaction.Reason, e.Transaction.Note, document, textArg(by.KeyID), textArg(by.RequestID))
+	}
+}
+
+// statement numbers on behind those that are there.
+func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
+	r.statements.room(len(statements))
+	for i := range statements {
+		s := &statements[i]
+		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
+			textArg(by.KeyID), textArg(by.RequestID))
+	}
+}
+
+// instruction numbers on likewise.
+func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
+	for i := range instructions {
+		n := &instructions[i]
+		r.instructions.add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
+			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry, textArg(by.KeyID), textArg(by.RequestID))
+	}
+}
+
+// event names the account, where the event does.
+func (r *accountRows) event(at int64, event landfall.Event) error {
+	return r.eventOf(at, event.AccountNumber, event)
+}
+
+// eventOf is event for an account whose number may not be known yet.
+func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
+	details, err := json.Marshal(event.Details)
+	if err != nil {
+		return err
+	}
+	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, number, at, string(details),
+		textArg(event.By.KeyID), textArg(event.By.RequestID))
+	return nil
+}
+
+// dayArg gives a day as the databases keep it; the zero day is NULL.
+func dayArg(on calendar.Day) any {
+	if on.IsZero() {
+		return nil
+	}
+	return on.String()
+}
+
+// textArg gives a text as the databases keep it where there may be none.
+func textArg(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// instantArg keeps an instant that is not there as none, and not as the year 1.
+func instantArg(when time.Time) any {
+	if when.IsZero() {
+		return nil
+	}
+	return when.UnixMicro()
+}
+
+// amountArg keeps whole minor units: neither database has a decimal that both read
+// alike.
+func amountArg(of *money.Amount) any {
+	if of == nil {
+		return nil
+	}
+	return int64(*of)
+}

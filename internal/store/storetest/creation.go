@@ -1,0 +1,260 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/money"
+)
+
+// on is for days written into cases; a mistake in one is a mistake in the case.
+func on(text string) calendar.Day {
+	day, err := calendar.ParseDay(text)
+	if err != nil {
+		panic(err)
+	}
+	return day
+}
+
+// house is an account with something in every place.
+func house() landfall.Account {
+	value, err := money.ParseDecimal("45210.50")
+	if err != nil {
+		panic(err)
+	}
+	minus, plus := money.Amount(-4210), money.Amount(790)
+	instant := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	account := landfall.Account{
+		Data: landfall.AccountData{
+			Currency: "GBP", AccountType: "DOMESTIC", BillingName: "Zoë \"Q\" O'Hara \\ {a,b} NULL",
+			BillingAddress: landfall.Address{Lines: []string{"1 High St", "", "Lœx"}, PostalCode: "SW1Y 4JH"},
+			Customers: []landfall.Customer{
+				{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456", Landline: "020 7946 0123", BornOn: on("1985-12-10"), Role: "OWNER"},
+				{},
+			},
+			SupplyAddresses: []landfall.SupplyAddress{
+				{Address: landfall.Address{Lines: []string{"2 Low St"}}, SupplyPoints: []landfall.SupplyPoint{
+					{
+						Identifier: "120002", SupplyType: "ELECTRICITY", StartOn: on("2024-03-14"), EndOn: on("2027-03-14"),
+						Agreements: []landfall.Agreement{{ProductCode: "FIXED", FromOn: on("2024-03-14"), ToOn: on("2025-03-14"), AgreedAt: instant}, {ProductCode: "FLEX", FromOn: on("2025-03-14")}},
+						Meters: []landfall.Meter{{SerialNumber: "E12", InstalledOn: on("2019-05-02"), RemovedOn: on("2026-05-02"), Registers: []landfall.Register{
+							{ID: "01", Digits: 5, Readings: []landfall.Reading{{On: on("2026-06-30"), Type: "CUSTOMER", Value: value}}}, {ID: "02"},
+						}}},
+					},
+					{Identifier: "7501", SupplyType: "GAS", StartOn: on("2024-03-14"), Meters: []landfall.Meter{{SerialNumber: "G4"}}},
+				}},
+				{},
+				{Address: landfall.Address{Locality: "Leeds", PostalCode: "LS1", Country: "GB"}, SupplyPoints: []landfall.SupplyPoint{
+					{Identifier: "9", SupplyType: "WATER", StartOn: on("2024-03-14"), Agreements: []landfall.Agreement{{ProductCode: "W", FromOn: on("2024-03-14")}}},
+				}},
+			},
+			LastBilledToOn: on("2026-06-29"), LastStatementClosingOn: on("2026-06-30"), LastStatementIssuedOn: on("2026-07-03"),
+			NextBillDueOn: on("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
+			Statements:       []landfall.Statement{{ID: "S2", FromOn: on("2026-05-01"), ToOn: on("2026-05-31"), IssuedOn: on("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf"}, {ID: "S1"}},
+			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {DocumentPaths: []string{"z"}, CreatedAt: instant}},
+			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: on("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
+			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: on("2026-01-01"), EndOn: on("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},
+		},
+		Periods: []landfall.Period{{ToOn: on("2026-06-30"), Balance: -4210}, {FromOn: on("2026-07-01")}},
+		Balance: 690,
+	}
+	sent := []byte(`{"transaction_id": "P-1", "amount": 50.00, "note": "a \"b\" \\ c"}`)
+	account.Ledger = []landfall.LedgerEntry{
+		{Sequence: 1, Kind: landfall.OpeningEntry, Closed: true, Signed: -4210, Balance: -4210, Transaction: landfall.Transaction{On: on("2026-06-30")}},
+		{Sequence: 2, Kind: landfall.TransactionEntry, Signed: 5000, Balance: 790, Transaction: landfall.Transaction{ID: "P-1", On: on("2026-07-05"), Amount: 5000, Type: landfall.Payment, Reason: "R", Note: "n", Document: sent, OriginalOn: on("2026-01-01")}},
+		{Sequence: 3, Kind: landfall.TransactionEntry, Signed: -100, Balance: 690, Transaction: landfall.Transaction{ID: "C-1", On: on("2026-07-06"), Amount: 100, Type: landfall.Charge, Document: sent}},
+	}
+	return account
+}
+
+// create makes an account and gives what came of it.
+func create(t *testing.T, store landfall.Store, claim landfall.Claim, account landfall.Account) landfall.CreateOutcome {
+	t.Helper()
+	outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claim, Account: account})
+	if err != nil || outcome.Verdict != landfall.Created {
+		t.Fatalf("Create(%v) = %+v, %v", claim.Key, outcome, err)
+	}
+	return outcome
+}
+
+// account also compares the figures that are kept beside the account with what is
+// on it: every case that looks at an account looks at both.
+func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
+	t.Helper()
+	var figures landfall.AccountFigures
+	look(t, store, func(view landfall.View) (err error) {
+		if found, err = view.Account(t.Context(), key); err == nil {
+			figures, err = view.AccountFigures(t.Context(), key)
+		}
+		return err
+	})
+	balanced(t, found)
+	same(t, figures, landfall.AccountFigures{
+		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
+		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
+	})
+	// The list has the same figures by another statement, so it is held against them
+	// too.
+	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{
+		Supplier: key.Supplier, Filter: landfall.ImportedProcesses, Figures: true,
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.External == key.External {
+			same(t, *entry.Figures, figures)
+			return found
+		}
+	}
+	t.Errorf("%v is not among the imported ones", key)
+	return found
+}
+
+// balanced fails the test unless the balance is the sum of the ledger.
+func balanced(t *testing.T, account landfall.Account) {
+	t.Helper()
+	var sum money.Amount
+	for i, entry := range account.Ledger {
+		sum += entry.Signed
+		if entry.Sequence != i+1 || entry.Balance != sum {
+			t.Errorf("entry %d has sequence %d and balance %v, want %v", i, entry.Sequence, entry.Balance, sum)
+		}
+	}
+	if sum != account.Balance {
+		t.Errorf("balance %v, ledger %v", account.Balance, sum)
+	}
+}
+
+// events are those of one account, in the order in which they were committed.
+func events(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		found, err = view.Events(t.Context(), key)
+		return err
+	})
+	return found
+}
+
+// same compares deeply; an empty list and none are the same.
+func same(t *testing.T, got, want any) {
+	t.Helper()
+	if difference := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(calendar.Day{}),
+		cmp.Comparer(func(a, b money.Decimal) bool { return a.String() == b.String() })); difference != "" {
+		t.Error(difference)
+	}
+}
+
+// creations hold a store to its most important promise: an account is there whole
+// and once, or not at all, and only for whoever holds the claim.
+var creations = []check{
+	// This is what customers are billed by afterwards. The account has something in
+	// every place, values that are empty beside values that are not, and text that
+	// means something to a database or to a list in one: whatever a store drops or
+	// bends shows here. By its number it must be the very same account, since that is
+	// what people have in their hands.
+	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		want := house()
+		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, made.Number, 1, team, made.At
+		same(t, account(t, store, key), want)
+		recent(t, made.At)
+		if !landfall.ValidAccountNumber(made.Number) {
+			t.Errorf("number %q", made.Number)
+		}
+		look(t, store, func(view landfall.View) error {
+			found, err := view.AccountByNumber(t.Context(), made.Number)
+			same(t, found, want)
+			return err
+		})
+		found := process(t, store, key)
+		if found.State != landfall.Imported || found.AccountNumber != made.Number || !found.AccountCreatedAt.Equal(made.At) {
+			t.Errorf("process %+v", found)
+		}
+		told := events(t, store, key)
+		if len(told) != 1 || told[0].Type != landfall.EventImportCompleted || told[0].AccountNumber != made.Number {
+			t.Errorf("events %+v", told)
+		}
+	}},
+	// A process that waits is no empty account. Whoever got one without an error
+	// would show a balance of nothing for somebody who owes money.
+	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Account(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.AccountFigures(t.Context(), key)
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.AccountByNumber(t.Context(), "A-00000000")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	// Everything but the open period may be missing, and whatever joins the parts
+	// must not lose an account because one part has no rows.
+	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), small)
+		if found := account(t, store, key); len(found.Data.Customers) != 0 || found.Balance != 0 || len(found.Periods) != 1 {
+			t.Errorf("got %+v", found)
+		}
+	}},
+	// An account that exists and is listed as failed would be mended and sent again
+	// for nothing, and the count of what is left to do would never reach zero.
+	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		fail(t, store, key, landfall.Failure{Code: "x"})
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		if found := process(t, store, key); found.Failure != nil {
+			t.Errorf("got %+v", found.Failure)
+		}
+	}},
+	// The store is the last that can see it: once written, a balance that is not the
+	// sum of its ledger is wrong on every bill. An account without an open period
+	// could never be posted to. The refusal costs the holder nothing, so the right
+	// account still gets through with the same claim.
+	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		wrong := house()
+		wrong.Balance++
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
+			t.Error("a wrong balance was accepted")
+		}
+		wrong = house()
+		wrong.Periods = wrong.Periods[:1]
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
+			t.Error("an account without an open period was accepted")
+		}
+		create(t, store, mine, house())
+	}},
+	// An operator pauses because something is going wrong, and claims that were
+	// granted a moment before are the very ones he wants stopped. A dry run is
+	// refused as well, or it would foretell what could not happen.
+	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
+		staged(t, store, key.External)
+		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
+			t.Fatal(err)
+		}
+		for _, dry := range []bool{false, true} {
+			mine.DryRun = dry
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+			if err != nil || outcome.Verdict != landfall.CreateNoSupplier {
+				t.Errorf("got %+v, %v", outcome, err)
+			}
+		}
+		mine.DryRun = false
+		// To let go is not to create: whoever stops because of the pause must be able
+		// to.
+		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
+			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
+		}
+	}},
+}

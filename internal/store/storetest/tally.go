@@ -1,0 +1,310 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"landfall"
+	"landfall/internal/lib/money"
+)
+
+// tallied asks for the tallies, and in the same view for a recount, which must
+// be the same.
+func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
+	t.Helper()
+	look(t, store, func(view landfall.View) (err error) {
+		if found, err = view.Tallies(t.Context(), code); err != nil {
+			return err
+		}
+		counted, err := view.Recount(t.Context(), code)
+		for _, difference := range found.Differences(&counted) {
+			t.Error(difference)
+		}
+		if found.Refused != counted.Refused {
+			t.Errorf("%d refused, and %d counted", found.Refused, counted.Refused)
+		}
+		return err
+	})
+	return found
+}
+
+// houseFigures is what house comes to.
+func houseFigures() landfall.Figures {
+	built := house()
+	figures := landfall.Figures{
+		Currency: "GBP", Accounts: 1, Customers: 2, SupplyPoints: 3,
+		Notes: int64(len(built.Data.Notes)), Statements: int64(len(built.Data.Statements)),
+		Instructions: int64(len(built.Data.Instructions)),
+	}
+	figures.Enter(built.Ledger)
+	return figures
+}
+
+// sums fails unless a standing comes to so many of some figures.
+func sums(t *testing.T, found landfall.Tallies, standing landfall.Standing, times int, figures landfall.Figures) {
+	t.Helper()
+	var want landfall.Sums
+	for range times {
+		want.Add(figures)
+	}
+	if got := *found.Of(standing, figures.Currency); got != want {
+		t.Errorf("%s in %s is %v, want %d times %+v", standing, figures.Currency, got, times, figures)
+	}
+}
+
+// holding stages a document that comes to some figures.
+func holding(t *testing.T, store landfall.Store, number, content string, figures landfall.Figures) {
+	t.Helper()
+	staging := document(landfall.Key{Supplier: code, External: number}, content)
+	staging.Figures = figures
+	stageAny(t, store, staging)
+}
+
+// tallies are sums that every write keeps up. A write that forgot them would be seen
+// here, in whatever state it leaves an account.
+var tallies = []check{
+	// The sums are kept up by every write instead of being counted, since nobody
+	// waits for a count over millions of accounts. One write that forgets them makes
+	// all sums wrong from then on, so the account is sent through every state and
+	// both ways are compared each time.
+	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		figures := houseFigures()
+		holding(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
+		sums(t, tallied(t, store), landfall.StandsPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
+		holding(t, store, "A-1", `{"other": 1}`, figures)
+		// The same content once more, which must not be added a second time.
+		holding(t, store, "A-1", `{"other": 1}`, figures)
+		found := tallied(t, store)
+		sums(t, found, landfall.StandsPending, 1, figures)
+		// The account has changed its currency, and nothing of it may stay in the old
+		// one.
+		sums(t, found, landfall.StandsPending, 0, landfall.Figures{Currency: "EUR"})
+
+		fail(t, store, key, landfall.Failure{Code: "x"})
+		fail(t, store, key, landfall.Failure{Code: "y"})
+		found = tallied(t, store)
+		sums(t, found, landfall.StandsPending, 0, figures)
+		sums(t, found, landfall.StandsFailed, 1, figures)
+		holding(t, store, "A-1", `{"other": 2}`, figures)
+		sums(t, tallied(t, store), landfall.StandsFailed, 1, figures)
+
+		play(t, store, rehearse(t, store, key), landfall.CreateRolledBack)
+		sums(t, tallied(t, store), landfall.StandsPending, 1, figures)
+		want(t, store.Release(t.Context(), rehearse(t, store, key), failedDryly()), nil)
+		sums(t, tallied(t, store), landfall.StandsFailed, 1, figures)
+
+		for _, standing := range []landfall.Standing{landfall.StandsSkipped, landfall.StandsFailed} {
+			update(t, store, func(tx landfall.Tx) error {
+				if standing == landfall.StandsFailed {
+					return tx.Unskip(t.Context(), key)
+				}
+				_, err := tx.Skip(t.Context(), key, "gone")
+				return err
+			})
+			sums(t, tallied(t, store), standing, 1, figures)
+		}
+
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		found = tallied(t, store)
+		sums(t, found, landfall.StandsCreated, 1, figures)
+		for _, standing := range []landfall.Standing{landfall.StandsFailed, landfall.StandsPending, landfall.StandsDeviates} {
+			sums(t, found, standing, 0, figures)
+		}
+		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		found = tallied(t, store)
+		sums(t, found, landfall.StandsPending, 1, figures)
+		sums(t, found, landfall.StandsCreated, 0, figures)
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		var added atomic.Int32
+		post(t, store, pay(key, &added, payment("P-9", 250), payment("P-10", 50)), landfall.Posted)
+		figures.Balance += 300
+		figures.Transact(landfall.Payment, 250)
+		figures.Transact(landfall.Payment, 50)
+		sums(t, tallied(t, store), landfall.StandsCreated, 1, figures)
+	}},
+	// This is the difference that people have to explain before they sign. What the
+	// service adds of its own was never sent, and would look like an error if it were
+	// counted.
+	{"what an account has otherwise than it was sent is told apart", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		figures := houseFigures()
+		sent := figures
+		sent.Notes, sent.Balance = figures.Notes+2, figures.Balance-100
+		holding(t, store, "A-1", "{}", sent)
+		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		found := tallied(t, store)
+		sums(t, found, landfall.StandsCreated, 1, figures)
+		sums(t, found, landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
+		// A note of the service's own is there and was not sent.
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
+		}}, landfall.Posted)
+		sums(t, tallied(t, store), landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		// In another currency it is all of one and nothing of the other.
+		holding(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
+		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: "A-2"}), landfall.ClaimGranted), house())
+		sums(t, tallied(t, store), landfall.StandsDeviates, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
+		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: "A-2"}}, landfall.Undone)
+		found = tallied(t, store)
+		sums(t, found, landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		sums(t, found, landfall.StandsDeviates, 0, landfall.Figures{Currency: "EUR"})
+	}},
+	// A supplier says how many accounts he has, and these are among them though
+	// nothing of them was ever staged. Refused twice is still one account.
+	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), key, "gone")
+			return err
+		})
+		refuse(t, store, "R-1", "x")
+		refuse(t, store, "R-2", "x")
+		refuse(t, store, "R-2", "y")
+		found := tallied(t, store)
+		sums(t, found, landfall.StandsUnstaged, 1, landfall.Figures{Accounts: 1})
+		if found.Refused != 2 {
+			t.Errorf("%d refused", found.Refused)
+		}
+		holding(t, store, "R-1", "{}", landfall.Figures{})
+		refuse(t, store, "R-1", "x")
+		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), key) })
+		found = tallied(t, store)
+		sums(t, found, landfall.StandsUnstaged, 0, landfall.Figures{Accounts: 1})
+		if found.Refused != 1 {
+			t.Errorf("%d refused after one was staged", found.Refused)
+		}
+	}},
+	// Each amount fits into 64 bits and twelve of them do not. A sum that wraps
+	// around would look like a plausible debt. Folding adds them up once more, so it
+	// is asked before and after.
+	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
+		atOnce(12, func(number int) { holding(t, store, fmt.Sprint(number), "{}", huge) })
+		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
+		fold(t, store)
+		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
+	}},
+	// Sums of nothing are zero, and zero is what a supplier hopes to see in some
+	// places.
+	{"tallies of an unknown supplier are not found", func(t *testing.T, store landfall.Store) {
+		look(t, store, func(view landfall.View) error {
+			_, err := view.Tallies(t.Context(), "NOBODY")
+			want(t, err, landfall.ErrNotFound)
+			_, err = view.Recount(t.Context(), "NOBODY")
+			want(t, err, landfall.ErrNotFound)
+			return nil
+		})
+	}},
+	// Sums that are right only at night, when nothing happens, could not be signed by
+	// day.
+	{"tallies are exact at every moment", exactAtEveryMoment},
+}
+
+// fold has the store shorten its tallies, if it is one that does.
+func fold(t *testing.T, store landfall.Store) {
+	t.Helper()
+	if folds, is := store.(interface {
+		Fold(ctx context.Context) (int, error)
+	}); is {
+		if _, err := folds.Fold(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// exactAtEveryMoment lets many callers do everything to few accounts at once,
+// and looks and folds meanwhile.
+func exactAtEveryMoment(t *testing.T, store landfall.Store) {
+	staged(t, store)
+	const callers, steps = 6, 40
+	var working, watching sync.WaitGroup
+	stop := make(chan struct{})
+	watching.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				tallied(t, store)
+				fold(t, store)
+			}
+		}
+	})
+	for caller := range callers {
+		working.Go(func() {
+			// What each caller does is the same each time, so that a failure can be
+			// looked for again; how they meet is not.
+			random := rand.New(rand.NewPCG(7, uint64(caller))) // the same each time
+			for range steps {
+				// That there is too much to do is no error: nothing was done then.
+				if err := anything(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	close(stop)
+	watching.Wait()
+	tallied(t, store)
+}
+
+// anything does one random thing to one of a few accounts. That somebody else
+// was quicker is no error.
+func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err error) {
+	key := landfall.Key{Supplier: code, External: fmt.Sprint("N-", random.IntN(8))}
+	figures := landfall.Figures{Currency: []string{"GBP", "EUR"}[random.IntN(2)], Customers: random.Int64N(5), Balance: money.Amount(random.Int64N(1000) - 500)}
+	switch random.IntN(8) {
+	case 0, 1:
+		staging := document(key, fmt.Sprintf(`{"v": %d}`, random.IntN(4)))
+		staging.Figures = figures
+		_, err = store.Stage(ctx, staging)
+	case 2, 3:
+		request := wish(key)
+		request.DryRun = random.IntN(2) == 0
+		outcome, err := store.Claim(ctx, request)
+		if err != nil || outcome.Verdict != landfall.ClaimGranted {
+			return err
+		}
+		if random.IntN(2) == 0 {
+			attempt := failedDryly()
+			if random.IntN(4) == 0 {
+				attempt.Failure = nil
+			}
+			err = store.Release(ctx, outcome.Claim, attempt)
+		} else {
+			_, err = store.Create(ctx, landfall.Creation{Claim: outcome.Claim, Account: house()})
+		}
+		if errors.Is(err, landfall.ErrFenced) {
+			err = nil
+		}
+		return err
+	case 4:
+		var added atomic.Int32
+		_, err = store.Post(ctx, pay(key, &added, payment(fmt.Sprint(random.Int()), money.Amount(random.Int64N(100)+1))))
+	case 5:
+		err = store.Update(ctx, func(tx landfall.Tx) error {
+			if random.IntN(3) > 0 {
+				return tx.Unskip(ctx, key)
+			}
+			_, err := tx.Skip(ctx, key, "gone")
+			return err
+		})
+		if errors.Is(err, landfall.ErrExists) || errors.Is(err, landfall.ErrNotFound) {
+			err = nil
+		}
+	case 6:
+		_, err = store.Undo(ctx, landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+	case 7:
+		err = store.Refuse(ctx, landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x"}})
+	}
+	return err
+}

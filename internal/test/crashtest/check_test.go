@@ -1,0 +1,245 @@
+package crashtest_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/calendar"
+	"landfall/internal/test/crashtest"
+)
+
+var (
+	made     = landfall.Key{Supplier: "S", External: "made"}
+	waiting  = landfall.Key{Supplier: "S", External: "waiting"}
+	hopeless = landfall.Key{Supplier: "S", External: "hopeless"}
+	skipped  = landfall.Key{Supplier: "S", External: "skipped"}
+	undone   = landfall.Key{Supplier: "S", External: "undone"}
+	refused  = landfall.Key{Supplier: "S", External: "refused"}
+)
+
+const (
+	number, otherNumber       = "A-00000001", "A-00000002"
+	firstUndone, secondUndone = "A-00000003", "A-00000004"
+)
+
+// story is a history and what was found after it. The honest one has no fault;
+// every control tells it with one lie, which the judge must find.
+type story struct {
+	history crashtest.History
+	state   crashtest.State
+}
+
+func (s *story) say(intent crashtest.Intent, answer *crashtest.Answer) {
+	entry := s.history.Begin(intent)
+	if answer != nil {
+		s.history.End(entry, *answer)
+	}
+}
+
+func answer(status int, code, number string, added ...bool) *crashtest.Answer {
+	return &crashtest.Answer{Status: status, Code: code, Number: number, Added: added}
+}
+
+func stagingOf(key landfall.Key, name string) crashtest.Intent {
+	return crashtest.Intent{Verb: crashtest.Stage, Key: key, Document: name + "'s document", Name: name, Customers: 2,
+		Notes: []string{"inline " + name}, Transactions: []crashtest.Movement{{ID: "inline " + name, Signed: 500}},
+		Statements: []string{"inline " + name}, Instructions: []string{"inline " + name}}
+}
+
+func noteOn(key landfall.Key, bodies ...string) crashtest.Intent {
+	return crashtest.Intent{Verb: crashtest.PostNotes, Key: key, Notes: bodies}
+}
+
+func postTo(key landfall.Key, movements ...crashtest.Movement) crashtest.Intent {
+	return crashtest.Intent{Verb: crashtest.PostTransactions, Key: key, Transactions: movements}
+}
+
+func statementsOn(key landfall.Key, ids ...string) crashtest.Intent {
+	return crashtest.Intent{Verb: crashtest.PostStatements, Key: key, Statements: ids}
+}
+
+func instructionOn(key landfall.Key, references ...string) crashtest.Intent {
+	return crashtest.Intent{Verb: crashtest.PostInstruction, Key: key, Instructions: references}
+}
+
+var (
+	process = crashtest.Intent{Verb: crashtest.Process, Key: made}
+	failing = crashtest.Intent{Verb: crashtest.Process, Key: hopeless}
+	skip    = crashtest.Intent{Verb: crashtest.Skip, Key: skipped}
+	unskip  = crashtest.Intent{Verb: crashtest.Unskip, Key: skipped}
+
+	takeBack = crashtest.Intent{Verb: crashtest.Undo, Key: undone}
+	dryRun   = crashtest.Intent{Verb: crashtest.DryRun, Key: waiting}
+	posted   = []crashtest.Movement{{ID: "t1", Signed: -300}, {ID: "t2", Signed: 100, Moved: true}}
+)
+
+// honest tells of one account that was made, one that waits, one that cannot
+// be made and one that may not, with every kind of answer and of silence.
+func honest() *story {
+	s := &story{}
+	s.say(stagingOf(made, "first"), answer(http.StatusCreated, "", ""))
+	s.say(stagingOf(made, "second"), answer(http.StatusOK, "", ""))
+	s.say(process, nil) // it happened
+	s.say(process, answer(http.StatusBadRequest, landfall.CodeAlreadyImported, number))
+	s.say(stagingOf(made, "late"), answer(http.StatusBadRequest, landfall.CodeAlreadyImported, number))
+	s.say(noteOn(made, "n1", "n2"), answer(http.StatusCreated, "", "", true, true))
+	s.say(noteOn(made, "n1", "n2"), answer(http.StatusCreated, "", "", false, false))
+	s.say(noteOn(made, "never", "neither"), nil)
+	s.say(postTo(made, posted...), answer(http.StatusServiceUnavailable, landfall.CodeServiceUnavailable, "")) // it happened
+	broken := postTo(made, crashtest.Movement{ID: "b1", Signed: 1}, crashtest.Movement{ID: "b2", Signed: 1, Moved: true})
+	broken.Broken = true
+	s.say(broken, answer(http.StatusBadRequest, landfall.CodeOutsideOpenPeriod, ""))
+	again := postTo(made, crashtest.Movement{ID: "twice", Signed: 7})
+	again.Unchecked = true
+	s.say(again, answer(http.StatusCreated, "", "", true))
+	s.say(again, nil) // it happened too
+	s.say(dryRun, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+	s.say(stagingOf(waiting, "patient"), answer(http.StatusCreated, "", ""))
+	s.say(dryRun, answer(http.StatusBadRequest, landfall.CodeDryRunRolledBack, ""))
+	s.say(noteOn(waiting, "nowhere"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+
+	s.say(statementsOn(made, "s1", "s2"), answer(http.StatusCreated, "", ""))
+	s.say(statementsOn(made, "s1", "s2"), answer(http.StatusCreated, "", ""))
+	s.say(statementsOn(made, "s3", "s4"), nil)
+	s.say(instructionOn(made, "i1"), nil) // it happened
+	s.say(instructionOn(made, "i1"), answer(http.StatusCreated, "", number))
+	cannot := stagingOf(hopeless, "hopeless")
+	cannot.Doomed = true
+	s.say(cannot, answer(http.StatusCreated, "", ""))
+	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, nil) // it happened
+	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.history.Quiet()
+	s.say(failing, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.say(stagingOf(skipped, "unwanted"), answer(http.StatusCreated, "", ""))
+	s.say(skip, answer(http.StatusOK, "", ""))
+	s.say(unskip, nil) // it happened
+	s.say(unskip, answer(http.StatusBadRequest, "", ""))
+	s.history.Quiet()
+	s.say(skip, answer(http.StatusOK, "", ""))
+	s.say(crashtest.Intent{Verb: crashtest.Process, Key: skipped}, answer(http.StatusBadRequest, landfall.CodeMarkedAsSkipped, ""))
+
+	tellOfUndo(s)
+	account := &landfall.Account{Number: number, Key: made, Revision: 2, Balance: 311, Data: landfall.AccountData{
+		BillingName: "second", Customers: []landfall.Customer{{Email: "a@b"}, {}},
+		Notes:        []landfall.Note{{Body: "inline second"}, {Body: "n1"}, {Body: "n2"}, {Body: "moved: t2", Pinned: true}},
+		Statements:   []landfall.Statement{{ID: "inline second"}, {ID: "s1"}, {ID: "s2"}},
+		Instructions: []landfall.Instruction{{Reference: "inline second"}, {Reference: "i1"}},
+	}}
+	for i, movement := range []crashtest.Movement{{Signed: -3}, {ID: "inline second", Signed: 500}, posted[0], posted[1], {ID: "twice", Signed: 7}, {ID: "twice", Signed: 7}} {
+		entry := landfall.LedgerEntry{Sequence: i + 1, Kind: landfall.TransactionEntry, Signed: movement.Signed, Transaction: landfall.Transaction{ID: movement.ID}}
+		if i == 0 {
+			entry.Kind = landfall.OpeningEntry
+		} else {
+			entry.Balance = account.Ledger[i-1].Balance
+		}
+		entry.Balance += movement.Signed
+		if movement.Moved {
+			entry.Transaction.OriginalOn = calendar.Date(2020, time.February, 2)
+		}
+		account.Ledger = append(account.Ledger, entry)
+	}
+	event := func(kind landfall.EventType, count int) landfall.Event {
+		return landfall.Event{Type: kind, AccountNumber: number, Details: map[string]string{"count": fmt.Sprint(count)}}
+	}
+	s.state.Found = map[landfall.Key]*crashtest.Found{
+		made: {
+			Status: "COMPLETED", StatusNumber: number, All: []string{number}, Imported: []string{number}, Mails: 1,
+			Process: &landfall.Process{State: landfall.Imported, AccountNumber: number}, Account: account,
+			Revisions: revisions("first", "second"),
+			Events: []landfall.Event{
+				{Type: landfall.EventImportCompleted, AccountNumber: number}, event(landfall.EventNotesCreated, 2),
+				event(landfall.EventTransactionsCreated, 2), event(landfall.EventTransactionsCreated, 1), event(landfall.EventTransactionsCreated, 1),
+				event(landfall.EventStatementsCreated, 2), event(landfall.EventInstructionCreated, 1),
+			},
+		},
+		waiting: {
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""},
+			Process: &landfall.Process{State: landfall.Staged}, Revisions: revisions("patient"),
+			Events: []landfall.Event{{Type: landfall.EventDryRunCompleted}},
+		},
+		hopeless: {
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("hopeless"),
+			Process: &landfall.Process{State: landfall.Staged, Failure: &landfall.Failure{Code: landfall.CodeInstructionNotFound}},
+			Events:  []landfall.Event{{Type: landfall.EventDryRunFailed}, {Type: landfall.EventDryRunFailed}, {Type: landfall.EventImportFailed}},
+		},
+		skipped: {
+			Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("unwanted"),
+			Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventUnskipped}, {Type: landfall.EventSkipped}},
+		},
+		undone: {
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("rash"),
+			Process: &landfall.Process{State: landfall.Staged},
+			Undone:  []landfall.UndoneAccount{{Number: firstUndone, Reason: "undo"}, {Number: secondUndone, Reason: "undo"}},
+			Events: []landfall.Event{
+				{Type: landfall.EventImportCompleted, AccountNumber: firstUndone}, {Type: landfall.EventUndone, AccountNumber: firstUndone},
+				{Type: landfall.EventImportCompleted, AccountNumber: secondUndone}, {Type: landfall.EventUndone, AccountNumber: secondUndone},
+			},
+			Refusal: landfall.CodeAccountFailedValidation,
+		},
+		refused: {Refusal: landfall.CodeAccountFailedValidation},
+	}
+	return s
+}
+
+// tellOfUndo tells of an account that was created and taken back twice, and of
+// one that was never good enough to be staged.
+func tellOfUndo(s *story) {
+	wrong := stagingOf(refused, "wrong")
+	wrong.Broken = true
+	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
+	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+	s.say(stagingOf(undone, "rash"), answer(http.StatusCreated, "", ""))
+	create := crashtest.Intent{Verb: crashtest.Process, Key: undone}
+	s.say(create, answer(http.StatusCreated, "", firstUndone))
+	s.say(noteOn(undone, "too late"), nil) // it never happened
+	s.say(takeBack, nil)                   // it happened
+	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+	s.history.Quiet()
+	s.say(create, nil) // it happened
+	s.say(stagingOf(undone, "rash"), answer(http.StatusBadRequest, landfall.CodeAlreadyImported, secondUndone))
+	s.say(takeBack, answer(http.StatusOK, "", secondUndone))
+	s.say(noteOn(undone, "much too late"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+	s.history.Quiet()
+	wrong = stagingOf(undone, "worse")
+	wrong.Broken = true
+	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
+}
+
+func revisions(names ...string) []landfall.StagedRevision {
+	list := make([]landfall.StagedRevision, len(names))
+	for i, name := range names {
+		list[i] = landfall.StagedRevision{Revision: i + 1, Document: []byte(name + "'s document")}
+	}
+	return list
+}
+
+// A dry run holds nothing, so an account can be marked while it is tried: then
+// its failure has nowhere to stand, though its event is kept.
+func TestMarkMayOvertakeDryRun(t *testing.T) {
+	s, overtaken := honest(), landfall.Key{Supplier: "S", External: "overtaken"}
+	cannot := stagingOf(overtaken, "overtaken")
+	cannot.Doomed = true
+	s.say(cannot, answer(http.StatusCreated, "", ""))
+	attempt := s.history.Begin(crashtest.Intent{Verb: crashtest.DryRun, Key: overtaken})
+	s.say(crashtest.Intent{Verb: crashtest.Skip, Key: overtaken}, answer(http.StatusOK, "", ""))
+	s.history.End(attempt, *answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.state.Found[overtaken] = &crashtest.Found{
+		Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("overtaken"),
+		Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventDryRunFailed}},
+	}
+	for _, fault := range crashtest.Check(&s.history, s.state) {
+		t.Error(fault)
+	}
+}
+
+// TestHonestStoryHasNoFault gives the checker a history without a fault. One
+// that finds faults there finds them everywhere, and is soon not listened to.
+func TestHonestStoryHasNoFault(t *testing.T) {
+	s := honest()
+	for _, fault := range crashtest.Check(&s.history, s.state) {
+		t.Error(fault)
+	}
+}

@@ -1,0 +1,172 @@
+package crashtest_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"landfall/internal/test/tooltest"
+)
+
+// alone runs the test again in a process with mounts of its own, which go when
+// it ends, however it ends. There it returns true.
+func alone(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv("LANDFALL_ALONE") == t.Name() {
+		return true
+	}
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$", "-test.timeout=15m")
+	command.Env = append(os.Environ(), "LANDFALL_ALONE="+t.Name(), builtBefore+"="+path)
+	command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}
+	output, err := command.CombinedOutput()
+	switch {
+	case command.Process == nil:
+		lackingf(t, "a file system of one's own cannot be mounted here: %v", err)
+	case err != nil:
+		t.Errorf("%v\n%s", err, output)
+	case strings.Contains(string(output), "--- SKIP"):
+		t.Skipf("%s", output)
+	default:
+		t.Logf("%s", output)
+	}
+	return false
+}
+
+// lackingf gives up on a test that this machine cannot run. A build machine can.
+func lackingf(t *testing.T, format string, arguments ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, arguments...)
+	}
+	t.Skipf(format, arguments...)
+}
+
+// disk is a small file system that can be filled to the last byte.
+type disk struct {
+	t       *testing.T
+	folder  string
+	ballast string
+}
+
+func newDisk(t *testing.T) *disk {
+	t.Helper()
+	d := &disk{t: t, folder: filepath.Join(t.TempDir(), "disk")}
+	d.ballast = filepath.Join(d.folder, "ballast")
+	if err := os.Mkdir(d.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("landfall", d.folder, "tmpfs", 0, "size=64m"); err != nil {
+		lackingf(t, "mounting a small file system: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(d.folder, syscall.MNT_DETACH) })
+	return d
+}
+
+// fill leaves nothing, also of what is given back while it writes.
+func (d *disk) fill(length time.Duration) {
+	d.t.Helper()
+	file, err := os.OpenFile(d.ballast, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer file.Close()
+	block := make([]byte, 256<<10)
+	for end := time.Now().Add(length); time.Now().Before(end); {
+		if _, err := file.Write(block); err != nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+func (d *disk) empty() {
+	d.t.Helper()
+	if err := os.Remove(d.ballast); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// The disk is full while 64 callers write. They are told that it cannot be done
+// now, so is whoever asks whether the service is ready, and when there is space
+// again everything works, without a restart.
+func TestFullDisk(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	d := newDisk(t)
+	f := newFleet(t, "sqlite:"+filepath.Join(d.folder, "landfall.db"), 1)
+	l := newLoad("F", seed(t))
+	l.bulk = 40_000 // so that a transaction needs the disk before its end
+	disturbed(f, l, 64, func(c *caller, _ *rand.Rand) {
+		for range 2 {
+			time.Sleep(500 * time.Millisecond)
+			d.fill(2 * time.Second)
+			eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
+			d.empty()
+			t.Logf("the service takes writes again after %s", c.recovers(l))
+			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
+		}
+	})
+	f.unharmed()
+}
+
+// Every attempt to make the disk keep something fails with an I/O error for a
+// while. What was answered is there, also what was answered before, and when
+// the disk works again so does the service.
+func TestFailingSync(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	strace := tooltest.Debian(t, "strace")
+	f := newFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), 1)
+	l := newLoad("S", seed(t))
+	disturbed(f, l, 16, func(c *caller, _ *rand.Rand) {
+		for range 2 {
+			time.Sleep(500 * time.Millisecond)
+			f.failSyncs(strace, 1500*time.Millisecond)
+			t.Logf("the service takes writes again after %s", c.recovers(l))
+		}
+	})
+	f.unharmed()
+}
+
+// failSyncs lets every fsync of the first server fail for a while.
+func (f *fleet) failSyncs(strace string, length time.Duration) {
+	f.t.Helper()
+	pid := strconv.Itoa(f.replicas[0].process.Process.Pid)
+	report := filepath.Join(f.t.TempDir(), "strace")
+	command := exec.Command(strace, "-f", "-o", report, "-p", pid, "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO")
+	command.SysProcAttr = leash
+	var complaint strings.Builder
+	command.Stderr = &complaint
+	if err := command.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	failures := func() int {
+		injected, _ := os.ReadFile(report) // there is none before it has begun
+		return strings.Count(string(injected), "(INJECTED)")
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	for end := time.Now().Add(soon); failures() == 0 && len(ended) == 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(length)
+	_ = command.Process.Signal(os.Interrupt) // it lets go of the server
+	<-ended
+	if _, err := os.Stat(report); err != nil || strings.Contains(complaint.String(), "ptrace") {
+		lackingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
+	}
+	f.t.Logf("%d fsyncs failed", failures())
+	if failures() == 0 {
+		f.t.Errorf("no fsync failed: %s", complaint.String())
+	}
+}

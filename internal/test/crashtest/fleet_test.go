@@ -1,0 +1,297 @@
+package crashtest_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
+)
+
+const (
+	supplier = "NORTH"
+	team     = "Migration Team"
+	vendor   = "SANDBOX"
+	lease    = 2 * time.Second
+)
+
+// program builds the real thing once. It is another program to the test cache,
+// so the sources are looked at here for the cache to notice when they change.
+var program = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv(builtBefore); path != "" {
+		return path, nil
+	}
+	for _, folder := range []string{"../../../cmd", "../../../internal"} {
+		err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			return "", err
+		}
+	}
+	if _, err := os.ReadDir("../../.."); err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "crashtest")
+	if err != nil {
+		return "", err
+	}
+	built = folder
+	path := filepath.Join(folder, "landfall")
+	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../../../cmd/landfall").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, output)
+	}
+	return path, nil
+})
+
+var built string // the folder it is in
+
+// builtBefore names the program to a test that runs in a process of its own.
+const builtBefore = "LANDFALL_BUILT"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// What runs beside others here waits for leases and limits most of the time,
+	// not for a processor.
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// leash ends the servers when the tests end without a word, where the system
+// can do that.
+var leash = &syscall.SysProcAttr{}
+
+// fleet is one database with the replicas that serve it.
+type fleet struct {
+	t        *testing.T
+	program  string
+	database string
+	flags    []string
+	replicas []*replica
+	http     *http.Client
+	token    string
+	keys     string // that encrypt what is personal; "": nothing is
+	staged   int    // accounts of the book
+}
+
+// onBoth runs a test with one server on SQLite and with three on PostgreSQL.
+func onBoth(t *testing.T, test func(t *testing.T, f *fleet), flags ...string) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, newFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), 1, flags...))
+	})
+	t.Run("postgres", func(t *testing.T) { test(t, newFleet(t, pgtest.URL(t), 3, flags...)) })
+}
+
+// newFleet furnishes a fresh database as an operator would, and serves it.
+func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{t: t, program: path, database: database, flags: flags, http: &http.Client{
+		// A connection that was idle for longer than the shutdown delay was never
+		// told to close: using it just when the server ends it is nobody's fault,
+		// so ours are given up sooner, as operating.md advises.
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 100 * time.Millisecond}, Timeout: 40 * time.Second,
+	}}
+	f.operate("schema", "apply")
+	f.operate("supplier", "create", supplier, "--send-customer-emails")
+	f.operate("team", "create", team)
+	f.operate("vendor", "set", vendor, "--adapter", "sandbox")
+	f.operate("organisation", "create", "Acme")
+	f.operate("supplier", "grant", supplier, "Acme")
+	key := f.operate("key", "create", "Acme")
+	for range size {
+		r := &replica{fleet: f}
+		f.replicas = append(f.replicas, r)
+		t.Cleanup(r.kill)
+		r.start()
+	}
+	f.token = f.obtainToken(strings.TrimSpace(key))
+	return f
+}
+
+// command is the program without the settings of whoever runs the tests.
+func (f *fleet) command(arguments ...string) *exec.Cmd {
+	command := exec.Command(f.program, append(arguments, "--database", f.database)...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "LANDFALL_") })
+	// Receivers of webhooks are on this machine.
+	command.Env = append(command.Env, "LANDFALL_WEBHOOK_KEY=0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS=127.0.0.0/8")
+	if f.keys != "" {
+		command.Env = append(command.Env, "LANDFALL_ENCRYPTION_KEY="+f.keys)
+	}
+	return command
+}
+
+// operate runs one of the operator's commands.
+func (f *fleet) operate(arguments ...string) string {
+	f.t.Helper()
+	var complaint strings.Builder
+	command := f.command(arguments...)
+	// Where the operator sits mail is sent, so that he may promise it; the
+	// servers send none, and what is queued stays to be counted.
+	command.Env = append(command.Env, "LANDFALL_SMTP_SERVER=localhost", "LANDFALL_SMTP_TLS=none", "LANDFALL_MAIL_FROM=us@landfall.dev")
+	command.Stderr = &complaint
+	output, err := command.Output()
+	if err != nil {
+		f.t.Fatalf("landfall %s: %v: %s", strings.Join(arguments, " "), err, complaint.String())
+	}
+	return string(output)
+}
+
+// open looks at the database past the servers.
+func (f *fleet) open() landfall.Store {
+	f.t.Helper()
+	keys, err := seal.ReadKeys(f.keys)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	store, err := sqlstore.Open(f.t.Context(), f.database, sqlstore.Options{Keys: keys})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return store
+}
+
+// pick gives the address of some replica that is up, and waits for one.
+func (f *fleet) pick(random *rand.Rand) string {
+	for first := random.IntN(len(f.replicas)); ; {
+		for i := range f.replicas {
+			if base := f.replicas[(first+i)%len(f.replicas)].address(); base != "" {
+				return base
+			}
+		}
+		if f.t.Context().Err() != nil {
+			return ""
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// replica is one running program, or the place for one.
+type replica struct {
+	fleet   *fleet
+	mutex   sync.Mutex
+	base    string // "" while it is down
+	process *exec.Cmd
+	gone    chan struct{} // closed when the process has ended
+	log     []string      // its last lines
+}
+
+func (r *replica) address() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.base
+}
+
+// start runs the program on a free port and waits until it listens.
+func (r *replica) start() {
+	t := r.fleet.t
+	t.Helper()
+	command := r.fleet.command(append([]string{"serve", "--listen", "127.0.0.1:0",
+		"--shutdown-delay", "300ms", "--claim-lease", lease.String()}, r.fleet.flags...)...)
+	command.SysProcAttr = leash
+	output, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listening, gone := make(chan string, 1), make(chan struct{})
+	r.mutex.Lock()
+	r.process, r.gone = command, gone
+	r.mutex.Unlock()
+	go func() {
+		defer close(gone)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			r.hear(lines.Text(), listening)
+		}
+		command.Wait()
+	}()
+	select {
+	case base := <-listening:
+		r.mutex.Lock()
+		r.base = base
+		r.mutex.Unlock()
+	case <-gone:
+		t.Fatalf("a replica ended at its start:\n%s", r.said())
+	case <-time.After(2 * soon):
+		t.Fatalf("a replica does not start:\n%s", r.said())
+	}
+}
+
+// hear keeps a line of the log and finds the address in it.
+func (r *replica) hear(line string, listening chan<- string) {
+	var entry struct {
+		Msg     string `json:"msg"`
+		Address string `json:"address"`
+	}
+	if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
+		listening <- "http://" + entry.Address
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.log = append(r.log, line)
+	if len(r.log) > 200 {
+		r.log = r.log[100:]
+	}
+}
+
+func (r *replica) said() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return strings.Join(r.log, "\n")
+}
+
+// kill ends the process without giving it a chance to do anything.
+func (r *replica) kill() {
+	r.signal(syscall.SIGKILL)
+	r.mutex.Lock()
+	r.base = ""
+	gone := r.gone
+	r.mutex.Unlock()
+	if gone != nil {
+		<-gone
+	}
+}
+
+func (r *replica) signal(signal syscall.Signal) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.process != nil {
+		r.process.Process.Signal(signal)
+	}
+}
+
+// terminate asks the process to end and gives its exit code. Callers may go on
+// sending to it until it refuses them.
+func (r *replica) terminate() int {
+	r.signal(syscall.SIGTERM)
+	<-r.gone
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.base = ""
+	return r.process.ProcessState.ExitCode()
+}

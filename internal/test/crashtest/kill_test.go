@@ -1,0 +1,137 @@
+package crashtest_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/test/crashtest"
+)
+
+// seed gives a test its dice. LANDFALL_SEED throws the same again.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	drawn := rand.Uint64()
+	if given := os.Getenv("LANDFALL_SEED"); given != "" {
+		var err error
+		if drawn, err = strconv.ParseUint(given, 10, 64); err != nil {
+			t.Fatalf("LANDFALL_SEED: %v", err)
+		}
+	}
+	t.Logf("LANDFALL_SEED=%d", drawn)
+	return drawn
+}
+
+// cycles is how often something is killed; a variable asks for more.
+func cycles(t *testing.T, variable string, usual int) int {
+	t.Helper()
+	given := os.Getenv(variable)
+	if given == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 {
+		t.Fatalf("%s: want a number, got %q", variable, given)
+	}
+	return n
+}
+
+// Servers are killed in the middle of everything, again and again, while
+// callers stage, process and post on the same accounts. Whatever was answered
+// is there once; whatever was not is there once or not at all, and whole.
+func TestKilledUnderLoad(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fleet) {
+		left := cycles(t, "LANDFALL_KILL_CYCLES", map[int]int{1: 10, 3: 6}[len(f.replicas)])
+		dice := seed(t)
+		// A history is judged after some kills, so that a long run neither
+		// grows without end nor tells of a fault only when it is over.
+		for round := 0; left > 0 && !t.Failed(); round++ {
+			kills := min(left, 25)
+			left -= kills
+			killRound(f, dice+uint64(round), kills)
+		}
+	})
+}
+
+func killRound(f *fleet, dice uint64, kills int) {
+	c := &caller{fleet: f, history: &crashtest.History{}, ruthless: true}
+	l := newLoad("K", dice)
+	stop := make(chan struct{})
+	working := l.run(c, 8, stop)
+	random := rand.New(rand.NewPCG(dice, 1<<32))
+	for range kills {
+		time.Sleep(time.Duration(30+random.IntN(200)) * time.Millisecond)
+		victim := f.replicas[random.IntN(len(f.replicas))]
+		victim.kill()
+		victim.start()
+	}
+	close(stop)
+	working.Wait()
+	settle(c, random)
+	judge(c, l.name)
+}
+
+// settle goes on where the callers left off: of the accounts that are still
+// pending a third is created now, with nobody in the way, and a third tried.
+func settle(c *caller, random *rand.Rand) {
+	c.t.Helper()
+	c.quiet()
+	for _, key := range c.history.Keys() {
+		if status, _ := c.status(key); status != "UNKNOWN" {
+			continue
+		}
+		intent, want := crashtest.Intent{Verb: crashtest.Process, Key: key}, ""
+		switch random.IntN(3) {
+		case 0:
+			continue
+		case 1:
+			intent.Verb, want = crashtest.DryRun, landfall.CodeDryRunRolledBack
+		}
+		answer, err := c.send(c.pick(random), intent)
+		// What cannot be created must not, and the judge knows which.
+		fine := answer.Code == want || answer.Code == landfall.CodeInstructionNotFound || answer.Code == landfall.CodeMarkedAsSkipped
+		if err != nil || !fine {
+			c.t.Errorf("%s cannot be processed any more: %v %v", key.External, answer, err)
+		}
+	}
+}
+
+// quiet waits until nobody works on what was asked and not answered.
+func (c *caller) quiet() {
+	c.t.Helper()
+	if !strings.HasPrefix(c.database, "sqlite:") {
+		database := c.raw()
+		defer database.Close()
+		eventually(c.t, soon, "the database is quiet", func() bool {
+			var busy int
+			err := database.QueryRowContext(c.t.Context(), `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`).Scan(&busy)
+			return err == nil && busy == 0
+		})
+	}
+	c.history.Quiet()
+}
+
+// judge compares the history with what is there, and that with the audit.
+func judge(c *caller, prefix string) {
+	c.t.Helper()
+	state := c.observe(prefix)
+	faults := append(crashtest.Check(c.history, state), crashtest.CheckAudit(state, c.audited())...)
+	for i, fault := range faults {
+		if i == 20 {
+			c.t.Errorf("and %d more", len(faults)-i)
+			break
+		}
+		c.t.Error(fault)
+		if external, _, named := strings.Cut(fault, ":"); named && i < 3 {
+			c.t.Log(strings.Join(c.history.Tell(external), "\n"))
+		}
+	}
+	for verb, sum := range c.history.Tally() {
+		c.t.Logf("%-12s %+v", verb, sum)
+	}
+}

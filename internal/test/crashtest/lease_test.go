@@ -1,0 +1,191 @@
+package crashtest_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/test/crashtest"
+	"landfall/internal/test/pgtest"
+)
+
+// shows asks one replica how far an account is.
+func (f *fleet) shows(r *replica, key landfall.Key) string {
+	f.t.Helper()
+	_, body, err := f.request(http.MethodGet, r.address(), imports+"/account-transfer-status/"+key.Supplier+"/"+key.External+"/", nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(body)
+}
+
+const inProgress = `{"status":"IN_PROGRESS","platform_account_number":""}`
+
+// asks sends a process request and does not wait for its answer. Nobody stands
+// before a gate for longer than a few seconds: on a busy machine some come again.
+func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, then func(crashtest.Answer, error)) {
+	base := r.address()
+	waiting.Go(func() {
+		for {
+			answer, err := c.send(base, crashtest.Intent{Verb: crashtest.Process, Key: key})
+			if err != nil || answer.Status != http.StatusServiceUnavailable {
+				then(answer, err)
+				return
+			}
+		}
+	})
+}
+
+// A replica is killed while it creates an account. Everybody sees that the
+// account is being created until the lease ends, and then can create it.
+func TestKilledCreationFreesItself(t *testing.T) {
+	const lease = 5 * time.Second // all that is asked below happens within it
+	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", lease.String())
+	c := &caller{fleet: f, history: &crashtest.History{}}
+	key := c.stage("lease", 1)[0]
+	g := newGate(f)
+	g.shut()
+	var waiting sync.WaitGroup
+	c.asks(&waiting, f.replicas[0], key, func(answer crashtest.Answer, err error) {
+		if err == nil {
+			t.Errorf("a killed replica answered %v", answer)
+		}
+	})
+	eventually(t, soon, "the creation stands before the gate", func() bool { return g.count(heldUp) == 1 })
+	for _, r := range f.replicas {
+		if got := f.shows(r, key); got != inProgress {
+			t.Errorf("status is %s while the account is being created", got)
+		}
+	}
+	intents := []crashtest.Intent{ // a dry run is refused by nobody, and would stand before the gate as well
+		{Verb: crashtest.Process, Key: key},
+		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4)), sound),
+	}
+	for _, intent := range intents {
+		if answer, err := c.send(f.replicas[1].address(), intent); err != nil || answer.Code != landfall.CodeImportInProgress {
+			t.Errorf("%s was answered %v %v while the account is being created", intent.Verb, answer, err)
+		}
+	}
+	f.replicas[0].kill()
+	killed := time.Now()
+	g.open()
+	waiting.Wait()
+	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < lease/2 { // it was renewed before
+		t.Errorf("status is %s as soon as the creator is dead: nobody can know that", got)
+	}
+	eventually(t, lease+soon, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
+	if answer, err := c.send(f.replicas[2].address(), crashtest.Intent{Verb: crashtest.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
+		t.Errorf("the account cannot be created any more: %v %v", answer, err)
+	}
+	judge(c, "lease")
+}
+
+// A replica sleeps past its leases, another finishes its work, and the sleeper
+// wakes up in the belief that it still may.
+func TestSleeperIsFenced(t *testing.T) {
+	f := newFleet(t, pgtest.URL(t), 2)
+	c := &caller{fleet: f, history: &crashtest.History{}}
+	keys := c.stage("sleep", 24)
+	fillers, sleepers := keys[:20], keys[20:]
+	g := newGate(f)
+	g.shut()
+	sleeper, other := f.replicas[0], f.replicas[1]
+	// The first creations occupy everybody who could create on that replica.
+	// The others then wait for them inside the program, with nothing but a
+	// claim: that is the state in which a sleeper is dangerous.
+	var waiting sync.WaitGroup
+	for _, key := range keys {
+		c.asks(&waiting, sleeper, key, func(_ crashtest.Answer, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		eventually(t, soon, key.External+" is claimed", func() bool { return f.shows(other, key) == inProgress })
+	}
+	if n := g.count(heldUp); n == 0 || n >= len(fillers) {
+		t.Fatalf("%d creations stand before the gate, want some of %d", n, len(fillers))
+	}
+	sleeper.signal(syscall.SIGSTOP)
+	g.open()
+	for _, key := range sleepers {
+		eventually(t, lease+soon, "another creates "+key.External, func() bool {
+			answer, err := c.send(other.address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer.Status == http.StatusCreated
+		})
+	}
+	sleeper.signal(syscall.SIGCONT)
+	waiting.Wait()
+	judge(c, "sleep")
+}
+
+// A limit holds for all replicas together, whether it is a supplier's or the
+// service's, and what a killed replica held of it comes back.
+func TestLimitHoldsOverReplicas(t *testing.T) {
+	t.Run("supplier", func(t *testing.T) {
+		f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", "4s")
+		f.operate("supplier", "set", supplier, "--concurrency-limit", "4")
+		holdsLimit(t, f)
+	})
+	t.Run("service", func(t *testing.T) {
+		holdsLimit(t, newFleet(t, pgtest.URL(t), 3, "--claim-lease", "4s", "--concurrency-limit", "4"))
+	})
+}
+
+func holdsLimit(t *testing.T, f *fleet) {
+	const limit, accounts = 4, 24
+	c := &caller{fleet: f, history: &crashtest.History{}}
+	keys := c.stage("limit", accounts)
+	g := newGate(f)
+	stop, watching := make(chan struct{}), sync.WaitGroup{}
+	watching.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(3 * time.Millisecond):
+			}
+			if n := g.count(alive); n > limit {
+				t.Errorf("%d accounts are being created at once, the limit is %d", n, limit)
+			}
+		}
+	})
+	g.shut()
+	var waiting sync.WaitGroup
+	var refused atomic.Int64
+	var pending [3]atomic.Int64
+	for i, key := range keys {
+		pending[i%3].Add(1)
+		c.asks(&waiting, f.replicas[i%3], key, func(answer crashtest.Answer, err error) {
+			pending[i%3].Add(-1)
+			if err == nil && answer.Status == http.StatusTooManyRequests && answer.Code == landfall.CodeConcurrencyLimit {
+				refused.Add(1)
+			}
+		})
+	}
+	eventually(t, soon, "all but the limit are refused", func() bool { return refused.Load() == accounts-limit })
+	eventually(t, soon, "as many as the limit are being created", func() bool { return g.count(alive) == limit })
+	victim := 0
+	for pending[victim].Load() == 0 {
+		victim++
+	}
+	f.replicas[victim].kill()
+	g.open()
+	waiting.Wait()
+	for i, key := range keys {
+		eventually(t, soon, key.External+" gets a place", func() bool {
+			answer, err := c.send(f.replicas[(victim+1+i%2)%3].address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
+			return err == nil && (answer.Status == http.StatusCreated || answer.Code == landfall.CodeAlreadyImported)
+		})
+	}
+	close(stop)
+	watching.Wait()
+	judge(c, "limit")
+}

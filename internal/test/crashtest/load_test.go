@@ -1,0 +1,249 @@
+package crashtest_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/money"
+	"landfall/internal/test/crashtest"
+)
+
+// load makes up what callers ask. The same seed makes up the same requests;
+// how they interleave is up to the machine.
+type load struct {
+	name   string
+	seed   uint64
+	asked  atomic.Int64 // how many requests; accounts come and go with it
+	unique atomic.Int64
+	bulk   int   // bytes that every document carries along
+	width  int64 // how many accounts are worked on at once; 0: few enough that callers meet
+}
+
+// newLoad gives one whose accounts nobody else's numbers begin like.
+func newLoad(letter string, seed uint64) *load {
+	return &load{name: fmt.Sprintf("%s%d", letter, seed%100000), seed: seed}
+}
+
+// text gives one that nobody else has and that is part of no other.
+func (l *load) text(what string) string {
+	return fmt.Sprintf("%s-%s-%07d.", what, l.name, l.unique.Add(1))
+}
+
+func (l *load) texts(what string, count int) []string {
+	var list []string
+	for range count {
+		list = append(list, l.text(what))
+	}
+	return list
+}
+
+// After every pace requests the oldest account that is worked on makes room
+// for a new one.
+const pace = 20
+
+func (l *load) key(random *rand.Rand) landfall.Key {
+	oldest := l.asked.Add(1) / pace
+	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(max(6, l.width)))}
+}
+
+// intent draws the next thing to ask.
+func (l *load) intent(random *rand.Rand) crashtest.Intent {
+	intent := crashtest.Intent{Key: l.key(random)}
+	draw := random.IntN(100)
+	// To every third account nothing is added, so that it can be taken back.
+	if untouched := intent.Key.External[len(intent.Key.External)-1]%3 == 0; untouched && draw >= 60 {
+		if draw = random.IntN(60); random.IntN(3) == 0 {
+			intent.Verb = crashtest.Undo
+			return intent
+		}
+	}
+	switch {
+	case draw < 33:
+		return l.staging(intent.Key, random, fates[random.IntN(len(fates))])
+	case draw < 48:
+		intent.Verb = crashtest.Process
+	case draw < 58:
+		intent.Verb = crashtest.DryRun
+	case draw < 60:
+		// Operators are rare, and their command is a process of its own.
+		intent.Verb = []crashtest.Verb{crashtest.Skip, crashtest.Skip, crashtest.Unskip, crashtest.Undo}[random.IntN(4)]
+	case draw < 66:
+		intent.Verb = crashtest.PostStatements
+		intent.Statements = l.texts("statement", 1+random.IntN(3))
+	case draw < 72:
+		intent.Verb = crashtest.PostInstruction
+		intent.Instructions = l.texts("instruction", 1)
+	case draw < 84:
+		intent.Verb = crashtest.PostNotes
+		intent.Notes = l.texts("note", 1+random.IntN(4))
+	default:
+		intent.Verb = crashtest.PostTransactions
+		intent.Unchecked = random.IntN(6) == 0
+		for range 1 + random.IntN(5) {
+			intent.Transactions = append(intent.Transactions, crashtest.Movement{
+				ID: l.text("transaction"), Signed: signed(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
+			})
+		}
+		// A batch whose last one lies outside the period, when that may not
+		// be moved: all the ones before it must go too.
+		if !intent.Unchecked && random.IntN(5) == 0 {
+			intent.Broken = true
+			intent.Transactions[len(intent.Transactions)-1].Moved = true
+		}
+	}
+	return intent
+}
+
+func signed(random *rand.Rand) money.Amount {
+	amount := money.Amount(1 + random.Int64N(50000))
+	if random.IntN(2) == 0 {
+		return -amount
+	}
+	return amount
+}
+
+// fate is what becomes of an account that is staged.
+type fate uint8
+
+const (
+	sound  fate = iota // it can be created
+	doomed             // it names an instruction its vendor does not know: attempts fail
+	broken             // it breaks a rule and cannot even be staged
+)
+
+// fates are as frequent as they are here.
+var fates = []fate{sound, sound, sound, sound, sound, sound, sound, sound, sound, doomed, doomed, broken}
+
+// staging makes up an account with something of everything in it.
+func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest.Intent {
+	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
+	customers := make([]map[string]any, intent.Customers)
+	for i := range customers {
+		customers[i] = map[string]any{"given_name": "Ada", "family_name": "Byron", "email": fmt.Sprintf("c%d@landfall.dev", i)}
+	}
+	intent.Notes = l.texts("inline-note", random.IntN(3))
+	intent.Statements = l.texts("inline-statement", random.IntN(2))
+	intent.Instructions = l.texts("inline-instruction", random.IntN(2))
+	balance := "-12.34"
+	switch fate {
+	case doomed:
+		intent.Doomed = true
+		intent.Instructions = append(intent.Instructions, l.text("not-found"))
+	case broken:
+		intent.Broken, balance = true, "-12.345"
+	case sound:
+	}
+	for range random.IntN(3) {
+		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
+	}
+	// What is random cannot be made smaller on its way to the disk.
+	filler := make([]byte, l.bulk/2)
+	for i := range filler {
+		filler[i] = byte(random.Uint32())
+	}
+	document, err := json.Marshal(map[string]any{
+		"metadata":        []any{map[string]any{"key": "filler", "value": hex.EncodeToString(filler)}},
+		"import_supplier": key.Supplier, "external_account_number": key.External,
+		"billing_name": intent.Name, "customers": customers,
+		"last_statement_closing_date": day(-10), "last_statement_balance": balance,
+		"notes": notes(intent.Notes), "current_statement_transactions": transactions(intent.Transactions),
+		"statements": statements(intent.Statements), "payment_instructions": instructions(intent.Instructions),
+	})
+	if err != nil {
+		panic(err)
+	}
+	intent.Document = string(document)
+	return intent
+}
+
+func day(offset int) string { return time.Now().AddDate(0, 0, offset).Format(time.DateOnly) }
+
+func notes(bodies []string) []map[string]any {
+	list := make([]map[string]any, len(bodies))
+	for i, body := range bodies {
+		list[i] = map[string]any{"body": body}
+	}
+	return list
+}
+
+func statements(ids []string) []map[string]any {
+	list := make([]map[string]any, len(ids))
+	for i, id := range ids {
+		list[i] = map[string]any{"statement_id": id, "bill_period_from_date": "2025-01-01", "bill_period_to_date": "2025-01-31"}
+	}
+	return list
+}
+
+func instructions(references []string) []map[string]any {
+	list := make([]map[string]any, len(references))
+	for i, reference := range references {
+		list[i] = map[string]any{"vendor": vendor, "reference": reference, "type": "CARD"}
+	}
+	return list
+}
+
+func transactions(movements []crashtest.Movement) []map[string]any {
+	list := make([]map[string]any, len(movements))
+	for i, movement := range movements {
+		amount, kind, on := movement.Signed, "CREDIT", day(-5)
+		if amount < 0 {
+			amount, kind = -amount, "CHARGE"
+		}
+		if movement.Moved {
+			on = "2020-02-02"
+		}
+		list[i] = map[string]any{
+			"transaction_id": movement.ID, "transaction_date": on, "type": kind, "reason": "IMPORTED_" + kind,
+			"amount": json.Number(fmt.Sprintf("%d.%02d", amount/100, amount%100)),
+		}
+	}
+	return list
+}
+
+// run lets callers work until stop is closed.
+func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup {
+	var working sync.WaitGroup
+	for worker := range callers {
+		working.Go(func() {
+			random := rand.New(rand.NewPCG(l.seed, uint64(worker)))
+			for c.t.Context().Err() == nil {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				intent := l.intent(random)
+				// Now and then two send the same at the same time.
+				if random.IntN(10) == 0 {
+					base := c.pick(random)
+					working.Go(func() { c.send(base, intent) })
+				}
+				l.ask(c, random, intent)
+			}
+		})
+	}
+	return &working
+}
+
+// ask sends an intent. A caller that gets no answer sends the same again, as it
+// was, wherever somebody listens: that is what the promises invite him to do.
+// Some give up, and some send again what was answered.
+func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
+	for range 4 {
+		answer, err := c.send(c.pick(random), intent)
+		answered := err == nil && answer.Status < http.StatusInternalServerError
+		if answered && random.IntN(8) > 0 || !answered && random.IntN(5) == 0 {
+			return
+		}
+		if !answered {
+			time.Sleep(10 * time.Millisecond) // as anybody would
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package crashtest_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/test/pgtest"
+)
+
+// All answers of the database are lost at once and every connection ends, as in
+// a failover, while new connections work: every connection that writes waits
+// for its commit just then. Everybody is answered soon, nearly everybody with
+// the truth, which can be looked up.
+func TestAllAnswersLostAtOnce(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	cluster, direct := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
+	line, database := before(t, direct)
+	f := newFleet(t, database, 1)
+	l := newLoad("L", seed(t))
+	l.width = 200 // so that callers use every connection
+	var slowest time.Duration
+	disturbed(f, l, 64, func(c *caller, _ *rand.Rand) {
+		for range 2 {
+			time.Sleep(500 * time.Millisecond)
+			stall(t, cluster, "nobody")
+			time.Sleep(time.Second)
+			line.lose(func() { stall(t, cluster, "") })
+			if took := c.recovers(l); took > wellWithin {
+				t.Errorf("new connections work, and the service takes writes only after %s", took)
+			}
+		}
+		slowest = c.slowest()
+	})
+	if slowest > wellWithin {
+		t.Errorf("a caller waited %s", slowest)
+	}
+	f.unharmed()
+}
+
+// silenceLimit is how long a connection may say nothing before it is given up,
+// with as much again for a busy machine: a silence that ends sooner leaves
+// connections behind that look as if they worked.
+const silenceLimit = 2 * 9 * time.Second
+
+// requestLimit is what any caller has to wait at most for an answer, whatever
+// the database does.
+const requestLimit = 30 * time.Second
+
+// leeway is for a busy machine to carry the answer over.
+const leeway = 8 * time.Second
+
+// wellWithin is that, and not at the last moment.
+const wellWithin = requestLimit * 2 / 3
+
+// The database accepts everything and says nothing, as a dead host or a hung
+// disk does. Callers are answered, the service says that it is not ready, and
+// connections that work are used as soon as there are any.
+func TestSilentDatabase(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	line, database := before(t, pgtest.URL(t))
+	f := newFleet(t, database, 1)
+	l := newLoad("S", seed(t))
+	c := disturbed(f, l, 16, func(c *caller, random *rand.Rand) {
+		time.Sleep(500 * time.Millisecond)
+		line.hush()
+		began := time.Now()
+		eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
+		var asking sync.WaitGroup
+		for range 8 {
+			key := landfall.Key{Supplier: supplier, External: l.name + "-silent-" + l.text("key")}
+			intent := l.staging(key, random, sound)
+			asking.Go(func() {
+				asked := time.Now()
+				answer, err := c.send(f.replicas[0].address(), intent)
+				if err != nil || answer.Status != http.StatusServiceUnavailable {
+					t.Errorf("the database is silent, and a staging was answered %v %v", answer, err)
+				}
+				if took := time.Since(asked); took > requestLimit+leeway {
+					t.Errorf("the database is silent, and a caller was answered after %s", took)
+				}
+			})
+		}
+		asking.Wait()
+		t.Logf("the silence lasts for %s", time.Since(began))
+		line.speak()
+		if took := c.recovers(l); took > silenceLimit {
+			t.Errorf("new connections work, and the service takes writes only after %s", took)
+		}
+		eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
+	})
+	if slowest := c.slowest(); slowest > requestLimit+leeway {
+		t.Errorf("a caller waited %s", slowest)
+	}
+	f.unharmed()
+}

@@ -1,0 +1,108 @@
+package crashtest_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/test/crashtest"
+)
+
+// Far more callers come than can be served, because the disk of the database
+// takes its time. Who would wait too long is told so, and when to come back;
+// nobody is cut off or told anything else; the memory they take is bounded; and
+// when the disk goes on so does everything.
+func TestMoreCallersThanCanBeServed(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	const callers = 400
+	cluster, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
+	f := newFleet(t, database, 1)
+	c := &caller{fleet: f, history: &crashtest.History{}}
+	l := newLoad("O", seed(t))
+	l.bulk = 200_000
+	crowd := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}, Timeout: 40 * time.Second}
+	stall(t, cluster, "nobody")
+	var mutex sync.Mutex
+	var waiting sync.WaitGroup
+	answers := map[string]int{}
+	for i := range callers {
+		random := rand.New(rand.NewPCG(l.seed, uint64(i)))
+		intent := l.staging(landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, i)}, random, sound)
+		waiting.Go(func() {
+			entry := c.history.Begin(intent)
+			status, retry, err := f.crowd(crowd, intent)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if err != nil {
+				t.Errorf("a caller was cut off: %v", err)
+				return
+			}
+			c.history.End(entry, crashtest.Answer{Status: status})
+			if answers[strconv.Itoa(status)]++; status == http.StatusServiceUnavailable && retry < 1 {
+				t.Error("a caller was refused and not told when to come back")
+			}
+		})
+	}
+	eventually(t, 30*time.Second, "most callers are refused", func() bool {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return answers["503"] > callers/2
+	})
+	stall(t, cluster, "")
+	waiting.Wait()
+	t.Logf("answers: %v, memory: %d MiB", answers, f.memory())
+	if answers["503"]+answers["429"]+answers["201"] != callers {
+		t.Errorf("answers %v: want only refusals and stagings", answers)
+	}
+	if took := f.memory(); took > 512 {
+		t.Errorf("the server took %d MiB", took)
+	}
+	c.recovers(l)
+	c.quiet()
+	judge(c, l.name)
+	f.unharmed()
+}
+
+// crowd sends a staging and gives its status and when to come back.
+func (f *fleet) crowd(client *http.Client, intent crashtest.Intent) (status, retry int, err error) {
+	path, body := wire(intent)
+	request, err := http.NewRequest(http.MethodPost, f.replicas[0].address()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Token "+f.token)
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	retry, _ = strconv.Atoi(response.Header.Get("Retry-After")) // 0 when there is none
+	return response.StatusCode, retry, err
+}
+
+// memory is the most the first server ever took, in MiB, and 0 where the
+// system does not say.
+func (f *fleet) memory() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.replicas[0].process.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, err := strconv.Atoi(kilobytes)
+	if err != nil {
+		f.t.Error(err)
+	}
+	return n / 1024
+}

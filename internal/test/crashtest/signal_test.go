@@ -1,0 +1,65 @@
+package crashtest_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"landfall/internal/test/crashtest"
+)
+
+// The servers are asked to end, one after the other, while callers work. Who
+// leaves when he is told to never loses a request: each is answered, or meets
+// a closed door before anything was sent.
+func TestTerminatedUnderLoad(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fleet) {
+		c := &caller{fleet: f, history: &crashtest.History{}}
+		l := &load{name: "term", seed: seed(t)}
+		stop := make(chan struct{})
+		var working sync.WaitGroup
+		for worker := range 8 {
+			working.Go(func() { l.insist(c, uint64(worker), stop) })
+		}
+		for _, r := range f.replicas {
+			time.Sleep(200 * time.Millisecond)
+			if code := r.terminate(); code != 0 {
+				t.Errorf("exit code %d:\n%s", code, r.said())
+			}
+			r.start()
+		}
+		close(stop)
+		working.Wait()
+		judge(c, l.name)
+	})
+}
+
+// insist sends every intent until it is answered, and accepts no other reason
+// for not being answered than a closed door.
+func (l *load) insist(c *caller, worker uint64, stop <-chan struct{}) {
+	random := rand.New(rand.NewPCG(l.seed, worker))
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		intent := l.intent(random)
+		for {
+			answer, err := c.send(c.pick(random), intent)
+			if err == nil {
+				if answer.Status >= 500 {
+					c.t.Errorf("%s was answered %d %s", intent.Verb, answer.Status, answer.Code)
+				}
+				break
+			}
+			if !errors.Is(err, syscall.ECONNREFUSED) {
+				c.t.Errorf("%s got no answer: %v", intent.Verb, err)
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package crashtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/test/crashtest"
+)
+
+// A whole run is taken back by a command that is killed again and again, while
+// servers are killed too and callers add to its accounts. When it has come to
+// its end every account is either gone or was kept for what was added, and the
+// figures say so.
+func TestRunUndoKilled(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fleet) {
+		const accounts = 150
+		dice := seed(t)
+		random := rand.New(rand.NewPCG(dice, 0))
+		c := &caller{fleet: f, history: &crashtest.History{}}
+		l := newLoad("U", dice)
+		keys := make([]landfall.Key, accounts)
+		for i := range keys {
+			keys[i] = landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%04d", l.name, i)}
+			if answer, err := c.send(c.pick(random), l.staging(keys[i], random, sound)); err != nil || answer.Status != http.StatusCreated {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+		}
+		run := f.runAll()
+
+		stop := make(chan struct{})
+		var others sync.WaitGroup
+		others.Go(func() { addTo(c, l, rand.New(rand.NewPCG(dice, 1)), keys, stop) })
+		others.Go(func() { killSome(f, rand.New(rand.NewPCG(dice, 2)), stop) })
+		// It is let live a little longer each time: a slow machine needs a while
+		// to begin, and the kills shall come in the middle.
+		killed := 0
+		for patience := 60 * time.Millisecond; killed < 25; patience += 60 * time.Millisecond {
+			if _, ended := f.undoRun(run, patience); ended {
+				break
+			}
+			killed++
+		}
+		close(stop)
+		others.Wait()
+		c.quiet()
+		early := f.undoneSoFar(run)
+		first, ended := f.undoRun(run, time.Minute)
+		again, _ := f.undoRun(run, time.Minute)
+		if !ended || first != again || first.Created != accounts || first.Undone+first.Kept != accounts || first.Failed != 0 || !first.Complete {
+			t.Errorf("undone %+v, and again %+v", first, again)
+		}
+		gone, kept := 0, 0
+		state := c.observe(l.name)
+		for key, found := range state.Found {
+			posted := 0
+			for _, event := range found.Events {
+				if strings.HasPrefix(string(event.Type), "post_import.") {
+					posted++
+				}
+			}
+			switch {
+			case found.Account == nil && len(found.Undone) == 1 && found.Undone[0].Run == run && posted == 0:
+				gone++
+			case found.Account != nil && len(found.Undone) == 0 && posted > 0:
+				kept++
+			default:
+				t.Errorf("%s: account %v, undone %+v, %d postings", key.External, found.Account != nil, found.Undone, posted)
+			}
+			sayUndone(c.history, key, found)
+		}
+		if gone != first.Undone || kept != first.Kept {
+			t.Errorf("%d are gone and %d kept, the undo says %+v", gone, kept, first)
+		}
+		for i, fault := range append(crashtest.Check(c.history, state), crashtest.CheckAudit(state, c.audited())...) {
+			if i < 10 {
+				t.Error(fault)
+			}
+		}
+		t.Logf("the undo was killed %d times, with %d accounts gone by then; %+v", killed, early, first)
+	})
+}
+
+// undoneSoFar counts what was taken back of a run.
+func (f *fleet) undoneSoFar(run string) (count int) {
+	f.t.Helper()
+	store := f.open()
+	defer store.Close()
+	if err := store.View(f.t.Context(), func(view landfall.View) (err error) {
+		count, err = view.UndoneInRun(f.t.Context(), run)
+		return err
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	return count
+}
+
+// sayUndone tells the judge of what the run did, which no caller of the history
+// asked for one by one.
+func sayUndone(history *crashtest.History, key landfall.Key, found *crashtest.Found) {
+	history.Begin(crashtest.Intent{Verb: crashtest.Process, Key: key})
+	for range found.Undone {
+		history.Begin(crashtest.Intent{Verb: crashtest.Undo, Key: key})
+	}
+}
+
+// runAll lets the service create everything that waits, and gives the run.
+func (f *fleet) runAll() string {
+	f.t.Helper()
+	body := fmt.Sprintf(`{"import_supplier_code":%q,"operations_team_name":%q}`, supplier, team)
+	status, answer, err := f.request(http.MethodPost, f.replicas[0].address(), imports+"/runs/", []byte(body))
+	var run struct{ ID, State string }
+	if err != nil || status != http.StatusCreated || json.Unmarshal(answer, &run) != nil {
+		f.t.Fatalf("no run: %d %s %v", status, answer, err)
+	}
+	eventually(f.t, time.Minute, "the run ends", func() bool {
+		return f.get(imports+"/runs/"+run.ID+"/", &run) == http.StatusOK && run.State == "FINISHED"
+	})
+	return run.ID
+}
+
+type runUndone struct {
+	Created, Undone, Kept, Failed int
+	Complete                      bool
+}
+
+// undoRun takes a run back for as long as it is let; it is killed then.
+func (f *fleet) undoRun(run string, patience time.Duration) (summary runUndone, ended bool) {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	defer cancel()
+	plain := f.command("run", "undo", run, "--reason", "undo", "--json")
+	command := exec.CommandContext(ctx, plain.Path, plain.Args[1:]...) // SIGKILL when time is up
+	command.Env, command.SysProcAttr = plain.Env, leash
+	output, err := command.Output()
+	var exit *exec.ExitError
+	if ctx.Err() != nil || err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		return summary, false
+	}
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	var last struct{ Summary runUndone }
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		f.t.Errorf("%v: %s", err, output)
+	}
+	return last.Summary, true
+}
+
+// addTo posts notes onto some of the accounts.
+func addTo(c *caller, l *load, random *rand.Rand, keys []landfall.Key, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Duration(5+random.IntN(30)) * time.Millisecond):
+			key := keys[random.IntN(len(keys))]
+			_, _ = c.send(c.pick(random), crashtest.Intent{Verb: crashtest.PostNotes, Key: key, Notes: l.texts("note", 1)})
+		}
+	}
+}
+
+// killSome kills a server now and then.
+func killSome(f *fleet, random *rand.Rand, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Duration(100+random.IntN(300)) * time.Millisecond):
+			victim := f.replicas[random.IntN(len(f.replicas))]
+			victim.kill()
+			victim.start()
+		}
+	}
+}
