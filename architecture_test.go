@@ -12,53 +12,81 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// floors is the plan of the house: a package may import packages of lower
-// floors only. docs/architecture.md explains it.
-var floors = map[string]int{
-	"cmd/landfall": 7, "bench": 7,
-	"internal/app":         6,
-	"internal/api/httpapi": 5, "internal/api/bulk": 5, "internal/console": 5,
-	"internal/api/answer": 4, "internal/api/graphql": 4, "internal/service/run": 4, "internal/kit/importer": 4, "internal/kit/compare": 4,
-	"internal/service/intake": 3, "internal/service/operate": 3, "internal/console/accountview": 3, "internal/kit/generate": 3, "internal/kit/check": 3, "internal/kit/convert": 3, "internal/kit/report": 3,
-	"internal/service/ledger": 2, "internal/api/contract": 2, "internal/service/auth": 2, "internal/store/sqlstore": 2, "internal/store/storetest": 2,
-	"internal/outbound/filestore": 2, "internal/outbound/payvendor": 2, "internal/service/quota": 2, "internal/outbound/webhook": 2, "internal/kit/book": 2, "client": 2, "internal/service/audit": 2,
-	".":                  1,
-	"internal/lib/money": 0, "internal/lib/calendar": 0, "internal/api/rules": 0, "internal/lib/cache": 0, "internal/lib/pace": 0, "internal/lib/spelling": 0,
-	"internal/store/engine": 0, "internal/store/pack": 0, "internal/store/seal": 0, "internal/lib/yamltree": 0, "internal/outbound/guard": 0, "internal/lib/turnstile": 0,
-
-	"internal/outbound/mail": 3, "internal/outbound/letter": 2, "internal/outbound/smtp": 0, "internal/lib/telemetry": 0, "internal/lib/filelock": 0,
-
-	// Scaffolding: it gives tests a database, with what it needs for that from the next one.
-	"internal/test/pgtest": 0, "internal/test/pgtest/cluster": 7,
-	// Scaffolding: it fetches programs that tests talk to, and imports nothing of ours.
-	"internal/test/tooltest": 0,
-	// Scaffolding: a real mail server.
-	"internal/test/mailtest": 0,
-	// What is installed, tried by tests; it imports nothing of ours.
-	"deploy": 7,
-	// Builds what is given away; no part of it.
-	"internal/release": 7,
-	// Scaffolding: it judges what callers of the built program saw.
-	"internal/test/crashtest": 2,
+// layers lists every package of the module, lowest layer first. A package may
+// import packages of lower layers only. docs/architecture.md explains them.
+var layers = []struct {
+	name     string
+	packages []string
+}{
+	{"libraries that know nothing of accounts", []string{
+		"internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money", "internal/lib/pace",
+		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/turnstile", "internal/lib/yamltree",
+		"internal/api/rules",
+		"internal/store/engine", "internal/store/pack", "internal/store/seal",
+		"internal/outbound/guard", "internal/outbound/smtp",
+	}},
+	{"the domain: nouns, ports and errors", []string{"."}},
+	{"one body of rules or one technology each", []string{
+		"internal/api/contract",
+		"internal/service/audit", "internal/service/auth", "internal/service/ledger", "internal/service/quota",
+		"internal/store/sqlstore",
+		"internal/outbound/filestore", "internal/outbound/letter", "internal/outbound/payvendor", "internal/outbound/webhook",
+		"internal/kit/book", "client",
+	}},
+	{"use cases", []string{
+		"internal/service/intake", "internal/service/operate",
+		"internal/outbound/mail",
+		"internal/console/accountview",
+		"internal/kit/check", "internal/kit/convert", "internal/kit/generate", "internal/kit/report",
+	}},
+	{"callers of use cases", []string{
+		"internal/api/answer", "internal/api/graphql",
+		"internal/service/run",
+		"internal/kit/compare", "internal/kit/importer",
+	}},
+	{"what a client of the server connects to", []string{
+		"internal/api/bulk", "internal/api/httpapi",
+		"internal/console",
+	}},
+	{"the server: settings, wiring, start and stop", []string{"internal/app"}},
+	{"programs", []string{
+		"cmd/landfall", "bench", "internal/release", "internal/test/pgtest/cluster",
+		"deploy", // tests of the files in it
+	}},
 }
 
-// neighbours are the only arrows within a floor.
-var neighbours = map[string][]string{
+// sameLayer lists the imports that are allowed within a layer.
+var sameLayer = map[string][]string{
 	"internal/api/rules":    {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
 	"internal/store/engine": {"internal/lib/turnstile", "internal/lib/filelock"},
-	// A bulk request comes in by HTTP like any other.
-	"internal/api/httpapi": {"internal/api/bulk"},
+	"internal/api/httpapi":  {"internal/api/bulk"}, // serves bulk requests as one of its routes
 }
 
-// scaffolding may be imported by tests, by bench and by each other.
-var scaffolding = []string{"internal/test/pgtest", "internal/store/storetest", "internal/test/crashtest", "internal/test/tooltest", "internal/test/mailtest"}
+// forbidden lists imports that the layers would allow but the design does not.
+var forbidden = map[string][]string{
+	// The import tool runs at a customer's site and reaches a server through its API only.
+	"internal/kit": {"internal/service", "internal/outbound", "internal/store/engine", "internal/store/seal", "internal/store/sqlstore"},
+	// The store holds data. It runs no services and sends nothing.
+	"internal/store":    {"internal/service", "internal/outbound", "internal/console", "internal/kit"},
+	"internal/outbound": {"internal/store", "internal/service", "internal/api", "internal/kit"},
+	"internal/service":  {"internal/store", "internal/kit"},
+	// The client is public, so it cannot expose internal types.
+	"client": {"."},
+}
 
-// landlords says which package a third-party module lives in. Nobody else
-// imports it, so that replacing a module touches one package.
-var landlords = map[string]string{
+// testPackages may be imported by tests, by bench and by each other.
+var testPackages = []string{
+	"internal/store/storetest", "internal/test/crashtest", "internal/test/mailtest",
+	"internal/test/pgtest", "internal/test/tooltest",
+}
+
+// owners names the one package that may import a third-party module, so that
+// replacing the module changes one package.
+var owners = map[string]string{
 	"github.com/go-json-experiment/json":  "internal/api/rules",
 	"github.com/klauspost/compress":       "internal/store/pack",
 	"github.com/shopspring/decimal":       "internal/lib/money",
@@ -83,36 +111,44 @@ var landlords = map[string]string{
 	"go.opentelemetry.io":                 "internal/lib/telemetry",
 }
 
-// guests may use a module beside its landlord.
-var guests = map[string]string{
-	// The registry is handed on to a collector as it is.
-	"github.com/prometheus/client_golang": "internal/lib/telemetry",
+// alsoAllowed names a second package that may import a module.
+var alsoAllowed = map[string][]string{
+	"github.com/prometheus/client_golang": {"internal/lib/telemetry"}, // bridges the registry to OpenTelemetry
 }
 
-// instruments are modules that only tests use; they may do so anywhere.
-var instruments = []string{
+// testModules may be imported by any test and by no product code.
+var testModules = []string{
 	"github.com/getkin/kin-openapi", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
 	"pgregory.net/rapid", "github.com/johannesboyne/gofakes3",
 	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/jackc/pgx/v5", "github.com/klauspost/compress",
 }
 
-// bench compares us with bare programs, so it holds the drivers itself.
+// bench compares the product with bare programs, so it uses the drivers itself.
 const bench = "bench"
 
-// source is one Go file of the tree. The tree is read here and not asked of
-// the go command, whose answers the test cache would not notice changing.
-type source struct {
-	name      string // slash-separated, from the root of the tree
-	room      string // its package's folder
+// sourceFile is one Go file of the tree.
+type sourceFile struct {
+	name      string // slash-separated, relative to the root of the module
+	pkg       string // folder of its package
 	test      bool
 	generated bool
 	lines     int
-	file      *ast.File
+	ast       *ast.File
 }
 
-func tree(t *testing.T) []source {
+// parseTree parses every Go file of the module. It does not run the go command,
+// because the test cache would not notice when that command's output changes.
+func parseTree(t *testing.T) []sourceFile {
 	t.Helper()
-	var sources []source
+	files, err := parsedTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var parsedTree = sync.OnceValues(func() ([]sourceFile, error) {
+	var files []sourceFile
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -130,134 +166,176 @@ func tree(t *testing.T) []source {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		name = filepath.ToSlash(name)
-		sources = append(sources, source{
-			name: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
-			generated: ast.IsGenerated(file), lines: bytes.Count(text, []byte("\n")), file: file,
+		files = append(files, sourceFile{
+			name: name, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+			generated: ast.IsGenerated(parsed), lines: bytes.Count(text, []byte("\n")), ast: parsed,
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	return files, err
+})
+
+// layerOf returns the index of a package's layer, or -1.
+func layerOf(pkg string) int {
+	for i, layer := range layers {
+		if slices.Contains(layer.packages, pkg) {
+			return i
+		}
 	}
-	return sources
+	return -1
 }
 
-// TestEveryPackageHasARow keeps the plan whole: a package that is on no floor
-// may import whom it likes.
-func TestEveryPackageHasARow(t *testing.T) {
+// A package that is in no layer could import whatever it likes.
+func TestEveryPackageHasALayer(t *testing.T) {
 	seen := map[string]bool{}
-	for _, source := range tree(t) {
-		if _, ok := floors[source.room]; !ok && !seen[source.room] {
-			t.Errorf("%s has no floor: add it to the plan here and to docs/architecture.md", source.room)
+	for _, file := range parseTree(t) {
+		if !seen[file.pkg] && layerOf(file.pkg) < 0 && !slices.Contains(testPackages, file.pkg) {
+			t.Errorf("%s is in no layer: add it to layers in architecture_test.go and to docs/architecture.md", file.pkg)
 		}
-		seen[source.room] = true
+		seen[file.pkg] = true
 	}
-	for room := range floors {
-		if !seen[room] {
-			t.Errorf("%s is in the plan but not in the tree", room)
+	listed := slices.Clone(testPackages)
+	for _, layer := range layers {
+		listed = append(listed, layer.packages...)
+	}
+	slices.Sort(listed)
+	for i, pkg := range listed {
+		if !seen[pkg] {
+			t.Errorf("%s is listed but does not exist", pkg)
 		}
-	}
-}
-
-// TestArrowsGoDown keeps arrows from going up or sideways. The first one that
-// does makes two packages into one, which nobody notices that day.
-func TestArrowsGoDown(t *testing.T) {
-	for _, source := range tree(t) {
-		for _, imported := range imports(source.file) {
-			room, ours := strings.CutPrefix(imported, "landfall/")
-			if imported == "landfall" {
-				room, ours = ".", true
-			}
-			if ours && !mayImport(source, room) {
-				t.Errorf("%s imports %s, which is not below it", source.name, room)
-			}
-			if !ours && strings.Contains(strings.Split(imported, "/")[0], ".") && !mayRent(source, imported) {
-				t.Errorf("%s imports %s outside its landlord package", source.name, imported)
-			}
+		if i > 0 && listed[i-1] == pkg {
+			t.Errorf("%s is listed twice", pkg)
 		}
 	}
 }
 
-func mayImport(source source, room string) bool {
-	if slices.Contains(scaffolding, room) {
-		return source.test || source.room == bench || strings.HasPrefix(source.room, room) || slices.Contains(scaffolding, source.room)
+func TestImportsPointDown(t *testing.T) {
+	for _, file := range parseTree(t) {
+		for _, imported := range imports(file.ast) {
+			pkg, ours := ownPackage(imported)
+			switch {
+			case ours && !mayImport(file, pkg):
+				t.Errorf("%s imports %s, which is not in a lower layer", file.name, pkg)
+			case ours && !file.test && isForbidden(file.pkg, pkg):
+				t.Errorf("%s must not import %s: see forbidden in architecture_test.go", file.name, pkg)
+			case !ours && isThirdParty(imported) && !mayUseModule(file, imported):
+				t.Errorf("%s imports %s, which only its owner may import: see owners in architecture_test.go", file.name, imported)
+			}
+		}
 	}
-	below := floors[room] < floors[source.room] || slices.Contains(neighbours[source.room], room)
-	// Tests use real neighbours instead of pretended ones.
-	return below || source.test && floors[room] == floors[source.room]
 }
 
-func mayRent(source source, imported string) bool {
-	within := func(module string) bool { return imported == module || strings.HasPrefix(imported, module+"/") }
-	if source.test || slices.Contains(scaffolding, source.room) {
-		if slices.ContainsFunc(instruments, within) {
+// ownPackage returns the folder of an imported package of this module.
+func ownPackage(imported string) (pkg string, ours bool) {
+	if imported == "landfall" {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, "landfall/")
+}
+
+func isThirdParty(imported string) bool {
+	host, _, _ := strings.Cut(imported, "/")
+	return strings.Contains(host, ".")
+}
+
+func mayImport(file sourceFile, pkg string) bool {
+	if slices.Contains(testPackages, pkg) {
+		return file.test || file.pkg == bench || isWithin(file.pkg, pkg) || slices.Contains(testPackages, file.pkg)
+	}
+	if slices.Contains(testPackages, file.pkg) {
+		return file.test || layerOf(pkg) <= layerOf(".")
+	}
+	from, to := layerOf(file.pkg), layerOf(pkg)
+	if from < 0 || to < 0 {
+		return true // reported by TestEveryPackageHasALayer
+	}
+	// Tests may use the real packages beside their own instead of fakes.
+	return to < from || slices.Contains(sameLayer[file.pkg], pkg) || file.test && to == from
+}
+
+func isForbidden(from, to string) bool {
+	for folder, targets := range forbidden {
+		if isWithin(from, folder) && slices.ContainsFunc(targets, func(target string) bool { return isWithin(to, target) }) {
 			return true
-		}
-	}
-	for module, landlord := range landlords {
-		if within(module) {
-			return source.room == landlord || source.room == bench || source.room == guests[module]
 		}
 	}
 	return false
 }
 
-// The dictionary knows no wire format, so its nouns carry no tags.
-func TestDictionaryHasNoTags(t *testing.T) {
-	for _, source := range tree(t) {
-		if source.room != "." || source.test {
+// isWithin reports whether an import path is a folder or below it.
+func isWithin(name, folder string) bool {
+	return name == folder || strings.HasPrefix(name, folder+"/")
+}
+
+func mayUseModule(file sourceFile, imported string) bool {
+	matches := func(module string) bool { return isWithin(imported, module) }
+	if file.test || slices.Contains(testPackages, file.pkg) {
+		if slices.ContainsFunc(testModules, matches) {
+			return true
+		}
+	}
+	for module, owner := range owners {
+		if matches(module) {
+			return file.pkg == owner || file.pkg == bench || slices.Contains(alsoAllowed[module], file.pkg)
+		}
+	}
+	return false
+}
+
+// The root package knows no wire format, so its types have no struct tags.
+func TestRootHasNoStructTags(t *testing.T) {
+	for _, file := range parseTree(t) {
+		if file.pkg != "." || file.test {
 			continue
 		}
-		ast.Inspect(source.file, func(node ast.Node) bool {
+		ast.Inspect(file.ast, func(node ast.Node) bool {
 			if field, ok := node.(*ast.Field); ok && field.Tag != nil {
-				t.Errorf("%s: struct tag %s", source.name, field.Tag.Value)
+				t.Errorf("%s: struct tag %s", file.name, field.Tag.Value)
 			}
 			return true
 		})
 	}
 }
 
-// The dictionary reads no files and speaks no format, nor does anything it
-// imports: time zones are files, and rules brings an engine of JSON.
-func TestDictionaryImportsOnlyExactThings(t *testing.T) {
-	for _, source := range tree(t) {
-		if source.room != "." || source.test {
+// The root package does no I/O and knows no format, and neither may anything
+// that it imports: time zones are files, and rules brings a JSON decoder.
+func TestRootImportsOnlyMoneyAndCalendar(t *testing.T) {
+	for _, file := range parseTree(t) {
+		if file.pkg != "." || file.test {
 			continue
 		}
-		for _, imported := range imports(source.file) {
-			room, ours := strings.CutPrefix(imported, "landfall/")
-			if ours && room != "internal/lib/money" && room != "internal/lib/calendar" {
-				t.Errorf("%s imports %s", source.name, imported)
+		for _, imported := range imports(file.ast) {
+			pkg, ours := ownPackage(imported)
+			if ours && pkg != "internal/lib/money" && pkg != "internal/lib/calendar" {
+				t.Errorf("%s imports %s", file.name, imported)
 			}
 		}
 	}
 }
 
-// TestFilesStayReadable keeps files from growing beyond what somebody reads in
-// one go.
-func TestFilesStayReadable(t *testing.T) {
-	for _, source := range tree(t) {
-		if source.lines > 500 && !source.generated {
-			t.Errorf("%s has %d lines; a story that long wants several files", source.name, source.lines)
+func TestFilesStayShort(t *testing.T) {
+	for _, file := range parseTree(t) {
+		if file.lines > 500 && !file.generated {
+			t.Errorf("%s has %d lines, at most 500 are allowed: split it", file.name, file.lines)
 		}
 	}
 }
 
-// Money never goes through a binary float, nor does anything near it.
+// Amounts of money are never converted to binary floating point.
 func TestNoFloatsNearMoney(t *testing.T) {
 	exact := []string{".", "internal/lib/money", "internal/api/rules", "internal/api/contract", "internal/store/sqlstore", "internal/service/intake", "internal/api/answer"}
-	for _, source := range tree(t) {
-		if source.test || !slices.Contains(exact, source.room) {
+	for _, file := range parseTree(t) {
+		if file.test || !slices.Contains(exact, file.pkg) {
 			continue
 		}
-		ast.Inspect(source.file, func(node ast.Node) bool {
+		ast.Inspect(file.ast, func(node ast.Node) bool {
 			if name, ok := node.(*ast.Ident); ok && (name.Name == "float64" || name.Name == "float32") {
-				t.Errorf("%s uses %s", source.name, name.Name)
+				t.Errorf("%s uses %s", file.name, name.Name)
 			}
 			return true
 		})
