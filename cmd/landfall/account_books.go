@@ -104,7 +104,7 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 		section(out, slices.Clone(heading), [][]string{row})
 		if notes[i].Body != nil {
 			for line := range strings.Lines(*notes[i].Body) {
-				fmt.Fprintln(out, "    "+clean(strings.TrimRight(line, "\r\n")))
+				fmt.Fprintln(out, "    "+escapeText(strings.TrimRight(line, "\r\n")))
 			}
 		}
 	}

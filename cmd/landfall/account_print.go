@@ -55,7 +55,7 @@ func printHead(out io.Writer, shown accountview.Portrait) {
 			pairs = append(pairs, "", violation.Attr+": "+violation.Code)
 		}
 	}
-	facts(out, pairs...)
+	printFields(out, pairs...)
 }
 
 // printPeople shows masks where it may not show more, and says what they mean.
@@ -90,7 +90,7 @@ func printSupply(out io.Writer, supplied []accountview.SupplyPoint) {
 				string(agreement.From), string(agreement.Until), string(agreement.AgreedAt)})
 		}
 		for _, meter := range point.Meters {
-			meters = append(meters, []string{point.Identifier, meter.SerialNumber, string(meter.Installed), string(meter.Removed), readings(meter)})
+			meters = append(meters, []string{point.Identifier, meter.SerialNumber, string(meter.Installed), string(meter.Removed), formatReadings(meter)})
 		}
 	}
 	section(out, []string{"SUPPLY POINT", "TYPE", "ADDRESS", "FROM", "TO"}, points)
@@ -98,8 +98,8 @@ func printSupply(out io.Writer, supplied []accountview.SupplyPoint) {
 	section(out, []string{"METER AT", "SERIAL", "INSTALLED", "REMOVED", "READINGS"}, meters)
 }
 
-// readings puts all readings of a meter into one cell; most have one.
-func readings(meter accountview.Meter) string {
+// formatReadings puts all readings of a meter into one cell; most have one.
+func formatReadings(meter accountview.Meter) string {
 	parts := []string{}
 	for _, register := range meter.Registers {
 		// Fields takes out the gaps that missing parts leave, since a reading need not have a
@@ -121,7 +121,7 @@ func printHistory(out io.Writer, shown accountview.Portrait) {
 			made = "made from this"
 		}
 		rows = append(rows, []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
-			strconv.Itoa(revision.Bytes), revision.SHA256[:12], made, signature(revision.By)})
+			strconv.Itoa(revision.Bytes), revision.SHA256[:12], made, formatAuthor(revision.By)})
 	}
 	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
 	rows = [][]string{}
@@ -136,7 +136,7 @@ func printHistory(out io.Writer, shown accountview.Portrait) {
 		for _, name := range slices.Sorted(maps.Keys(event.Details)) {
 			details = append(details, name+"="+event.Details[name])
 		}
-		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), signature(event.By)})
+		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), formatAuthor(event.By)})
 	}
 	section(out, []string{"EVENT", "AT", "DETAILS", "BY"}, rows)
 	rows = [][]string{}
@@ -152,8 +152,8 @@ func printHistory(out io.Writer, shown accountview.Portrait) {
 	}
 }
 
-// signature says whose key wrote something, and in which request.
-func signature(by *accountview.Author) string {
+// formatAuthor says whose key wrote something, and in which request.
+func formatAuthor(by *accountview.Author) string {
 	if by == nil {
 		return ""
 	}
@@ -164,7 +164,7 @@ func signature(by *accountview.Author) string {
 func section(out io.Writer, heading []string, rows [][]string) {
 	if len(rows) > 0 {
 		fmt.Fprintln(out)
-		table(out, heading, rows)
+		printTable(out, heading, rows)
 	}
 }
 
@@ -177,6 +177,6 @@ func printDocument(out io.Writer, document []byte) {
 		indented.Write(document)
 	}
 	for line := range strings.Lines(indented.String()) {
-		fmt.Fprintln(out, clean(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(out, escapeText(strings.TrimSuffix(line, "\n")))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/console/accountview"
 )
 
-// busy is an account with a long ledger and a note that plays tricks.
-func busy() accountview.Portrait {
+// busyAccount is an account with a long ledger and a note that plays tricks.
+func busyAccount() accountview.Portrait {
 	body := "red\n\x1b[31mred"
 	account := &accountview.Account{Notes: []accountview.Note{{Body: &body, Characters: 11}}}
 	for i := range 25 {
@@ -21,22 +21,22 @@ func busy() accountview.Portrait {
 	return accountview.Portrait{Account: account}
 }
 
-func printed(shown accountview.Portrait, whole bool) string {
+func renderAccount(shown accountview.Portrait, whole bool) string {
 	var out strings.Builder
 	printAccount(&out, shown, whole)
 	return out.String()
 }
 
 func TestNotesCannotPlayTricks(t *testing.T) {
-	if text := printed(busy(), false); !strings.Contains(text, `    \x1b[31mred`) || strings.Contains(text, "\x1b") {
+	if text := renderAccount(busyAccount(), false); !strings.Contains(text, `    \x1b[31mred`) || strings.Contains(text, "\x1b") {
 		t.Errorf("control characters are not escaped:\n%s", text)
 	}
 }
 
 func TestLongLedgerIsCut(t *testing.T) {
-	shown := busy()
+	shown := busyAccount()
 	shown.Account.People.Masked = true
-	text := printed(shown, false)
+	text := renderAccount(shown, false)
 	if strings.Contains(text, "T-5 ") || !strings.Contains(text, "T-6 ") || !strings.Contains(text, "5 earlier entries are not shown") {
 		t.Errorf("the ledger is not cut to its last entries:\n%s", text)
 	}
@@ -47,7 +47,7 @@ func TestLongLedgerIsCut(t *testing.T) {
 		t.Errorf("a moved date is not explained:\n%s", text)
 	}
 	shown.Account.People.Masked = false
-	text = printed(shown, true)
+	text = renderAccount(shown, true)
 	if !strings.Contains(text, "T-1 ") || strings.Contains(text, "earlier entries") || !strings.Contains(text, "from Ada") {
 		t.Errorf("not everything is shown:\n%s", text)
 	}

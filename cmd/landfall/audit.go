@@ -22,7 +22,7 @@ import (
 
 // auditCommand holds what shows who did what, and proves that nobody changed it.
 func auditCommand() *cobra.Command {
-	return group("audit", "Who changed what, and whether that record is whole",
+	return commandGroup("audit", "Who changed what, and whether that record is whole",
 		auditList(), auditExport(), auditVerify(), auditKey())
 }
 
@@ -63,15 +63,15 @@ func auditList() *cobra.Command {
 	var since, until string
 	var limit int
 	command := onDatabase(&cobra.Command{
-		Use: "list", Short: "List what operators and organisations did, the newest first", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List what operators and organisations did, the newest first", Args: checkArguments(cobra.NoArgs),
 		Example: "  landfall audit list --subject NORTH/1001\n  landfall audit list --actor key:k3y --since 24h",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		var err error
 		// Both moments are read before the database is asked, so that a slip costs nothing.
-		if filter.Since, err = readMoment("since", since); err != nil {
+		if filter.Since, err = parseTimeOrAge("since", since); err != nil {
 			return err
 		}
-		if filter.Until, err = readMoment("until", until); err != nil {
+		if filter.Until, err = parseTimeOrAge("until", until); err != nil {
 			return err
 		}
 		// The limit keeps both short; everything is what export is for.
@@ -90,8 +90,8 @@ func auditList() *cobra.Command {
 				break
 			}
 		}
-		return show(command, lines, func(out io.Writer) {
-			table(out, []string{"ENTRY", "AT", "ACTOR", "FROM", "ACTION", "SUBJECT", "DETAIL", "REQUEST"}, rows)
+		return printData(command, lines, func(out io.Writer) {
+			printTable(out, []string{"ENTRY", "AT", "ACTOR", "FROM", "ACTION", "SUBJECT", "DETAIL", "REQUEST"}, rows)
 		})
 	})
 	flags := command.Flags()
@@ -105,8 +105,8 @@ func auditList() *cobra.Command {
 	return command
 }
 
-// readMoment reads an instant, or how long ago one was.
-func readMoment(flag, text string) (time.Time, error) {
+// parseTimeOrAge reads an instant, or how long ago one was.
+func parseTimeOrAge(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -124,7 +124,7 @@ func readMoment(flag, text string) (time.Time, error) {
 // auditExport is for machines: everything, as it is kept.
 func auditExport() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "export", Short: "Print every entry as it is kept, with its hash: JSON, one on each line", Args: usage(cobra.NoArgs),
+		Use: "export", Short: "Print every entry as it is kept, with its hash: JSON, one on each line", Args: checkArguments(cobra.NoArgs),
 		Long: "Print every entry as it is kept, the oldest first, with its place and hash in\n" +
 			"the chain: JSON, one entry on each line. docs/audit.md says how the hashes are\n" +
 			"computed, so that anybody can check them.",
@@ -151,7 +151,7 @@ func auditVerify() *cobra.Command {
 	var checkpoints []string
 	var public string
 	command := onDatabase(&cobra.Command{
-		Use: "verify", Short: "Find out whether an entry was altered, removed, put in, swapped or cut off", Args: usage(cobra.NoArgs),
+		Use: "verify", Short: "Find out whether an entry was altered, removed, put in, swapped or cut off", Args: checkArguments(cobra.NoArgs),
 		Long: "Find out whether an entry of the audit was altered, removed, put in, swapped or\n" +
 			"cut off, and name the first. With --checkpoints also whether the whole chain\n" +
 			"was written anew or an earlier state of the database was restored.",
@@ -170,7 +170,7 @@ func auditVerify() *cobra.Command {
 		// Said even when everything holds: whoever wrote the chain anew could have written
 		// checkpoints to match.
 		if len(evidence.Checkpoints) > 0 && evidence.Public == nil {
-			warn(command, "the signatures of the checkpoints were not looked at: --public-key is missing")
+			printWarning(command, "the signatures of the checkpoints were not looked at: --public-key is missing")
 		}
 		// What has no meaning in a case is left out below rather than told as zero, so that
 		// machines can ask whether it is there.
@@ -186,7 +186,7 @@ func auditVerify() *cobra.Command {
 		}
 		// The figures are printed first and the error comes after them, so that standard output
 		// has the whole verdict and the exit code still is 1.
-		if err := show(command, told, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
+		if err := printData(command, told, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
 			return err
 		}
 		if verdict.Wrong != "" {
@@ -257,16 +257,16 @@ func readEvidence(files []string, public string) (evidence audit.Evidence, err e
 // auditKey makes the key pair on the spot: the private half is never printed.
 func auditKey() *cobra.Command {
 	return &cobra.Command{
-		Use: "key FILE", Short: "Make a key that signs checkpoints", Args: usage(cobra.ExactArgs(1)),
+		Use: "key FILE", Short: "Make a key that signs checkpoints", Args: checkArguments(cobra.ExactArgs(1)),
 		Long: "Make a key that signs checkpoints of the audit. The file is for the servers\n" +
 			"(setting audit-key-file); the public half is printed, for those who verify.",
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			private, public, err := audit.NewKey(rand.Reader)
 			if err != nil {
 				return err
 			}
 			// An existing key is never replaced: its checkpoints would be lost.
-			file, err := os.OpenFile(arguments[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+			file, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 			if err != nil {
 				return err
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// changing are the commands that change a database, each with the action under
+// auditedCommands are the commands that change a database, each with the action under
 // which the audit has it; a script shows that.
-var changing = map[string]string{
+var auditedCommands = map[string]string{
 	"account erase": "account.erase", "account export": "account.export", "account skip": "account.skip", "account undo": "account.undo",
 	"account unskip": "account.unskip", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
@@ -27,9 +27,9 @@ var changing = map[string]string{
 	"webhook replay": "webhook.replay", "webhook rotate": "webhook.rotate",
 }
 
-// unchanging are those that change nothing an operator or an organisation has
+// unauditedCommands are those that change nothing an operator or an organisation has
 // decided, or that have servers do it, who write it down.
-var unchanging = []string{
+var unauditedCommands = []string{
 	"account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
 	"config check", "convert", "demo", "doctor", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
 	"operator list", "organisation list", "organisation show", "reconcile reports", "reconcile show", "rules", "run list", "run show",
@@ -60,8 +60,8 @@ func TestEveryChangeIsAudited(t *testing.T) {
 		if path == "" || path == "help" || strings.HasPrefix(path, "completion") || command.HasSubCommands() {
 			return // a group says what there is
 		}
-		action, changes := changing[path]
-		if changes == slices.Contains(unchanging, path) {
+		action, changes := auditedCommands[path]
+		if changes == slices.Contains(unauditedCommands, path) {
 			t.Errorf("does 'landfall %s' change anything?", path)
 		}
 		if changes && !strings.Contains(shown.String(), `"action": "`+action+`"`) {

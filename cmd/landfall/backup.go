@@ -18,7 +18,7 @@ import (
 // backupCommand copies the database of a running server into a file.
 func backupCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "backup FILE", Short: "Copy a SQLite database into a new file, beside the running server", Args: usage(cobra.ExactArgs(1)),
+		Use: "backup FILE", Short: "Copy a SQLite database into a new file, beside the running server", Args: checkArguments(cobra.ExactArgs(1)),
 		Long: "Copy a SQLite database into a new file, beside the running server. Everything\n" +
 			"that was answered before the copy began is in it. The file appears when it is whole\n" +
 			"and was checked as 'landfall verify' does; only its owner can read it, and no file is\n" +
@@ -26,61 +26,61 @@ func backupCommand() *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	addSettings(command, databaseSettings...)
-	command.RunE = func(command *cobra.Command, arguments []string) error {
+	command.RunE = func(command *cobra.Command, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
 		// With the patience of commands that look at everything, because the copy is checked
 		// account by account.
-		options, err := storeOptions(settings, countingTime)
+		options, err := storeOptions(settings, longRunningTimeout)
 		if err != nil {
 			return err
 		}
 		// The copy is checked before it gets its name, so that a file which is there is a
 		// good backup.
 		accounts := 0
-		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, arguments[0], options,
+		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, args[0], options,
 			func(ctx context.Context, store landfall.Store) (err error) {
-				accounts, err = sound(ctx, store)
+				accounts, err = verifyCopy(ctx, store)
 				return err
 			})
 		if err != nil {
-			return notCopied(err, "back it up with pg_dump or pg_basebackup; see docs/backup.md")
+			return explainNoFile(err, "back it up with pg_dump or pg_basebackup; see docs/backup.md")
 		}
 		// Accounts of an older schema cannot be read by this program; saying that all was
 		// well would be a lie.
 		if unchecked {
-			warn(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
+			printWarning(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
 		}
 		// The size is taken from the file that is there now, under its own name.
-		info, err := os.Stat(arguments[0])
+		info, err := os.Stat(args[0])
 		if err != nil {
 			return err
 		}
-		return say(command, struct {
+		return printDone(command, struct {
 			File     string `json:"file"`
 			Bytes    int64  `json:"bytes"`
 			Accounts int    `json:"accounts"`
 			Checked  bool   `json:"checked"`
-		}{arguments[0], info.Size(), accounts, !unchecked},
-			"%s has %d accounts in %d bytes, and everything in it holds.", arguments[0], accounts, info.Size())
+		}{args[0], info.Size(), accounts, !unchecked},
+			"%s has %d accounts in %d bytes, and everything in it holds.", args[0], accounts, info.Size())
 	}
 	return command
 }
 
-// sound checks a copy account by account.
-func sound(ctx context.Context, store landfall.Store) (int, error) {
+// verifyCopy checks a copy account by account.
+func verifyCopy(ctx context.Context, store landfall.Store) (int, error) {
 	// The first thing that does not hold ends the check: a copy that is not good is not kept, and
 	// verify lists the rest.
-	return operate.New(store, operate.Options{Actor: actor()}).Verify(ctx, func(finding landfall.Finding) error {
+	return operate.New(store, operate.Options{Actor: currentActor()}).Verify(ctx, func(finding landfall.Finding) error {
 		return fmt.Errorf("the copy was not kept: in it, of %s %s %s. Look what else there is with 'landfall verify'",
 			finding.Key.Supplier, finding.Key.External, finding.What)
 	})
 }
 
-// notCopied tells a database that has no file what to do instead.
-func notCopied(err error, instead string) error {
+// explainNoFile tells a database that has no file what to do instead.
+func explainNoFile(err error, instead string) error {
 	if errors.Is(err, sqlstore.ErrNoFile) {
 		return usageError{fmt.Errorf("PostgreSQL's databases are no files: %s", instead)}
 	}
@@ -92,7 +92,7 @@ func restoreCommand() *cobra.Command {
 	var keep, revoke bool
 	var list string
 	command := &cobra.Command{
-		Use: "restore [FILE] --keep-keys | --revoke-keys | --revoked LIST", Args: usage(cobra.MaximumNArgs(1)),
+		Use: "restore [FILE] --keep-keys | --revoke-keys | --revoked LIST", Args: checkArguments(cobra.MaximumNArgs(1)),
 		Short: "Put a backup back, without the keys that were revoked since",
 		Long: "Put a backup of a SQLite database where --database says, which must be free; or,\n" +
 			"without FILE, let a PostgreSQL database be served that its own tools have put back.\n" +
@@ -106,7 +106,7 @@ func restoreCommand() *cobra.Command {
 	command.Flags().BoolVar(&revoke, "revoke-keys", false, "end all keys; make new ones afterwards")
 	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or have ended since; - for standard input")
 	_ = command.MarkFlagFilename("revoked") // it is there, or we would not be here
-	command.RunE = func(command *cobra.Command, arguments []string) error {
+	command.RunE = func(command *cobra.Command, args []string) error {
 		// The settings go first, then the decision about keys, then the list: everything that can
 		// be wrong is found before a file is touched.
 		settings, err := loadSettings(command)
@@ -115,75 +115,75 @@ func restoreCommand() *cobra.Command {
 		}
 		// There is no default on purpose: either answer may be the one that lets a thief in or
 		// shuts everybody out.
-		if decisions := given(keep) + given(revoke) + given(list != ""); decisions != 1 {
+		if decisions := boolCount(keep) + boolCount(revoke) + boolCount(list != ""); decisions != 1 {
 			return usageError{errors.New("say what becomes of the keys in the backup, of which some may have been revoked since: " +
 				"one of --revoked LIST, --revoke-keys and --keep-keys")}
 		}
 		fate := operate.KeyFate{All: revoke}
 		if list != "" {
-			if fate.IDs, err = readRevoked(command.InOrStdin(), list); err != nil {
+			if fate.IDs, err = readRevokedKeys(command.InOrStdin(), list); err != nil {
 				return usageError{err}
 			}
 		}
 		// Decided while nobody can use the database yet.
 		var done operate.Restored
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
-			done, err = operate.New(store, operate.Options{Actor: actor(), Source: machine()}).Restore(ctx, fate)
+			done, err = operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).Restore(ctx, fate)
 			return err
 		}
-		if err := putBack(command.Context(), settings, arguments, admit); err != nil {
+		if err := restoreDatabase(command.Context(), settings, args, admit); err != nil {
 			return err
 		}
-		return sayRestored(command, settings.DatabaseName(), done)
+		return printRestored(command, settings.DatabaseName(), done)
 	}
 	return command
 }
 
-// given is 1 for what was given.
-func given(is bool) int {
+// boolCount is 1 for what was given.
+func boolCount(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// putBack brings the file to its place, or takes the database that is there.
-func putBack(ctx context.Context, settings app.Settings, arguments []string, admit func(context.Context, landfall.Store) error) error {
-	options, err := storeOptions(settings, countingTime)
+// restoreDatabase brings the file to its place, or takes the database that is there.
+func restoreDatabase(ctx context.Context, settings app.Settings, args []string, admit func(context.Context, landfall.Store) error) error {
+	options, err := storeOptions(settings, longRunningTimeout)
 	if err != nil {
 		return err
 	}
 	// With a file it is SQLite's way; a PostgreSQL database refuses it, and is told what to do
 	// instead.
-	if len(arguments) == 1 {
-		return notCopied(sqlstore.Restore(ctx, settings.Database, arguments[0], options, admit),
+	if len(args) == 1 {
+		return explainNoFile(sqlstore.Restore(ctx, settings.Database, args[0], options, admit),
 			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")
 	}
 	// What PostgreSQL's tools have put back may be older than this program.
 	options.ApplySchema = true
 	store, err := sqlstore.Open(ctx, settings.Database, options)
 	if err != nil {
-		return unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
+		return unreachableError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
 	// Closed whatever became of it, and both errors are told.
 	return errors.Join(admit(ctx, store), store.Close())
 }
 
-// sayRestored lists the keys that are good, because somebody has to look.
-func sayRestored(command *cobra.Command, database string, done operate.Restored) error {
+// printRestored lists the keys that are good, because somebody has to look.
+func printRestored(command *cobra.Command, database string, done operate.Restored) error {
 	// Made even when there are none, so that machines get an empty list and no null.
 	good, rows := []keyEntry{}, [][]string{}
 	for _, key := range done.Good {
 		good = append(good, newKeyEntry(key))
-		rows = append(rows, []string{key.ID, key.Organisation, string(key.Role), instant(key.CreatedAt), instant(key.UsedAt)})
+		rows = append(rows, []string{key.ID, key.Organisation, string(key.Role), formatTime(key.CreatedAt), formatTime(key.UsedAt)})
 	}
-	return show(command, struct {
+	return printData(command, struct {
 		Database string     `json:"database"`
 		Tokens   int        `json:"tokens_ended"`
 		Revoked  []string   `json:"keys_revoked"`
 		Good     []keyEntry `json:"keys_good"`
 	}{database, done.Tokens, append([]string{}, done.Revoked...), good}, func(out io.Writer) {
-		fmt.Fprintf(out, "%s can be served. %d tokens ended, %d keys revoked. Keys that are good:\n", clean(database), done.Tokens, len(done.Revoked))
-		table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "LAST USED"}, rows)
+		fmt.Fprintf(out, "%s can be served. %d tokens ended, %d keys revoked. Keys that are good:\n", escapeText(database), done.Tokens, len(done.Revoked))
+		printTable(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "LAST USED"}, rows)
 	})
 }

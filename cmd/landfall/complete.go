@@ -17,35 +17,35 @@ import (
 // Whoever presses it wants help at once or none.
 const completionTime = 2 * time.Second
 
-// vocabulary gives the words that may stand somewhere, and how a shell should
+// completer gives the words that may stand somewhere, and how a shell should
 // go on after one.
-type vocabulary func(command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective)
+type completer func(command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective)
 
-// words completes the arguments of a command, the first with the first
+// completeArguments completes the arguments of a command, the first with the first
 // vocabulary and so on. No argument of ours is the name of a file.
-func words(each ...vocabulary) cobra.CompletionFunc {
-	return func(command *cobra.Command, arguments []string, begun string) ([]string, cobra.ShellCompDirective) {
+func completeArguments(each ...completer) cobra.CompletionFunc {
+	return func(command *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		// Behind the last argument there is nothing to offer, and names of files would only
 		// mislead.
-		if len(arguments) >= len(each) {
+		if len(args) >= len(each) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return begin(each[len(arguments)], command, begun)
+		return matchPrefix(each[len(args)], command, begun)
 	}
 }
 
-// completes gives a flag its vocabulary.
-func completes(command *cobra.Command, flag string, known vocabulary) {
+// completeFlag gives a flag its vocabulary.
+func completeFlag(command *cobra.Command, flag string, known completer) {
 	err := command.RegisterFlagCompletionFunc(flag, func(command *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return begin(known, command, begun)
+		return matchPrefix(known, command, begun)
 	})
 	if err != nil {
 		panic(err) // a flag of ours is misspelt here
 	}
 }
 
-// begin keeps the words that go on as somebody began.
-func begin(known vocabulary, command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
+// matchPrefix keeps the words that go on as somebody began.
+func matchPrefix(known completer, command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
 	all, directive := known(command, begun)
 	var fitting []string
 	for _, word := range all {
@@ -56,27 +56,27 @@ func begin(known vocabulary, command *cobra.Command, begun string) ([]string, co
 	return fitting, directive | cobra.ShellCompDirectiveNoFileComp
 }
 
-// nothing is the vocabulary of what only the user can know.
-func nothing(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
+// noCompletion is the vocabulary of what only the user can know.
+func noCompletion(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// fixed is a vocabulary that is always the same.
-func fixed(all ...string) vocabulary {
+// oneOf is a vocabulary that is always the same.
+func oneOf(all ...string) completer {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveDefault
 	}
 }
 
-// open is a vocabulary of beginnings: something has to follow each.
-func open(all ...string) vocabulary {
+// prefixes is a vocabulary of beginnings: something has to follow each.
+func prefixes(all ...string) completer {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveNoSpace
 	}
 }
 
-// severities completes RULE=severity in two steps, first the rule.
-func severities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
+// ruleSeverities completes RULE=severity in two steps, first the rule.
+func ruleSeverities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
 	// In two steps, because every rule with every severity would be a list that nobody reads.
 	if rule, _, named := strings.Cut(begun, "="); named {
 		var all []string
@@ -94,21 +94,21 @@ func severities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDirect
 
 // The vocabularies that the database holds.
 var (
-	suppliers = stored((*operate.Operator).Suppliers, func(s landfall.Supplier) (string, string) {
+	supplierCodes = fromDatabase((*operate.Operator).Suppliers, func(s landfall.Supplier) (string, string) {
 		return s.Code, s.Name + ", " + string(s.Status)
 	})
-	organisations = stored((*operate.Operator).Organisations, func(o landfall.Organisation) (string, string) { return o.Name, "" })
-	operators     = stored((*operate.Operator).Operators, func(o landfall.Operator) (string, string) { return o.Name, string(o.Role) })
-	vendors       = stored((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
-	webhooks      = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
+	organisationNames = fromDatabase((*operate.Operator).Organisations, func(o landfall.Organisation) (string, string) { return o.Name, "" })
+	operatorNames     = fromDatabase((*operate.Operator).Operators, func(o landfall.Operator) (string, string) { return o.Name, string(o.Role) })
+	vendorCodes       = fromDatabase((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
+	webhookNames      = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
 		func(w landfall.Webhook) (string, string) { return w.Name, w.Organisation + ", " + string(w.State) })
-	keys = stored(func(o *operate.Operator, ctx context.Context) ([]landfall.APIKey, error) { return o.Keys(ctx, "") },
+	keyIDs = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.APIKey, error) { return o.Keys(ctx, "") },
 		func(k landfall.APIKey) (string, string) { return k.ID, k.Organisation + ", " + string(k.Role) })
 )
 
-// stored asks the database for a vocabulary, each word with a description. When
+// fromDatabase asks the database for a vocabulary, each word with a description. When
 // it cannot be asked there is none: a Tab is no place for an error.
-func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), describe func(T) (word, about string)) vocabulary {
+func fromDatabase[T any](list func(*operate.Operator, context.Context) ([]T, error), describe func(T) (word, about string)) completer {
 	return func(command *cobra.Command, _ string) ([]string, cobra.ShellCompDirective) {
 		// A shell waits for the answer with the line frozen, so the database gets little time.
 		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
@@ -131,7 +131,7 @@ func stored[T any](list func(*operate.Operator, context.Context) ([]T, error), d
 		for _, thing := range things {
 			word, about := describe(thing)
 			// Names come from the database and go to a terminal, where they must not play tricks.
-			all = append(all, cobra.CompletionWithDesc(clean(word), clean(about)))
+			all = append(all, cobra.CompletionWithDesc(escapeText(word), escapeText(about)))
 		}
 		return all, cobra.ShellCompDirectiveDefault
 	}

@@ -22,7 +22,7 @@ import (
 // server nor a database.
 func convertCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: usage(cobra.MaximumNArgs(2)),
+		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: checkArguments(cobra.MaximumNArgs(2)),
 		Long: "Make a book (book when none is named) of CSV tables that an old system exports,\n" +
 			"as a map says: which column of which table fills which attr. The map is a file, or\n" +
 			"map.yaml in a folder with the tables; with --map the folder may be any other. Every\n" +
@@ -35,7 +35,7 @@ func convertCommand() *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files and folders
 		},
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			if schema, _ := command.Flags().GetBool("schema"); schema {
 				// The schema is printed as it is, for editors: it is the same with --json and
 				// without.
@@ -43,13 +43,13 @@ func convertCommand() *cobra.Command {
 				return err
 			}
 			// Not by Args, since --schema needs none.
-			if len(arguments) == 0 {
+			if len(args) == 0 {
 				return usageError{errors.New("a map or a folder is needed; see landfall convert --help")}
 			}
 			if suggest, _ := command.Flags().GetBool("suggest"); suggest {
-				return suggestMap(command, arguments)
+				return suggestMap(command, args)
 			}
-			order, err := readConversion(command, arguments)
+			order, err := readConversionOrder(command, args)
 			if err != nil {
 				return usageError{err}
 			}
@@ -61,7 +61,7 @@ func convertCommand() *cobra.Command {
 				}
 			}
 			// Progress is told on standard error; what came of it is alone on standard output.
-			watched := newProgress(command.ErrOrStderr(), "read")
+			watched := newProgressPrinter(command.ErrOrStderr(), "read")
 			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }
 			result, err := convert.Convert(command.Context(), order)
 			watched.clear()
@@ -69,12 +69,12 @@ func convertCommand() *cobra.Command {
 			if wrong, is := errors.AsType[*convert.MapError](err); is {
 				// A map that is wrong ends with the code for wrong usage: nothing was converted,
 				// and to correct the map mends it.
-				return usageError{showWrongMap(command, wrong)}
+				return usageError{printMapErrors(command, wrong)}
 			}
 			if err != nil {
 				return err
 			}
-			if err := showConverted(command, order.Book, result); err != nil {
+			if err := printConversion(command, order.Book, result); err != nil {
 				return err
 			}
 			// The book is there and can be used; rows are missing in it, each with a reason.
@@ -90,18 +90,18 @@ func convertCommand() *cobra.Command {
 	flags.String("map", "", "file with the map; FOLDER is then where the tables are")
 	flags.String("source", "", "folder of the tables (default: where the map is)")
 	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
-	completes(command, "memory", nothing)
+	completeFlag(command, "memory", noCompletion)
 	_ = command.MarkFlagFilename("map", "yaml", "yml") // it is there, or we would not be here
 	_ = command.MarkFlagDirname("source")              // likewise
 	return command
 }
 
 // suggestMap writes a first map beside the tables of a folder.
-func suggestMap(command *cobra.Command, arguments []string) error {
-	if len(arguments) != 1 {
+func suggestMap(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
 		return usageError{errors.New("--suggest takes a folder of tables and nothing else")}
 	}
-	folder := arguments[0]
+	folder := args[0]
 	// Refused as wrong usage, also where a map is there already: a map that somebody has
 	// corrected must not be written over.
 	suggestion, err := convert.WriteSuggestion(folder, generate.MapName)
@@ -110,15 +110,15 @@ func suggestMap(command *cobra.Command, arguments []string) error {
 	}
 	path := filepath.Join(folder, generate.MapName)
 	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
-	return say(command, data, "%s was written for %d tables. %d places say CHOOSE: correct them and the rest, then landfall convert %s",
+	return printDone(command, data, "%s was written for %d tables. %d places say CHOOSE: correct them and the rest, then landfall convert %s",
 		path, suggestion.Tables, suggestion.Open, folder)
 }
 
-// readConversion takes what was typed.
-func readConversion(command *cobra.Command, arguments []string) (convert.Order, error) {
-	order := convert.Order{Map: arguments[0], Book: "book"}
-	if len(arguments) == 2 {
-		order.Book = arguments[1]
+// readConversionOrder takes what was typed.
+func readConversionOrder(command *cobra.Command, args []string) (convert.Order, error) {
+	order := convert.Order{Map: args[0], Book: "book"}
+	if len(args) == 2 {
+		order.Book = args[1]
 	}
 	order.Source, _ = command.Flags().GetString("source")
 	if named, _ := command.Flags().GetString("map"); named != "" {
@@ -126,10 +126,10 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 			return order, errors.New("--source and the folder behind --map say the same: leave one out")
 		}
 		// With --map the argument can only be the folder of the tables; a file here is a slip.
-		if info, err := os.Stat(arguments[0]); err != nil || !info.IsDir() {
-			return order, fmt.Errorf("%s: want the folder of the tables; the map names which of them are read", arguments[0])
+		if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
+			return order, fmt.Errorf("%s: want the folder of the tables; the map names which of them are read", args[0])
 		}
-		order.Map, order.Source = named, arguments[0]
+		order.Map, order.Source = named, args[0]
 	}
 	info, err := os.Stat(order.Map)
 	switch {
@@ -139,7 +139,7 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 		order.Map = filepath.Join(order.Map, generate.MapName)
 		// Looked for now, so that whoever has no map yet is told how to begin with one.
 		if _, err := os.Stat(order.Map); err != nil {
-			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, arguments[0])
+			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, args[0])
 		}
 	}
 	if order.Source == "" {
@@ -155,14 +155,14 @@ func readConversion(command *cobra.Command, arguments []string) (convert.Order, 
 	return order, nil
 }
 
-// showWrongMap says everything that is wrong with a map, a line each.
-func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
+// printMapErrors says everything that is wrong with a map, a line each.
+func printMapErrors(command *cobra.Command, wrong *convert.MapError) error {
 	// Machines get all mistakes within the one error.
-	if asJSON(command) {
+	if jsonWanted(command) {
 		return wrong
 	}
 	for _, one := range wrong.Wrong {
-		fmt.Fprintln(command.ErrOrStderr(), clean(one))
+		fmt.Fprintln(command.ErrOrStderr(), escapeText(one))
 	}
 	if len(wrong.Wrong) == 1 {
 		return errors.New("the map has a mistake; nothing was converted")
@@ -170,11 +170,11 @@ func showWrongMap(command *cobra.Command, wrong *convert.MapError) error {
 	return fmt.Errorf("the map has %d mistakes; nothing was converted", len(wrong.Wrong))
 }
 
-// showConverted accounts for the rows: a line for each table, then what to mend.
-func showConverted(command *cobra.Command, folder string, result *convert.Result) error {
+// printConversion accounts for the rows: a line for each table, then what to mend.
+func printConversion(command *cobra.Command, folder string, result *convert.Result) error {
 	// Machines get the result as it is kept; the tables below are cut for people.
 	data := map[string]any{"book": folder, "result": result}
-	return show(command, data, func(out io.Writer) {
+	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, tally := range result.Tallies {
 			rows = append(rows, []string{
@@ -182,50 +182,50 @@ func showConverted(command *cobra.Command, folder string, result *convert.Result
 				strconv.Itoa(tally.PassedOver + tally.NotReferred), strconv.Itoa(tally.LeftOut), strconv.Itoa(tally.Reported()),
 			})
 		}
-		table(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}, rows)
-		showUnused(out, result)
-		fmt.Fprintf(out, "\nIn %s:\n\n", clean(folder))
+		printTable(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}, rows)
+		printUnusedColumns(out, result)
+		fmt.Fprintf(out, "\nIn %s:\n\n", escapeText(folder))
 		rows = rows[:0]
 		// In the order of names, because a map has none and two conversions are to print the
 		// same.
 		for _, stem := range slices.Sorted(maps.Keys(result.Lines)) {
 			rows = append(rows, []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])})
 		}
-		table(out, []string{"FILE", "LINES"}, rows)
-		showTroubles(out, folder, result)
+		printTable(out, []string{"FILE", "LINES"}, rows)
+		printTroubles(out, folder, result)
 	})
 }
 
-// showUnused names the columns that went nowhere: whoever forgot one in the map
+// printUnusedColumns names the columns that went nowhere: whoever forgot one in the map
 // should not learn it from a customer.
-func showUnused(out io.Writer, result *convert.Result) {
+func printUnusedColumns(out io.Writer, result *convert.Result) {
 	title := "\nColumns that the map does not use:\n"
 	for _, tally := range result.Tallies {
 		if len(tally.Unused) > 0 {
-			fmt.Fprintf(out, "%s  %s: %s\n", title, clean(tally.Table), clean(strings.Join(tally.Unused, ", ")))
+			fmt.Fprintf(out, "%s  %s: %s\n", title, escapeText(tally.Table), escapeText(strings.Join(tally.Unused, ", ")))
 			title = ""
 		}
 	}
 }
 
-// showTroubles prints what went wrong by kind, the most frequent first; the
+// printTroubles prints what went wrong by kind, the most frequent first; the
 // rows themselves are in files.
-func showTroubles(out io.Writer, folder string, result *convert.Result) {
+func printTroubles(out io.Writer, folder string, result *convert.Result) {
 	if result.Whole() {
 		return
 	}
 	// Kinds and not rows: ten thousand rows with one mistake are one thing to mend.
 	rows := [][]string{}
-	for _, trouble := range result.Troubles[:min(mostShown, len(result.Troubles))] {
+	for _, trouble := range result.Troubles[:min(maxShown, len(result.Troubles))] {
 		p := trouble.First
 		rows = append(rows, []string{
 			strconv.Itoa(trouble.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What,
 		})
 	}
 	fmt.Fprint(out, "\nRows that are not in the book:\n\n")
-	table(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "WHAT"}, rows)
-	if more := len(result.Troubles) - mostShown; more > 0 {
+	printTable(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "WHAT"}, rows)
+	if more := len(result.Troubles) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more kinds\n", more)
 	}
-	fmt.Fprintf(out, "\nAll of them are in %s.\n", clean(filepath.Join(folder, "conversion", "problems.csv")))
+	fmt.Fprintf(out, "\nAll of them are in %s.\n", escapeText(filepath.Join(folder, "conversion", "problems.csv")))
 }

@@ -11,29 +11,29 @@ import (
 	"landfall/internal/kit/importer"
 )
 
-const converting = "../../docs/converting.md"
+const convertingPage = "../../docs/converting.md"
 
 // What the page about converting tells people to type works and gives the
 // output that is shown. With UPDATE_README=1 outputs that differ are written
 // anew.
 func TestConvertingPage(t *testing.T) {
-	text, err := os.ReadFile(converting)
+	text, err := os.ReadFile(convertingPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := tour(string(text))
+	steps := parseTour(string(text))
 	if len(steps) != 2 {
 		t.Fatalf("the page has %d steps", len(steps))
 	}
-	path := step{commands: "PATH=$PWD/bin:$PATH\n"}
-	for i, got := range walk(t, "bash", shells["bash"], append([]step{path}, steps...))[1:] {
-		if diff := cmp.Diff(plain(steps[i].output), plain(got)); diff != "" {
+	path := tourStep{commands: "PATH=$PWD/bin:$PATH\n"}
+	for i, got := range runTour(t, "bash", shells["bash"], append([]tourStep{path}, steps...))[1:] {
+		if diff := cmp.Diff(normalizeOutput(steps[i].output), normalizeOutput(got)); diff != "" {
 			t.Errorf("below\n%s(-shown +got):\n%s", steps[i].commands, diff)
-			text = bytes.Replace(text, []byte(block(steps[i])), []byte(block(step{steps[i].commands, got})), 1)
+			text = bytes.Replace(text, []byte(formatStep(steps[i])), []byte(formatStep(tourStep{steps[i].commands, got})), 1)
 		}
 	}
 	if t.Failed() && os.Getenv("UPDATE_README") != "" {
-		if err := os.WriteFile(converting, text, 0o644); err != nil {
+		if err := os.WriteFile(convertingPage, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestConvertingPage(t *testing.T) {
 func TestTheExampleIsTheOldSystem(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "export")
 	var out bytes.Buffer
-	if code := run([]string{"generate", folder, "--format", "csv", "--accounts", "6", "--seed", "3", "--supplier", "NORTH"}, &out, &out); code != exitDone {
+	if code := runMain([]string{"generate", folder, "--format", "csv", "--accounts", "6", "--seed", "3", "--supplier", "NORTH"}, &out, &out); code != exitDone {
 		t.Fatal(out.String())
 	}
 	entries, err := os.ReadDir(folder)
@@ -65,14 +65,14 @@ func TestTheExampleIsTheOldSystem(t *testing.T) {
 
 // TestConvertedTablesMove goes the whole way: tables, book, server.
 func TestConvertedTablesMove(t *testing.T) {
-	m := newMoving(t, "--accounts", "1")
+	m := newImportTest(t, "--accounts", "1")
 	tables := filepath.Join(t.TempDir(), "export")
 	m.book = filepath.Join(t.TempDir(), "book")
 	for _, words := range [][]string{
 		{"generate", tables, "--format", "csv", "--accounts", "150", "--seed", "9", "--supplier", "NORTH"}, {"convert", tables, m.book},
 	} {
 		var out bytes.Buffer
-		if code := run(words, &out, &out); code != exitDone {
+		if code := runMain(words, &out, &out); code != exitDone {
 			t.Fatalf("%q: %s", words, out.String())
 		}
 	}

@@ -33,7 +33,7 @@ func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a quarter of a minute")
 	}
-	s := serve(t)
+	s := startServer(t)
 	go io.Copy(io.Discard, s.read) // the log
 	token := s.admit(t)
 	var served, refused, wrong atomic.Int64
@@ -48,7 +48,7 @@ func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 			defer connection.Close()
 			reader := bufio.NewReaderSize(connection, 1<<10)
 			for i := 0; time.Now().Before(end); i++ {
-				answer, err := stage(connection, reader, token, fmt.Sprintf("%d-%d", caller, i))
+				answer, err := stageAccount(connection, reader, token, fmt.Sprintf("%d-%d", caller, i))
 				switch {
 				case err == nil && answer.StatusCode == http.StatusCreated:
 					served.Add(1)
@@ -87,12 +87,12 @@ func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 }
 
 // admit makes an organisation on the server's database and gives a token of it.
-func (s *served) admit(t *testing.T) string {
+func (s *serverProcess) admit(t *testing.T) string {
 	t.Helper()
 	key := ""
 	for _, line := range []string{"supplier create NORTH", "organisation create Acme", "supplier grant NORTH Acme", "key create Acme"} {
 		var out, complaint bytes.Buffer
-		if code := run(append(strings.Fields(line), "--database", s.database), &out, &complaint); code != exitDone {
+		if code := runMain(append(strings.Fields(line), "--database", s.database), &out, &complaint); code != exitDone {
 			t.Fatalf("%s: %s", line, complaint.String())
 		}
 		key = strings.TrimSpace(out.String())
@@ -114,8 +114,8 @@ func (s *served) admit(t *testing.T) string {
 	return string(token[1])
 }
 
-// stage sends one account over an open connection and reads the answer.
-func stage(connection net.Conn, reader *bufio.Reader, token, external string) (*http.Response, error) {
+// stageAccount sends one account over an open connection and reads the answer.
+func stageAccount(connection net.Conn, reader *bufio.Reader, token, external string) (*http.Response, error) {
 	body := fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}],"notes":[{"body":%q}]}`,
 		external, strings.Repeat("x", 1500))
 	_, err := fmt.Fprintf(connection, "POST /v1/data-import/account-import-process/create-or-update/ HTTP/1.1\r\nHost: here\r\n"+
@@ -133,7 +133,7 @@ func stage(connection net.Conn, reader *bufio.Reader, token, external string) (*
 }
 
 // resident is how much memory the process has.
-func (s *served) resident(t *testing.T) int64 {
+func (s *serverProcess) resident(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))
 	if err != nil {

@@ -24,7 +24,7 @@ var databaseSettings = []string{"database", "database-password-file", "allow-wea
 // onDatabase completes a command that works on the database directly, with the
 // operator's verbs. Some listen to further settings.
 func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error, further ...string) *cobra.Command {
-	return onStore(command, func(command *cobra.Command, store landfall.Store, arguments []string) error {
+	return onStore(command, func(command *cobra.Command, store landfall.Store, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
@@ -37,37 +37,37 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		}
 		defer sender.Close()
 		return work(command, operate.New(store, operate.Options{
-			Actor: actor(), Source: machine(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
-		}), arguments)
+			Actor: currentActor(), Source: hostname(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
+		}), args)
 	}, further...)
 }
 
-// countsAll marks commands that look at everything in the database at once,
+// longRunning marks commands that look at everything in the database at once,
 // which takes its time.
-const countsAll = "counts all"
+const longRunning = "counts all"
 
-// countingTime is how long they may take.
-const countingTime = 6 * time.Hour
+// longRunningTimeout is how long they may take.
+const longRunningTimeout = 6 * time.Hour
 
 // onStore completes a command that reads the database directly.
 func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error, further ...string) *cobra.Command {
 	addSettings(command, slices.Concat(databaseSettings, further)...)
-	command.RunE = func(command *cobra.Command, arguments []string) error {
+	command.RunE = func(command *cobra.Command, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
 		// Commands that ask single questions get no more time than the store gives by itself.
 		patience := time.Duration(0)
-		if command.Annotations[countsAll] != "" {
-			patience = countingTime
+		if command.Annotations[longRunning] != "" {
+			patience = longRunningTimeout
 		}
 		store, err := openStore(command.Context(), settings, patience)
 		if err != nil {
 			return err
 		}
 		// A database that cannot be closed in order is worth knowing of.
-		return errors.Join(work(command, store, arguments), store.Close())
+		return errors.Join(work(command, store, args), store.Close())
 	}
 	return command
 }
@@ -79,15 +79,15 @@ func addSettings(command *cobra.Command, names ...string) {
 	for _, name := range app.FlagNames(command.Flags()) {
 		switch name {
 		case "database":
-			completes(command, name, open("sqlite:", "postgres://"))
+			completeFlag(command, name, prefixes("sqlite:", "postgres://"))
 		case "documents":
-			completes(command, name, open("s3://", "file:///"))
+			completeFlag(command, name, prefixes("s3://", "file:///"))
 		case "log-format":
-			completes(command, name, fixed("json", "text"))
+			completeFlag(command, name, oneOf("json", "text"))
 		case "log-level":
-			completes(command, name, fixed("debug", "info", "warn", "error"))
+			completeFlag(command, name, oneOf("debug", "info", "warn", "error"))
 		case "smtp-tls":
-			completes(command, name, fixed("starttls", "tls", "none"))
+			completeFlag(command, name, oneOf("starttls", "tls", "none"))
 		case "mail-templates":
 			_ = command.MarkFlagDirname(name) // likewise
 		case "config", "database-password-file", "encryption-key-file", "smtp-password-file", "smtp-ca-file",
@@ -132,21 +132,21 @@ func openStore(ctx context.Context, settings app.Settings, patience time.Duratio
 		return nil, usageError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
 	if err != nil {
-		return nil, unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
+		return nil, unreachableError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
 	return store, nil
 }
 
-// actor is who the audit names: the operator's login on this machine.
-func actor() string {
+// currentActor is who the audit names: the operator's login on this machine.
+func currentActor() string {
 	if account, err := user.Current(); err == nil && account.Username != "" {
 		return "operator:" + account.Username
 	}
 	return "operator:unknown"
 }
 
-// machine is where the audit says that a command was typed.
-func machine() string {
+// hostname is where the audit says that a command was typed.
+func hostname() string {
 	if name, err := os.Hostname(); err == nil {
 		return name
 	}

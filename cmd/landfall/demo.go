@@ -23,7 +23,7 @@ import (
 func demoCommand() *cobra.Command {
 	accounts := 3000
 	command := &cobra.Command{
-		Use: "demo", Short: "Watch a generated book move onto a throw-away server", Args: usage(cobra.NoArgs),
+		Use: "demo", Short: "Watch a generated book move onto a throw-away server", Args: checkArguments(cobra.NoArgs),
 		Long: "Make a book of accounts with mistakes in it, start a server with a throw-away\n" +
 			"database, and move the one onto the other while you watch. Then the server stays,\n" +
 			"and what to look at next is printed, each line ready to be pasted into a second\n" +
@@ -44,30 +44,30 @@ func demoCommand() *cobra.Command {
 			settings.LogFormat, settings.LogLevel = "text", slog.LevelWarn
 			ctx, stop := app.Orderly(command.Context())
 			defer stop()
-			return demonstrate(ctx, command, settings, accounts)
+			return runDemo(ctx, command, settings, accounts)
 		},
 	}
 	addSettings(command, "listen")
 	command.Flags().IntVar(&accounts, "accounts", accounts, "how many accounts the book has")
-	completes(command, "accounts", nothing)
+	completeFlag(command, "accounts", noCompletion)
 	return command
 }
 
-// demonstrate serves, moves the book meanwhile, and goes on serving.
-func demonstrate(ctx context.Context, command *cobra.Command, settings app.Settings, accounts int) error {
+// runDemo serves, moves the book meanwhile, and goes on serving.
+func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings, accounts int) error {
 	log := app.NewLog(command.ErrOrStderr(), settings)
 	defer log.Close()
 	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
 	// A demo that does not start ends with the exit codes that serve has.
 	if err != nil {
-		return notStarted(err)
+		return classifyStartError(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	// With room for one: the server may end when nobody listens any more.
 	served := make(chan error, 1)
 	go func() { served <- demo.Run(ctx) }()
-	err = moveDemo(ctx, command, demo, accounts)
+	err = importDemoBook(ctx, command, demo, accounts)
 	if err != nil {
 		stop() // there is nothing to look at
 	}
@@ -81,8 +81,8 @@ func demonstrate(ctx context.Context, command *cobra.Command, settings app.Setti
 	return err
 }
 
-// moveDemo is the show: the book, its way, and what to look at next.
-func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
+// importDemoBook is the show: the book, its way, and what to look at next.
+func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
 	out := command.OutOrStdout()
 	furniture := demo.Furniture()
 	folder := filepath.Join(furniture.Folder, "book")
@@ -106,7 +106,7 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 	if err != nil {
 		return err
 	}
-	watcher := newWatcher(command)
+	watcher := newImportWatcher(command)
 	// Watched, because to be watched is what a demo is for.
 	moving, err := importer.New(server, importer.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
@@ -118,10 +118,10 @@ func moveDemo(ctx context.Context, command *cobra.Command, demo *app.Demo, accou
 		return err
 	}
 	fmt.Fprintln(out)
-	if err := showImport(command, result); err != nil {
+	if err := printImport(command, result); err != nil {
 		return err
 	}
-	return nextSteps(out, demo, furniture, folder, result)
+	return printNextSteps(out, demo, furniture, folder, result)
 }
 
 // demoBook is a book with mistakes that old systems make, few of each kind.
@@ -135,9 +135,9 @@ func demoBook(accounts int, supplier, vendor string) generate.Order {
 	return order
 }
 
-// nextSteps prints what to type in a second terminal. The tour of single calls
+// printNextSteps prints what to type in a second terminal. The tour of single calls
 // is a file, for whoever wants it.
-func nextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result importer.Result) error {
+func printNextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result importer.Result) error {
 	// The lines call this very program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {

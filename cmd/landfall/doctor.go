@@ -14,7 +14,7 @@ import (
 // server does.
 func configCommand() *cobra.Command {
 	check := &cobra.Command{
-		Use: "check", Short: "Say whether the settings can be used, without asking anybody", Args: usage(cobra.NoArgs),
+		Use: "check", Short: "Say whether the settings can be used, without asking anybody", Args: checkArguments(cobra.NoArgs),
 		Long: "Read the settings as 'landfall serve' would, from flags, variables and the config\n" +
 			"file, and the files they name, and say what is wrong with them. Nobody is asked and\n" +
 			"nothing is changed; 'landfall doctor' goes further.",
@@ -32,14 +32,14 @@ func configCommand() *cobra.Command {
 		if mistakes := app.Check(settings); len(mistakes) > 0 {
 			return usageError{errors.Join(mistakes...)}
 		}
-		return say(command, map[string]any{"ok": true, "database": settings.DatabaseName(), "listen": settings.Listen},
+		return printDone(command, map[string]any{"ok": true, "database": settings.DatabaseName(), "listen": settings.Listen},
 			"The settings can be used: database %s, listening on %s.", settings.DatabaseName(), settings.Listen)
 	}
-	return group("config", "The settings of the service", check)
+	return commandGroup("config", "The settings of the service", check)
 }
 
-// errUnwell is the end of an examination that found a problem.
-var errUnwell = errors.New("something needs you: see above")
+// errProblemsFound is the end of an examination that found a problem.
+var errProblemsFound = errors.New("something needs you: see above")
 
 // doctorCommand looks at everything a server needs.
 func doctorCommand() *cobra.Command {
@@ -50,7 +50,7 @@ func doctorCommand() *cobra.Command {
 		Advice  string `json:"advice,omitempty"`
 	}
 	command := &cobra.Command{
-		Use: "doctor", Short: "Look at everything a server needs, and say what to do about it", Args: usage(cobra.NoArgs),
+		Use: "doctor", Short: "Look at everything a server needs, and say what to do about it", Args: checkArguments(cobra.NoArgs),
 		Long: "Look at everything a server with these settings needs: files, certificate, database,\n" +
 			"schema, clock, disk space, payment vendors, mail server. It changes nothing and may run\n" +
 			"beside a server. Run it as the server's user, with its config file and variables. The exit\n" +
@@ -74,16 +74,16 @@ func doctorCommand() *cobra.Command {
 		})
 		// Shown before the verdict becomes an error, so that machines have the whole list on
 		// standard output.
-		err = show(command, entries, func(out io.Writer) {
+		err = printData(command, entries, func(out io.Writer) {
 			for _, e := range entries {
-				fmt.Fprintf(out, "%-8s %s: %s\n", e.Verdict, clean(e.What), clean(e.Finding))
+				fmt.Fprintf(out, "%-8s %s: %s\n", e.Verdict, escapeText(e.What), escapeText(e.Finding))
 				if e.Advice != "" {
-					fmt.Fprintf(out, "         → %s\n", clean(e.Advice))
+					fmt.Fprintf(out, "         → %s\n", escapeText(e.Advice))
 				}
 			}
 		})
 		if err == nil && problems > 0 {
-			err = errUnwell
+			err = errProblemsFound
 		}
 		return err
 	}

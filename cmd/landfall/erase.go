@@ -52,9 +52,9 @@ func accountErase() *cobra.Command {
 				return errors.Join(errors.New("the account is erased, but its bytes may still be in the database's files"), err)
 			}
 		}
-		return say(command, map[string]any{
+		return printDone(command, map[string]any{
 			"action": "account.erase", "import_supplier": key.Supplier, "external_account_number": key.External,
-			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": instant(erasure.Before), "wiped": wipe,
+			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": formatTime(erasure.Before), "wiped": wipe,
 		}, "What was personal of account %s of %s is erased.", key.External, key.Supplier)
 	})
 	flags := command.Flags()
@@ -80,6 +80,6 @@ func accountExport() *cobra.Command {
 		if err := command.Flags().Set(jsonFlag, "true"); err != nil {
 			return err
 		}
-		return show(command, accountview.Of(accountview.Facts(found), accountview.Options{Personal: true, Staged: true}), nil)
+		return printData(command, accountview.Of(accountview.Facts(found), accountview.Options{Personal: true, Staged: true}), nil)
 	})
 }

@@ -25,11 +25,11 @@ type usageError struct{ error }
 // Unwrap keeps the code of what was wrong, where it has one.
 func (e usageError) Unwrap() error { return e.error }
 
-// unreachable marks a database that cannot be used.
-type unreachable struct{ error }
+// unreachableError marks a database that cannot be used.
+type unreachableError struct{ error }
 
 // Unwrap likewise.
-func (e unreachable) Unwrap() error { return e.error }
+func (e unreachableError) Unwrap() error { return e.error }
 
 // exitCode lets scripts tell what was typed wrongly, what was refused and
 // what was away apart, without reading sentences.
@@ -40,7 +40,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usageError{}):
 		return exitUsage
-	case errors.As(err, &unreachable{}), errors.Is(err, landfall.ErrUnavailable), errors.Is(err, landfall.ErrUnknownOutcome):
+	case errors.As(err, &unreachableError{}), errors.Is(err, landfall.ErrUnavailable), errors.Is(err, landfall.ErrUnknownOutcome):
 		return exitUnreachable
 	case isOurs && known.Kind == landfall.Unavailable:
 		return exitUnreachable
@@ -50,21 +50,21 @@ func exitCode(err error) int {
 	return exitRefused
 }
 
-// wantsJSON looks at the arguments themselves: the flag may stand behind the
+// jsonInArguments looks at the arguments themselves: the flag may stand behind the
 // one that could not be read.
-func wantsJSON(arguments []string) bool {
+func jsonInArguments(args []string) bool {
 	// Behind two dashes there are no flags any more, only words.
-	if end := slices.Index(arguments, "--"); end >= 0 {
-		arguments = arguments[:end]
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
 	}
-	return slices.Contains(arguments, "--"+jsonFlag) || slices.Contains(arguments, "--"+jsonFlag+"=true")
+	return slices.Contains(args, "--"+jsonFlag) || slices.Contains(args, "--"+jsonFlag+"=true")
 }
 
-// complain says on standard error what went wrong: in one line a person needs, or
+// printError says on standard error what went wrong: in one line a person needs, or
 // as an object with the code a program can act on.
-func complain(stderr io.Writer, err error, machine bool) {
+func printError(stderr io.Writer, err error, machine bool) {
 	if !machine {
-		fmt.Fprintln(stderr, "landfall: "+explain(err))
+		fmt.Fprintln(stderr, "landfall: "+errorText(err))
 		return
 	}
 	type violation struct {
@@ -78,7 +78,7 @@ func complain(stderr io.Writer, err error, machine bool) {
 		Detail   string      `json:"detail"`
 		ExitCode int         `json:"exit_code"`
 		Errors   []violation `json:"errors"`
-	}{stableCode(err), explain(err), exitCode(err), []violation{}}
+	}{errorCode(err), errorText(err), exitCode(err), []violation{}}
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		for _, one := range known.Violations {
 			failure.Errors = append(failure.Errors, violation{one.Detail, one.Code, one.Attr})
@@ -90,9 +90,9 @@ func complain(stderr io.Writer, err error, machine bool) {
 	_ = encoder.Encode(map[string]any{"error": failure}) //nolint:errchkjson // there is nowhere left to complain
 }
 
-// stableCode is the code of the catalogue where the error has one. What only
+// errorCode is the code of the catalogue where the error has one. What only
 // the command line can get wrong has codes of its own.
-func stableCode(err error) string {
+func errorCode(err error) string {
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Code
 	}
@@ -112,14 +112,14 @@ func stableCode(err error) string {
 	return landfall.CodeInternalError
 }
 
-// explain gives the one line a person needs. That the database is unavailable
+// errorText gives the one line a person needs. That the database is unavailable
 // goes without saying where the reason follows.
-func explain(err error) string {
+func errorText(err error) string {
 	text := strings.ReplaceAll(err.Error(), landfall.ErrUnavailable.Error()+": ", "")
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		// What was refused has a detail made for people; the chain of errors around it says where
 		// in the program that was.
 		text = known.Detail
 	}
-	return clean(strings.ReplaceAll(text, "\n", "; "))
+	return escapeText(strings.ReplaceAll(text, "\n", "; "))
 }

@@ -15,20 +15,20 @@ import (
 func accountFind() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "find WORDS…", Short: "Find accounts of every supplier by what somebody calls them",
-		Args: usage(cobra.MinimumNArgs(1)), ValidArgsFunction: words(nothing),
+		Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
 		Long: "Find accounts of every supplier by either account number, or by a customer's\n" +
 			"name, e-mail address, phone number, postcode or supply point: all of it or its\n" +
 			"beginning. Accounts that are only staged are found by their external number.",
 		Example: "  landfall account find lovelace\n  landfall account find 07700 900123",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// The words are one question, as somebody says them on the telephone; quotes are not
 		// needed.
-		found, err := operator.Find(command.Context(), strings.Join(arguments, " "))
+		found, err := operator.Find(command.Context(), strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
 		shown := accountview.FoundOf(found)
-		return show(command, shown, func(out io.Writer) { printFound(out, shown) })
+		return printData(command, shown, func(out io.Writer) { printFound(out, shown) })
 	})
 }
 
@@ -42,7 +42,7 @@ func printFound(out io.Writer, found accountview.Found) {
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "Nothing was found.")
 	} else {
-		table(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"}, rows)
+		printTable(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"}, rows)
 	}
 	// Said below the table, where the eye ends up, and not above.
 	if found.More {

@@ -22,7 +22,7 @@ func generateCommand() *cobra.Command {
 	var faults []string
 	order := generate.Order{AsOf: generate.DefaultAsOf}
 	command := &cobra.Command{
-		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: usage(cobra.MaximumNArgs(1)),
+		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: checkArguments(cobra.MaximumNArgs(1)),
 		Long: "Make a realistic book of accounts in a folder (book when none is named): people,\n" +
 			"homes, meters, bills and payments that add up, notes, statements, control totals\n" +
 			"of the old system, and mistakes in chosen shares. The same seed gives the same bytes on every machine. Phone numbers\n" +
@@ -32,19 +32,19 @@ func generateCommand() *cobra.Command {
 			"  landfall generate big --accounts 1000000 --seed 7 --pack zst\n" +
 			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%\n" +
 			"  landfall generate export --format csv        tables for landfall convert",
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			// The name that convert writes to as well.
 			folder := "book"
-			if len(arguments) == 1 {
-				folder = arguments[0]
+			if len(args) == 1 {
+				folder = args[0]
 			}
 			// Mistakes are told before the folder is made.
-			ending, err := readOrder(command, &order, faults)
+			ending, err := readGenerateFlags(command, &order, faults)
 			if err != nil {
 				return usageError{err}
 			}
 			// A million accounts take minutes.
-			progress := watched(command, "accounts drawn")
+			progress := newCommandProgress(command, "accounts drawn")
 			tell := func(done int) { progress.at(done, order.Accounts) }
 			// Tables are for convert, which makes the book of them.
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
@@ -53,16 +53,16 @@ func generateCommand() *cobra.Command {
 				// front of it.
 				progress.clear()
 				if err != nil {
-					return interrupted(err)
+					return explainInterrupt(err)
 				}
-				return showPrintedTables(command, folder, printed)
+				return printGeneratedTables(command, folder, printed)
 			}
 			printed, err := order.Print(command.Context(), folder, ending, tell)
 			progress.clear()
 			if err != nil {
-				return interrupted(err)
+				return explainInterrupt(err)
 			}
-			return showPrinted(command, folder, ending, printed)
+			return printGenerated(command, folder, ending, printed)
 		},
 	}
 	flags := command.Flags()
@@ -75,10 +75,10 @@ func generateCommand() *cobra.Command {
 	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; may be given several times")
 	flags.String("pack", "", "pack the files: gz or zst")
 	flags.String("format", "ndjson", "ndjson, or csv for the tables of an imaginary old system with their map")
-	completes(command, "pack", fixed("gz", "zst"))
-	completes(command, "format", fixed("ndjson", "csv"))
+	completeFlag(command, "pack", oneOf("gz", "zst"))
+	completeFlag(command, "format", oneOf("ndjson", "csv"))
 	for _, plain := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
-		completes(command, plain, nothing)
+		completeFlag(command, plain, noCompletion)
 	}
 	return command
 }
@@ -92,8 +92,8 @@ func faultHelp() string {
 	return strings.Join(list, ",\n") + "."
 }
 
-// readOrder takes what was typed and says what makes no sense of it.
-func readOrder(command *cobra.Command, order *generate.Order, faults []string) (ending string, err error) {
+// readGenerateFlags takes what was typed and says what makes no sense of it.
+func readGenerateFlags(command *cobra.Command, order *generate.Order, faults []string) (ending string, err error) {
 	flags := command.Flags()
 	// Errors of reading a declared flag cannot happen and are dropped.
 	day, _ := flags.GetString("as-of")
@@ -121,14 +121,14 @@ func readOrder(command *cobra.Command, order *generate.Order, faults []string) (
 		if !ok {
 			return "", fmt.Errorf("--fault %s: write it as KIND=SHARE, such as phone=2%%", fault)
 		}
-		share, err := readShare(written)
+		share, err := parseShare(written)
 		if err != nil {
 			return "", err
 		}
 		order.Faults = append(order.Faults, generate.Fault{Kind: kind, Share: share})
 	}
 	if written, _ := flags.GetString("faults"); written != "" {
-		share, err := readShare(written)
+		share, err := parseShare(written)
 		if err != nil {
 			return "", err
 		}
@@ -148,8 +148,8 @@ func readOrder(command *cobra.Command, order *generate.Order, faults []string) (
 	return ending, order.Check()
 }
 
-// readShare takes 3% and 0.03 for the same.
-func readShare(written string) (float64, error) {
+// parseShare takes 3% and 0.03 for the same.
+func parseShare(written string) (float64, error) {
 	number, percent := strings.CutSuffix(written, "%")
 	share, err := strconv.ParseFloat(number, 64)
 	if percent {
@@ -162,14 +162,14 @@ func readShare(written string) (float64, error) {
 	return share, nil
 }
 
-// showPrinted says what lies in the folder now.
-func showPrinted(command *cobra.Command, folder, ending string, printed generate.Printed) error {
+// printGenerated says what lies in the folder now.
+func printGenerated(command *cobra.Command, folder, ending string, printed generate.Printed) error {
 	lines := map[string]int{}
 	for kind, count := range printed.Lines {
 		lines[kind.Stem+".ndjson"+ending] = count
 	}
 	data := map[string]any{"folder": folder, "lines": lines, "faults": printed.Faults}
-	return show(command, data, func(out io.Writer) {
+	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		// In the order of the book and without what is empty, so that the table is as short as
 		// the folder.
@@ -179,29 +179,29 @@ func showPrinted(command *cobra.Command, folder, ending string, printed generate
 			}
 		}
 		rows = append(rows, []string{book.TotalsName, ""})
-		fmt.Fprintf(out, "In %s:\n\n", clean(folder))
-		table(out, []string{"FILE", "LINES"}, rows)
-		showFaults(out, printed.Faults)
+		fmt.Fprintf(out, "In %s:\n\n", escapeText(folder))
+		printTable(out, []string{"FILE", "LINES"}, rows)
+		printFaults(out, printed.Faults)
 	})
 }
 
-// showPrintedTables does the same for tables.
-func showPrintedTables(command *cobra.Command, folder string, printed generate.PrintedTables) error {
+// printGeneratedTables does the same for tables.
+func printGeneratedTables(command *cobra.Command, folder string, printed generate.PrintedTables) error {
 	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": generate.MapName, "faults": printed.Faults}
-	return show(command, data, func(out io.Writer) {
+	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, name := range slices.Sorted(maps.Keys(printed.Rows)) {
 			rows = append(rows, []string{name, strconv.Itoa(printed.Rows[name])})
 		}
-		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", clean(folder), generate.MapName)
-		table(out, []string{"TABLE", "ROWS"}, rows)
-		showFaults(out, printed.Faults)
+		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", escapeText(folder), generate.MapName)
+		printTable(out, []string{"TABLE", "ROWS"}, rows)
+		printFaults(out, printed.Faults)
 	})
 }
 
-// showFaults says how many of each were planted, to be compared with what is
+// printFaults says how many of each were planted, to be compared with what is
 // found.
-func showFaults(out io.Writer, faults map[string]int) {
+func printFaults(out io.Writer, faults map[string]int) {
 	if len(faults) == 0 {
 		return
 	}
@@ -212,5 +212,5 @@ func showFaults(out io.Writer, faults map[string]int) {
 		}
 	}
 	fmt.Fprint(out, "\nMistakes in it:\n\n")
-	table(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
+	printTable(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
 }

@@ -19,8 +19,8 @@ var (
 	shellEnds = regexp.MustCompile(`\s(#|\||>|<|&&|&|;|2>)|;|\)|…|\s{3,}[a-z]`)
 )
 
-// told gives the commands of a page: those within blocks, and those in sentences.
-func told(page string) (lines []string) {
+// handbookCommands gives the commands of a page: those within blocks, and those in sentences.
+func handbookCommands(page string) (lines []string) {
 	for _, block := range fences.FindAllStringSubmatch(page, -1) {
 		joined := strings.ReplaceAll(block[1], "\\\n", " ")
 		for line := range strings.Lines(joined) {
@@ -37,10 +37,10 @@ func told(page string) (lines []string) {
 	return lines
 }
 
-// wrongWith says what is wrong with a command as a page has it: whether there is
+// checkCommandLine says what is wrong with a command as a page has it: whether there is
 // such a command, with such flags. What stands for something, as NAME does, is
 // not looked at.
-func wrongWith(root *cobra.Command, line string) string {
+func checkCommandLine(root *cobra.Command, line string) string {
 	if end := shellEnds.FindStringIndex(line); end != nil {
 		line = line[:end[0]]
 	}
@@ -52,7 +52,7 @@ func wrongWith(root *cobra.Command, line string) string {
 	if command.HasSubCommands() && !strings.Contains(command.Use, " ") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		// audit list/export/verify names several at once, and … all of them.
 		for name := range strings.SplitSeq(rest[0], "/") {
-			if !has(command, name) {
+			if !hasFlag(command, name) {
 				return "there is no " + command.CommandPath() + " " + name
 			}
 		}
@@ -70,7 +70,7 @@ func wrongWith(root *cobra.Command, line string) string {
 	return ""
 }
 
-func has(command *cobra.Command, name string) bool {
+func hasFlag(command *cobra.Command, name string) bool {
 	for _, one := range command.Commands() {
 		if one.Name() == name || one.HasAlias(name) {
 			return true
@@ -86,7 +86,7 @@ func TestEveryCommandOfTheHandbookExists(t *testing.T) {
 	root := newRoot(nil)
 	root.InitDefaultCompletionCmd()
 	for _, wrong := range []string{"landfall nothing", "landfall audit nothing", "landfall account erase NORTH 1 --forever", "landfall key list/forget"} {
-		if wrongWith(root, wrong) == "" {
+		if checkCommandLine(root, wrong) == "" {
 			t.Errorf("this test takes %q for a command", wrong)
 		}
 	}
@@ -104,9 +104,9 @@ func TestEveryCommandOfTheHandbookExists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range told(string(text)) {
+		for _, line := range handbookCommands(string(text)) {
 			count++
-			if wrong := wrongWith(root, line); wrong != "" {
+			if wrong := checkCommandLine(root, line); wrong != "" {
 				t.Errorf("%s: %s: %s", filepath.Base(page), line, wrong)
 			}
 		}

@@ -23,7 +23,7 @@ func importCommand() *cobra.Command {
 	order := importer.Order{}
 	only := ""
 	command := onServer(&cobra.Command{
-		Use: "import PATH...", Short: "Move a book of accounts onto a server", Args: usage(cobra.MinimumNArgs(1)),
+		Use: "import PATH...", Short: "Move a book of accounts onto a server", Args: checkArguments(cobra.MinimumNArgs(1)),
 		Long: "Move a book (a folder with accounts.ndjson, notes.ndjson and so on) onto a server:\n" +
 			"stage its accounts, let the server create them and watch, add notes, transactions,\n" +
 			"statements and payment instructions, set the control totals, report.\n\n" +
@@ -49,11 +49,11 @@ func importCommand() *cobra.Command {
 		}
 		// Such a book is what a report leaves to be mended, so it is allowed.
 		if len(found.Of(book.Accounts)) == 0 && order.Supplier == "" && !order.StageOnly {
-			warn(command, "there are no accounts in this book; what it adds must be for accounts that exist")
+			printWarning(command, "there are no accounts in this book; what it adds must be for accounts that exist")
 		}
 		// A file with a mistyped name must not stay behind in silence.
 		for _, other := range found.Others {
-			warn(command, other+" is no file of a book and was left out")
+			printWarning(command, other+" is no file of a book and was left out")
 		}
 		// What the server would refuse at the very end is better known now.
 		if _, err := check.ReadTotals(command.Context(), found); err != nil {
@@ -72,9 +72,9 @@ func importCommand() *cobra.Command {
 	flags.StringVar(&only, "only", "", "failed: create only accounts whose last attempt failed")
 	flags.BoolVar(&order.StageOnly, "stage-only", false, "stage the accounts and leave the rest for later")
 	flags.BoolVar(&order.Restart, "restart", false, "begin anew, whatever an earlier import of this book left")
-	completes(command, "only", fixed("failed"))
+	completeFlag(command, "only", oneOf("failed"))
 	for _, plain := range []string{"team", "supplier", "sample"} {
-		completes(command, plain, nothing)
+		completeFlag(command, plain, noCompletion)
 	}
 	return command
 }
@@ -89,7 +89,7 @@ func folderOf(path string) string {
 
 // importBook moves the book and says what came of it.
 func importBook(command *cobra.Command, server *client.Client, order importer.Order) error {
-	watcher := newWatcher(command)
+	watcher := newImportWatcher(command)
 	// Nobody counts for somebody who does not look.
 	order.Watched = watcher.terminal || watcher.machine
 	moving, err := importer.New(server, order, watcher)
@@ -119,9 +119,9 @@ func importBook(command *cobra.Command, server *client.Client, order importer.Or
 		return fmt.Errorf("%w; when that is mended give the same command again, or another one with --restart", err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; give the same command again to go on", serverTrouble(err))
+		return fmt.Errorf("%w; give the same command again to go on", classifyServerError(err))
 	}
-	if err := showImport(command, result); err != nil {
+	if err := printImport(command, result); err != nil {
 		return err
 	}
 	// The report was printed and the import is over: only the exit code still says that something
@@ -132,10 +132,10 @@ func importBook(command *cobra.Command, server *client.Client, order importer.Or
 	return nil
 }
 
-// showImport prints the totals, what to mend, and where the report is.
-func showImport(command *cobra.Command, result importer.Result) error {
+// printImport prints the totals, what to mend, and where the report is.
+func printImport(command *cobra.Command, result importer.Result) error {
 	data := map[string]any{"tallies": result.Tallies, "failed": result.Failures.Accounts, "report": result.Folder}
-	return show(command, data, func(out io.Writer) {
+	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, phase := range importer.Phases() {
 			// A phase that was not asked for has no line.
@@ -148,12 +148,12 @@ func showImport(command *cobra.Command, result importer.Result) error {
 				strconv.Itoa(tally.Failed), strconv.Itoa(tally.NotReached),
 			})
 		}
-		table(out, []string{"WHAT", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
-		showGroups(out, "MISTAKE", result.Failures.Groups)
+		printTable(out, []string{"WHAT", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
+		printGroups(out, "MISTAKE", result.Failures.Groups)
 		printRepairs(out, result.Failures.Steps())
-		fmt.Fprintf(out, "\nThe report: %s\n", clean(filepath.Join(result.Folder, "report.html")))
+		fmt.Fprintf(out, "\nThe report: %s\n", escapeText(filepath.Join(result.Folder, "report.html")))
 		if result.Failed() {
-			fmt.Fprintf(out, "Mend the files in %s and import that folder.\n", clean(filepath.Join(result.Folder, "failed")))
+			fmt.Fprintf(out, "Mend the files in %s and import that folder.\n", escapeText(filepath.Join(result.Folder, "failed")))
 		}
 	})
 }

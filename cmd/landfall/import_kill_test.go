@@ -49,7 +49,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 		kills := importKills(t)
 		// Long enough that it is not over before it was killed so often.
 		generated := []string{"--accounts", strconv.Itoa(200 + 300*kills), "--fault", "phone=4%", "--fault", "orphan=2%"}
-		m := newMovingOn(t, fresh(t), nil, generated...)
+		m := newImportTestOn(t, fresh(t), nil, generated...)
 		struck := map[importer.Phase]int{} // in which step a kill came
 		for kill := range kills {
 			attempt := m.start(t, io.Discard, io.Discard)
@@ -75,7 +75,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 			tallies = m.finish(t)
 		}
 
-		undisturbed := newMovingOn(t, fresh(t), nil, generated...)
+		undisturbed := newImportTestOn(t, fresh(t), nil, generated...)
 		for phase, tally := range undisturbed.finish(t) {
 			// What was sent again after a kill was there already.
 			got := tallies[phase]
@@ -100,7 +100,7 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 		kills := importKills(t)
 		generated := []string{"--accounts", "800", "--fault", "phone=4%"}
 		// A killed server's accounts are free again when the lease is over.
-		m := newMovingOn(t, fresh(t), []string{"--listen", freeAddress(t), "--claim-lease", "5s"}, generated...)
+		m := newImportTestOn(t, fresh(t), []string{"--listen", freeAddress(t), "--claim-lease", "5s"}, generated...)
 		go io.Copy(io.Discard, m.read) // the log
 		attempt := m.start(t, io.Discard, io.Discard)
 		for kill := range kills {
@@ -132,7 +132,7 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 				t.Errorf("%s does not add up: %+v", phase, tally)
 			}
 		}
-		undisturbed := newMovingOn(t, fresh(t), nil, generated...)
+		undisturbed := newImportTestOn(t, fresh(t), nil, generated...)
 		undisturbed.finish(t)
 		if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
 			t.Errorf("after %d kills the server has %s, undisturbed %s", kills, got, want)
@@ -141,22 +141,22 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 }
 
 // journal is what the import of the book has written down so far.
-func (m *moving) journal() []byte {
+func (m *importTest) journal() []byte {
 	text, _ := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson"))
 	return text
 }
 
 // over says whether it came to its end.
-func (m *moving) over() bool { return bytes.Contains(m.journal(), []byte(`"finished":true`)) }
+func (m *importTest) over() bool { return bytes.Contains(m.journal(), []byte(`"finished":true`)) }
 
 // tallies are those of the last checkpoint.
-func (m *moving) tallies(t *testing.T) map[importer.Phase]importer.Tally {
+func (m *importTest) tallies(t *testing.T) map[importer.Phase]importer.Tally {
 	t.Helper()
 	return journalTallies(t, m.journal())
 }
 
 // reaches waits until an import is at some step or behind it.
-func (m *moving) reaches(t *testing.T, phase importer.Phase) {
+func (m *importTest) reaches(t *testing.T, phase importer.Phase) {
 	t.Helper()
 	order := importer.Phases()
 	for end := time.Now().Add(3 * time.Minute); slices.Index(order, m.step(t)) < slices.Index(order, phase) && !m.over(); time.Sleep(5 * time.Millisecond) {
@@ -167,7 +167,7 @@ func (m *moving) reaches(t *testing.T, phase importer.Phase) {
 }
 
 // step is the one it was at when it wrote down a whole line for the last time.
-func (m *moving) step(t *testing.T) importer.Phase {
+func (m *importTest) step(t *testing.T) importer.Phase {
 	t.Helper()
 	text := m.journal()
 	text = text[:bytes.LastIndexByte(text, '\n')+1] // a torn line counts for nothing

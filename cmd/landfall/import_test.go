@@ -17,50 +17,50 @@ import (
 	"landfall/internal/kit/importer"
 )
 
-// moving is a server with a supplier, a book beside it, and a key.
-type moving struct {
-	*served
+// importTest is a server with a supplier, a book beside it, and a key.
+type importTest struct {
+	*serverProcess
 	key, book string
 }
 
-func newMoving(t *testing.T, generate ...string) *moving {
+func newImportTest(t *testing.T, generate ...string) *importTest {
 	t.Helper()
-	return newMovingOn(t, fileDatabase(t), nil, generate...)
+	return newImportTestOn(t, fileDatabase(t), nil, generate...)
 }
 
-func newMovingOn(t *testing.T, database string, settings []string, generate ...string) *moving {
+func newImportTestOn(t *testing.T, database string, settings []string, generate ...string) *importTest {
 	t.Helper()
-	m := &moving{served: serveOn(t, database, settings...), book: filepath.Join(t.TempDir(), "book")}
+	m := &importTest{serverProcess: startServerOn(t, database, settings...), book: filepath.Join(t.TempDir(), "book")}
 	m.command(t, "organisation", "create", "Acme")
 	m.command(t, "supplier", "create", "NORTH")
 	m.command(t, "supplier", "grant", "NORTH", "Acme")
 	m.command(t, "team", "create", "Migration Team")
 	m.key = strings.TrimSpace(m.command(t, "key", "create", "Acme"))
 	var out bytes.Buffer
-	if code := run(append([]string{"generate", m.book, "--supplier", "NORTH"}, generate...), &out, &out); code != exitDone {
+	if code := runMain(append([]string{"generate", m.book, "--supplier", "NORTH"}, generate...), &out, &out); code != exitDone {
 		t.Fatal(out.String())
 	}
 	return m
 }
 
-func (m *moving) command(t *testing.T, arguments ...string) string {
+func (m *importTest) command(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	if code := run(append(arguments, "--database", m.database), &out, &complaint); code != exitDone {
-		t.Fatalf("%q: %s", arguments, complaint.String())
+	if code := runMain(append(args, "--database", m.database), &out, &complaint); code != exitDone {
+		t.Fatalf("%q: %s", args, complaint.String())
 	}
 	return out.String()
 }
 
 // start begins an import in a process of its own.
-func (m *moving) start(t *testing.T, out, complaint io.Writer, arguments ...string) *exec.Cmd {
+func (m *importTest) start(t *testing.T, out, complaint io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	command := &exec.Cmd{
-		Path: program, Args: append([]string{"landfall", "import", m.book, "--team", "Migration Team", "--json"}, arguments...),
+		Path: program, Args: append([]string{"landfall", "import", m.book, "--team", "Migration Team", "--json"}, args...),
 		Env: append(os.Environ(), "LANDFALL_SERVER="+m.base, "LANDFALL_API_KEY="+m.key), Stdout: out, Stderr: complaint,
 	}
 	if err := command.Start(); err != nil {
@@ -70,7 +70,7 @@ func (m *moving) start(t *testing.T, out, complaint io.Writer, arguments ...stri
 }
 
 // finish lets an import come to its end and gives its tallies.
-func (m *moving) finish(t *testing.T) map[importer.Phase]importer.Tally {
+func (m *importTest) finish(t *testing.T) map[importer.Phase]importer.Tally {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	err := m.start(t, &out, &complaint).Wait()
@@ -108,7 +108,7 @@ func journalTallies(t *testing.T, journal []byte) map[importer.Phase]importer.Ta
 
 // portrait is what the server has: every sum, after the rows themselves were
 // counted and found to come to it.
-func (m *moving) portrait(t *testing.T) string {
+func (m *importTest) portrait(t *testing.T) string {
 	t.Helper()
 	m.command(t, "verify")
 	c, err := client.New(m.base, client.WithKey(m.key))
@@ -129,7 +129,7 @@ func (m *moving) portrait(t *testing.T) string {
 // TestAnInterruptedImportSaysHowToGoOn presses Ctrl-C, then lets the server go
 // away in the middle and come back.
 func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
-	m := newMoving(t, "--accounts", "4000")
+	m := newImportTest(t, "--accounts", "4000")
 	var complaint bytes.Buffer
 	attempt := m.start(t, io.Discard, &complaint)
 	waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
@@ -162,7 +162,7 @@ func waitFor(t *testing.T, path string) {
 }
 
 // again starts the server once more, on its database and at its address.
-func (s *served) again(t *testing.T) {
+func (s *serverProcess) again(t *testing.T) {
 	t.Helper()
 	next := &exec.Cmd{Path: s.Path, Args: s.Args}
 	if err := next.Start(); err != nil {

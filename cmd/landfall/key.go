@@ -15,7 +15,7 @@ import (
 
 // keyCommand holds the life of an API key: made, looked at, replaced, ended.
 func keyCommand() *cobra.Command {
-	return group("key", "API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
+	return commandGroup("key", "API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
 }
 
 // keyCreate makes a key. The organisation is an argument; only how long the key
@@ -23,34 +23,34 @@ func keyCommand() *cobra.Command {
 func keyCreate() *cobra.Command {
 	var role, expires string
 	command := onDatabase(&cobra.Command{
-		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(organisations),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(organisationNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Read before anything is made: a slip here must not cost a key.
-		life, err := length("expires", expires)
+		life, err := parseDurationFlag("expires", expires)
 		if err != nil {
 			return err
 		}
 		key, secret, err := operator.CreateKey(command.Context(),
-			operate.KeyRequest{Organisation: arguments[0], Role: landfall.Role(role), Life: life})
+			operate.KeyRequest{Organisation: args[0], Role: landfall.Role(role), Life: life})
 		if err != nil {
 			return err
 		}
-		return handOver(command, key, secret)
+		return printNewKey(command, key, secret)
 	})
 	command.Flags().StringVar(&role, "role", string(landfall.Importer), "what its holder may do: importer or viewer")
 	command.Flags().StringVar(&expires, "expires", "", "how long it is good, such as 90d; without end when empty")
-	completes(command, "role", fixed(string(landfall.Importer), string(landfall.Viewer)))
-	completes(command, "expires", fixed("30d", "90d", "365d"))
+	completeFlag(command, "role", oneOf(string(landfall.Importer), string(landfall.Viewer)))
+	completeFlag(command, "expires", oneOf("30d", "90d", "365d"))
 	return command
 }
 
-// handOver prints the new key alone on standard output, so that it can be
+// printNewKey prints the new key alone on standard output, so that it can be
 // piped into a safe place, and what a person wants to know beside it.
-func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) error {
+func printNewKey(command *cobra.Command, key landfall.APIKey, secret auth.Secret) error {
 	until := "without end"
 	if !key.ExpiresAt.IsZero() {
-		until = "until " + instant(key.ExpiresAt)
+		until = "until " + formatTime(key.ExpiresAt)
 	}
 	made := struct {
 		keyEntry
@@ -59,10 +59,10 @@ func handOver(command *cobra.Command, key landfall.APIKey, secret auth.Secret) e
 	// The sentence goes to standard error, where no pipe takes it along.
 	// People get a sentence; with JSON the same is in the object, and standard error stays free
 	// for errors.
-	if !asJSON(command) {
+	if !jsonWanted(command) {
 		fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
 	}
-	return say(command, made, "%s", secret.Reveal())
+	return printDone(command, made, "%s", secret.Reveal())
 }
 
 // keyEntry is a key for machines, without its text: nobody has that any more.
@@ -78,20 +78,20 @@ type keyEntry struct {
 
 // newKeyEntry writes times that never were as null.
 func newKeyEntry(key landfall.APIKey) keyEntry {
-	return keyEntry{key.ID, key.Organisation, string(key.Role), nullable(key.CreatedAt), nullable(key.ExpiresAt),
-		nullable(key.RevokedAt), nullable(key.UsedAt)}
+	return keyEntry{key.ID, key.Organisation, string(key.Role), timeOrNull(key.CreatedAt), timeOrNull(key.ExpiresAt),
+		timeOrNull(key.RevokedAt), timeOrNull(key.UsedAt)}
 }
 
 // keyList shows dead keys too: an operator asks for them after the fact.
 func keyList() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: words(organisations),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: checkArguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeArguments(organisationNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Without a name those of all organisations are listed.
 		organisation := ""
-		if len(arguments) == 1 {
-			organisation = arguments[0]
+		if len(args) == 1 {
+			organisation = args[0]
 		}
 		keys, err := operator.Keys(command.Context(), organisation)
 		if err != nil {
@@ -102,10 +102,10 @@ func keyList() *cobra.Command {
 		for _, key := range keys {
 			entries = append(entries, newKeyEntry(key))
 			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
-				instant(key.CreatedAt), instant(key.ExpiresAt), instant(key.RevokedAt), instant(key.UsedAt)})
+				formatTime(key.CreatedAt), formatTime(key.ExpiresAt), formatTime(key.RevokedAt), formatTime(key.UsedAt)})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, rows)
 		})
 	})
 }
@@ -113,13 +113,13 @@ func keyList() *cobra.Command {
 // keyRevoke ends a key at once, on every replica within seconds.
 func keyRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(keys),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if err := operator.RevokeKey(command.Context(), arguments[0]); err != nil {
+		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(keyIDs),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if err := operator.RevokeKey(command.Context(), args[0]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "key.revoke", "id": arguments[0]}, "Key %s revoked.", arguments[0])
+		return printDone(command, map[string]string{"action": "key.revoke", "id": args[0]}, "Key %s revoked.", args[0])
 	})
 }
 
@@ -128,26 +128,26 @@ func keyRevoke() *cobra.Command {
 func keyRotate() *cobra.Command {
 	var overlap string
 	command := onDatabase(&cobra.Command{
-		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(keys),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(keyIDs),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Read before a key is made, as above.
-		overlapping, err := length("overlap", overlap)
+		overlapping, err := parseDurationFlag("overlap", overlap)
 		if err != nil {
 			return err
 		}
-		key, secret, err := operator.RotateKey(command.Context(), arguments[0], overlapping)
+		key, secret, err := operator.RotateKey(command.Context(), args[0], overlapping)
 		if err != nil {
 			return err
 		}
-		return handOver(command, key, secret)
+		return printNewKey(command, key, secret)
 	})
 	command.Flags().StringVar(&overlap, "overlap", "1d", "how long the old key goes on beside the new one")
 	return command
 }
 
-// length reads a duration flag; empty means none.
-func length(flag, text string) (time.Duration, error) {
+// parseDurationFlag reads a duration flag; empty means none.
+func parseDurationFlag(flag, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}

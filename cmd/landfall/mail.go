@@ -15,7 +15,7 @@ import (
 
 // mailCommand holds what an operator asks and decides about e-mails to customers.
 func mailCommand() *cobra.Command {
-	return group("mail", "E-mails that tell customers of their new account",
+	return commandGroup("mail", "E-mails that tell customers of their new account",
 		mailList(), mailShow(), mailPreview(), mailTest(), mailRetry(), mailWithdraw(), mailBounced())
 }
 
@@ -29,16 +29,16 @@ func mailRow(mail accountview.Mail) []string {
 }
 
 // mailStates completes the states of mails.
-func mailStates() vocabulary {
+func mailStates() completer {
 	var all []string
 	for _, state := range landfall.MailStates {
 		all = append(all, string(state))
 	}
-	return fixed(all...)
+	return oneOf(all...)
 }
 
-// personalMail belongs to several commands that mean the same.
-const personalMail = "show addresses and the mail server's own words"
+// personalMailUsage belongs to several commands that mean the same.
+const personalMailUsage = "show addresses and the mail server's own words"
 
 // mailList streams nothing: whoever wants more than a screen says how many.
 func mailList() *cobra.Command {
@@ -46,11 +46,11 @@ func mailList() *cobra.Command {
 	var state string
 	var personal bool
 	command := onDatabase(&cobra.Command{
-		Use: "list [SUPPLIER]", Short: "List mails, the oldest first", Args: usage(cobra.MaximumNArgs(1)), ValidArgsFunction: words(suppliers),
+		Use: "list [SUPPLIER]", Short: "List mails, the oldest first", Args: checkArguments(cobra.MaximumNArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
 		Example: "  landfall mail list --state refused\n  landfall mail list NORTH --state queued",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if len(arguments) == 1 {
-			query.Supplier = arguments[0]
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if len(args) == 1 {
+			query.Supplier = args[0]
 		}
 		// A limit of 0 would list nothing and look as if there were nothing.
 		if query.State = landfall.MailState(state); query.Limit < 1 {
@@ -65,8 +65,8 @@ func mailList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(command, shown, func(out io.Writer) {
-			table(out, mailHeading, rows)
+		return printData(command, shown, func(out io.Writer) {
+			printTable(out, mailHeading, rows)
 			// As many as were asked for may be all there are; only the database knows, and to ask
 			// it would cost a second query.
 			if len(rows) == query.Limit {
@@ -78,8 +78,8 @@ func mailList() *cobra.Command {
 	flags.StringVar(&state, "state", "", "only those that are queued, sending, sent, refused, withdrawn or bounced")
 	flags.IntVar(&query.Limit, "limit", 100, "how many at most")
 	flags.Int64Var(&query.After, "after", 0, "begin behind the mail with this number")
-	flags.BoolVar(&personal, "personal", false, personalMail)
-	completes(command, "state", mailStates())
+	flags.BoolVar(&personal, "personal", false, personalMailUsage)
+	completeFlag(command, "state", mailStates())
 	return command
 }
 
@@ -87,21 +87,21 @@ func mailList() *cobra.Command {
 func mailShow() *cobra.Command {
 	var personal bool
 	command := onDatabase(&cobra.Command{
-		Use: "show MAIL", Short: "Show one mail, by its number or Message-ID", Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(nothing),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		found, err := operator.ShowMail(command.Context(), arguments[0])
+		Use: "show MAIL", Short: "Show one mail, by its number or Message-ID", Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		found, err := operator.ShowMail(command.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		mail := accountview.MailOf(found, personal)
-		return show(command, mail, func(out io.Writer) {
-			facts(out, "mail", strconv.FormatInt(mail.ID, 10), "supplier", mail.Supplier, "external number", mail.External,
+		return printData(command, mail, func(out io.Writer) {
+			printFields(out, "mail", strconv.FormatInt(mail.ID, 10), "supplier", mail.Supplier, "external number", mail.External,
 				"account", found.AccountNumber, "kind", mail.Kind, "to", mail.To, "language", mail.Language, "state", mail.State,
 				"queued", string(mail.QueuedAt), "settled", string(mail.SettledAt), "next attempt", string(mail.DueAt),
 				"attempts", strconv.Itoa(mail.Attempts), "may have been read", yesNo(mail.Told), "reply", mail.Reply)
 		})
 	})
-	command.Flags().BoolVar(&personal, "personal", false, personalMail)
+	command.Flags().BoolVar(&personal, "personal", false, personalMailUsage)
 	return command
 }
 
@@ -109,17 +109,17 @@ func mailShow() *cobra.Command {
 func mailRetry() *cobra.Command {
 	var supplier, state string
 	command := onDatabase(&cobra.Command{
-		Use: "retry [MAIL…]", Short: "Send mails that were refused, bounced or withdrawn again", ValidArgsFunction: words(nothing),
+		Use: "retry [MAIL…]", Short: "Send mails that were refused, bounced or withdrawn again", ValidArgsFunction: completeArguments(noCompletion),
 		Example: "  landfall mail retry 17\n  landfall mail retry --supplier NORTH --state refused",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Exactly one of the two: to name mails and a supplier could mean either, and both would
 		// be many more than were meant.
-		if (supplier == "") == (len(arguments) == 0) {
+		if (supplier == "") == (len(args) == 0) {
 			return usageError{errors.New("name mails, or all of one supplier with --supplier")}
 		}
-		count := len(arguments)
+		count := len(args)
 		// One after the other, and the first that cannot be is told; those before it are done.
-		for _, name := range arguments {
+		for _, name := range args {
 			if _, err := operator.RetryMail(command.Context(), name); err != nil {
 				return err
 			}
@@ -130,12 +130,12 @@ func mailRetry() *cobra.Command {
 				return err
 			}
 		}
-		return sayMails(command, "mail.retry", count, "sent again")
+		return printMailCount(command, "mail.retry", count, "sent again")
 	})
 	command.Flags().StringVar(&supplier, "supplier", "", "all mails of this supplier in a state")
 	command.Flags().StringVar(&state, "state", string(landfall.MailRefused), "that state: refused, bounced or withdrawn")
-	completes(command, "supplier", suppliers)
-	completes(command, "state", fixed("refused", "bounced", "withdrawn"))
+	completeFlag(command, "supplier", supplierCodes)
+	completeFlag(command, "state", oneOf("refused", "bounced", "withdrawn"))
 	return command
 }
 
@@ -144,13 +144,13 @@ func mailRetry() *cobra.Command {
 func mailWithdraw() *cobra.Command {
 	var supplier, reason string
 	command := onDatabase(&cobra.Command{
-		Use: "withdraw [MAIL…]", Short: "Keep mails that wait from being sent", ValidArgsFunction: words(nothing),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if (supplier == "") == (len(arguments) == 0) {
+		Use: "withdraw [MAIL…]", Short: "Keep mails that wait from being sent", ValidArgsFunction: completeArguments(noCompletion),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if (supplier == "") == (len(args) == 0) {
 			return usageError{errors.New("name mails, or all that wait of one supplier with --supplier")}
 		}
-		count := len(arguments)
-		for _, name := range arguments {
+		count := len(args)
+		for _, name := range args {
 			if _, err := operator.WithdrawMail(command.Context(), name, reason); err != nil {
 				return err
 			}
@@ -161,11 +161,11 @@ func mailWithdraw() *cobra.Command {
 				return err
 			}
 		}
-		return sayMails(command, "mail.withdraw", count, "withdrawn")
+		return printMailCount(command, "mail.withdraw", count, "withdrawn")
 	})
 	command.Flags().StringVar(&supplier, "supplier", "", "all mails of this supplier that wait")
 	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
-	completes(command, "supplier", suppliers)
+	completeFlag(command, "supplier", supplierCodes)
 	return command
 }
 
@@ -174,25 +174,25 @@ func mailWithdraw() *cobra.Command {
 func mailBounced() *cobra.Command {
 	var reason string
 	command := onDatabase(&cobra.Command{
-		Use: "bounced MAIL…", Short: "Note that mails came back, by number or Message-ID", Args: usage(cobra.MinimumNArgs(1)), ValidArgsFunction: words(nothing),
+		Use: "bounced MAIL…", Short: "Note that mails came back, by number or Message-ID", Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
 		Example: "  landfall mail bounced '<17.a-7k3m9q2b@example.com>' --reason 'no such mailbox'",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		for _, name := range arguments {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		for _, name := range args {
 			if _, err := operator.BouncedMail(command.Context(), name, reason); err != nil {
 				return err
 			}
 		}
-		return sayMails(command, "mail.bounced", len(arguments), "noted as bounced")
+		return printMailCount(command, "mail.bounced", len(args), "noted as bounced")
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
 	return command
 }
 
-// sayMails says how many were changed.
-func sayMails(command *cobra.Command, action string, count int, done string) error {
+// printMailCount says how many were changed.
+func printMailCount(command *cobra.Command, action string, count int, done string) error {
 	noun := "mails"
 	if count == 1 {
 		noun = "mail"
 	}
-	return say(command, map[string]any{"action": action, "mails": count}, "%d %s %s.", count, noun, done)
+	return printDone(command, map[string]any{"action": action, "mails": count}, "%d %s %s.", count, noun, done)
 }

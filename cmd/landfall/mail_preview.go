@@ -17,8 +17,8 @@ import (
 // previewSettings are what a letter is written with.
 var previewSettings = []string{"mail-templates", "mail-from", "mail-reply-to"}
 
-// sample is the account that does not exist.
-const sample = "sample"
+// sampleAccount is the account that does not exist.
+const sampleAccount = "sample"
 
 // mailPreview shows a letter as a customer would get it. All templates are
 // checked on the way, as they are when a server starts.
@@ -26,11 +26,11 @@ func mailPreview() *cobra.Command {
 	var language, account string
 	var html, whole, personal bool
 	command := onDatabase(&cobra.Command{
-		Use: "preview SUPPLIER", Short: "Show what customers of a supplier are told, and check all templates", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(suppliers),
+		Use: "preview SUPPLIER", Short: "Show what customers of a supplier are told, and check all templates", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(supplierCodes),
 		Example: "  landfall mail preview NORTH --mail-templates ./templates --language cy\n" +
 			"  landfall mail preview NORTH --html >preview.html",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func mailPreview() *cobra.Command {
 			return usageError{err}
 		}
 		// The templates are good; now it is about the account.
-		outgoing, err := previewed(command.Context(), operator, arguments[0], account, language, personal)
+		outgoing, err := previewMail(command.Context(), operator, args[0], account, language, personal)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func mailPreview() *cobra.Command {
 			return err
 		}
 		data := map[string]string{"subject": written.Subject, "language": written.Language, "text": written.Text, "html": written.HTML, "message_id": written.ID}
-		return show(command, data, func(out io.Writer) {
+		return printData(command, data, func(out io.Writer) {
 			// The whole message and the HTML are printed as they are, since they are meant for a
 			// file; only the text is for a terminal and cleaned.
 			switch {
@@ -59,32 +59,32 @@ func mailPreview() *cobra.Command {
 			case html:
 				_, _ = io.WriteString(out, written.HTML)
 			default:
-				fmt.Fprintf(out, "Subject: %s\n\n", clean(written.Subject))
+				fmt.Fprintf(out, "Subject: %s\n\n", escapeText(written.Subject))
 				for line := range strings.Lines(written.Text) {
-					fmt.Fprintln(out, clean(strings.TrimRight(line, "\r\n")))
+					fmt.Fprintln(out, escapeText(strings.TrimRight(line, "\r\n")))
 				}
 			}
 		})
 	}, previewSettings...)
 	flags := command.Flags()
 	flags.StringVar(&language, "language", "", "BCP 47 tag a customer might prefer (default the account's, or English)")
-	flags.StringVar(&account, "account", sample, "EXTERNAL number of an imported account, or sample")
+	flags.StringVar(&account, "account", sampleAccount, "EXTERNAL number of an imported account, or sample")
 	flags.BoolVar(&html, "html", false, "print the HTML part")
 	flags.BoolVar(&whole, "message", false, "print the whole message as mail servers get it")
 	flags.BoolVar(&personal, "personal", false, "greet the account's customers by their names")
 	return command
 }
 
-// previewed is the mail to show: a made-up one, or that of a real account, whose
+// previewMail is the mail to show: a made-up one, or that of a real account, whose
 // customers are named only when asked for.
-func previewed(ctx context.Context, operator *operate.Operator, supplier, account, language string, personal bool) (landfall.OutgoingMail, error) {
+func previewMail(ctx context.Context, operator *operate.Operator, supplier, account, language string, personal bool) (landfall.OutgoingMail, error) {
 	found, err := operator.ShowSupplier(ctx, supplier)
 	if err != nil {
 		return landfall.OutgoingMail{}, err
 	}
 	outgoing := letter.Sample(found.Supplier)
 	outgoing.Language = language
-	if account == sample {
+	if account == sampleAccount {
 		return outgoing, nil
 	}
 	facts, err := operator.ShowAccount(ctx, landfall.Key{Supplier: supplier, External: account})
@@ -117,9 +117,9 @@ func previewed(ctx context.Context, operator *operate.Operator, supplier, accoun
 func mailTest() *cobra.Command {
 	var language string
 	command := onDatabase(&cobra.Command{
-		Use: "test SUPPLIER ADDRESS", Short: "Send a made-up letter to yourself through the configured mail server", Args: usage(cobra.ExactArgs(2)),
-		ValidArgsFunction: words(suppliers, nothing),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: "test SUPPLIER ADDRESS", Short: "Send a made-up letter to yourself through the configured mail server", Args: checkArguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeArguments(supplierCodes, noCompletion),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
@@ -128,17 +128,17 @@ func mailTest() *cobra.Command {
 		if settings.Mail.Server == "" {
 			return usageError{errors.New("no mail server is configured here: give the settings of the servers (smtp-server, mail-from, …)")}
 		}
-		outgoing, err := previewed(command.Context(), operator, arguments[0], sample, language, false)
+		outgoing, err := previewMail(command.Context(), operator, args[0], sampleAccount, language, false)
 		if err != nil {
 			return err
 		}
-		outgoing.To = arguments[1]
+		outgoing.To = args[1]
 		// Sent from here and not by a server: it shows what the mail server says, at once.
 		reply, err := settings.Mail.Send(command.Context(), outgoing)
 		if err != nil {
-			return unreachable{fmt.Errorf("mail server %s: %w", settings.Mail.Server, err)}
+			return unreachableError{fmt.Errorf("mail server %s: %w", settings.Mail.Server, err)}
 		}
-		return say(command, map[string]string{"action": "mail.test", "reply": reply}, "The mail server took it: %s", reply)
+		return printDone(command, map[string]string{"action": "mail.test", "reply": reply}, "The mail server took it: %s", reply)
 	}, append([]string{
 		"smtp-server", "smtp-tls", "smtp-ca-file", "smtp-user", "smtp-password-file", "smtp-timeout",
 	}, previewSettings...)...)

@@ -10,9 +10,9 @@ import (
 	"landfall/internal/test/mailtest"
 )
 
-// mailserver runs a real mail server and gives a script the settings that reach
+// mailserverCommand runs a real mail server and gives a script the settings that reach
 // it. What it takes is in received.jsonl.
-func mailserver(t *testing.T) func(*testscript.TestScript, bool, []string) {
+func mailserverCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		server := mailtest.Start(t, "starttls")
 		work := ts.Getenv("WORK")

@@ -15,19 +15,19 @@ import (
 // main is as small as it can be: everything else takes its surroundings as
 // arguments and can be tried by a test.
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(runMain(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main with its surroundings as arguments, for the tests.
-func run(arguments []string, stdout, stderr io.Writer) int {
+// runMain is main with its surroundings as arguments, for the tests.
+func runMain(args []string, stdout, stderr io.Writer) int {
 	// The first signal ends the work in order. Once it came, the next one is
 	// not caught any more and ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	root := newRoot(arguments)
-	root.SetArgs(arguments)
+	root := newRoot(args)
+	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	// Everything that can go wrong comes back here, so that there is one place that complains and
@@ -37,13 +37,13 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	// By the arguments and not by the flag, which may not have been read.
-	complain(stderr, err, wantsJSON(arguments))
+	printError(stderr, err, jsonInArguments(args))
 	return exitCode(err)
 }
 
 // newRoot puts the commands together. The arguments are only looked at when
 // they cannot be understood, to find out which word was the wrong one.
-func newRoot(arguments []string) *cobra.Command {
+func newRoot(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "landfall",
 		Short: "Account migration import service",
@@ -67,7 +67,7 @@ func newRoot(arguments []string) *cobra.Command {
 	root.AddCommand(reconcileCommand())
 	root.PersistentFlags().Bool(jsonFlag, false, "print JSON for machines, errors too")
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return flagError(command, arguments, err)
+		return flagError(command, args, err)
 	})
 	root.AddCommand(
 		serveCommand(), demoCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
@@ -85,9 +85,9 @@ func newRoot(arguments []string) *cobra.Command {
 	return root
 }
 
-// group makes a command that only holds others. Alone it shows its help: whoever
+// commandGroup makes a command that only holds others. Alone it shows its help: whoever
 // types half a command wants to know the other half.
-func group(name, short string, commands ...*cobra.Command) *cobra.Command {
+func commandGroup(name, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use: name, Short: short, Args: onlyCommands,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },

@@ -13,17 +13,17 @@ import (
 // manCommand is for whoever packages the program, so it stays out of the help.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: usage(cobra.ExactArgs(1)), Hidden: true,
+		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: checkArguments(cobra.ExactArgs(1)), Hidden: true,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
-		RunE: func(command *cobra.Command, arguments []string) error {
-			folder := arguments[0]
+		RunE: func(command *cobra.Command, args []string) error {
+			folder := args[0]
 			// A packager names a folder that is not there yet.
 			if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return usageError{err}
 			}
-			header := doc.GenManHeader{Section: "1", Source: "landfall " + version, Manual: "Landfall", Date: built()}
+			header := doc.GenManHeader{Section: "1", Source: "landfall " + version, Manual: "Landfall", Date: commitTime()}
 			if err := doc.GenManTree(command.Root(), &header, folder); err != nil {
 				return err
 			}
@@ -37,13 +37,13 @@ func manCommand() *cobra.Command {
 				Folder string `json:"folder"`
 				Pages  int    `json:"pages"`
 			}{folder, len(pages)}
-			return say(command, result, "%d manual pages written. Read the first with: man %s", len(pages), filepath.Join(folder, "landfall.1"))
+			return printDone(command, result, "%d manual pages written. Read the first with: man %s", len(pages), filepath.Join(folder, "landfall.1"))
 		},
 	}
 }
 
-// built is the time of the commit, so that the same commit makes the same pages.
-func built() *time.Time {
+// commitTime is the time of the commit, so that the same commit makes the same pages.
+func commitTime() *time.Time {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {
 			if at, err := time.Parse(time.RFC3339, setting.Value); setting.Key == "vcs.time" && err == nil {

@@ -13,22 +13,22 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// command runs the program as an operator does.
-func command(t *testing.T, arguments ...string) string {
+// runLandfall runs the program as an operator does.
+func runLandfall(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := (&exec.Cmd{Path: program, Args: append([]string{"landfall"}, arguments...)}).CombinedOutput()
+	output, err := (&exec.Cmd{Path: program, Args: append([]string{"landfall"}, args...)}).CombinedOutput()
 	if err != nil {
-		t.Errorf("landfall %s: %v\n%s", strings.Join(arguments, " "), err, output)
+		t.Errorf("landfall %s: %v\n%s", strings.Join(args, " "), err, output)
 	}
 	return string(output)
 }
 
-// named is a database by the name it is given and the one it is shown by.
-type named struct{ given, shown string }
+// databaseSpelling is a database by the name it is given and the one it is shown by.
+type databaseSpelling struct{ given, shown string }
 
 // The settings, the log and the driver used to read a database's name each in
 // its own way, so that the settings refused bare file names, Unix sockets and
@@ -40,7 +40,7 @@ func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]named{
+	names := map[string]databaseSpelling{
 		"bare":     {"bare.db", "sqlite:bare.db"},
 		"scheme":   {"sqlite:scheme.db", "sqlite:scheme.db"},
 		"slashes":  {"sqlite://slashes.db", "sqlite:slashes.db"},
@@ -54,22 +54,22 @@ func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 	password, _ := server.User.Password()
 	words := " port=" + port + " dbname=" + database + " user=" + user + " password=" + password + " sslmode=disable"
 	shown := "postgres://" + user + "@" + server.Host + server.Path
-	names["URL"] = named{server.String(), shown}
-	names["words"] = named{"host=" + server.Hostname() + words, shown}
-	names["words in another order"] = named{
+	names["URL"] = databaseSpelling{server.String(), shown}
+	names["words"] = databaseSpelling{"host=" + server.Hostname() + words, shown}
+	names["words in another order"] = databaseSpelling{
 		"application_name=x password=" + password + " host=" + server.Hostname() + words, shown}
 	if sockets := socketsOf(t, server); sockets != "" {
 		shown := "postgres://" + user + "@" + server.Path + "?host=" + sockets + "&port=" + port
 		secret := url.UserPassword(user, password).String()
-		names["socket in words"] = named{"host=" + sockets + words, shown}
-		names["socket as a parameter"] = named{
+		names["socket in words"] = databaseSpelling{"host=" + sockets + words, shown}
+		names["socket as a parameter"] = databaseSpelling{
 			"postgres://" + secret + "@" + server.Path + "?host=" + sockets + "&port=" + port, shown}
-		names["socket as a host"] = named{
+		names["socket as a host"] = databaseSpelling{
 			"postgresql://" + secret + "@" + url.PathEscape(sockets) + ":" + port + server.Path + "?sslmode=disable", shown}
 	}
 	for name, test := range names {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, "--database", test.given, "--shutdown-delay", "0s")
+			s := startServer(t, "--database", test.given, "--shutdown-delay", "0s")
 			told := strings.Join(s.told, "")
 			s.Process.Signal(syscall.SIGTERM)
 			s.Wait()
@@ -81,9 +81,9 @@ func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 				t.Error("the log holds the password")
 			}
 			code := strings.ToUpper(strings.NewReplacer(" ", "-").Replace(name))
-			command(t, "supplier", "create", code, "--database", test.given)
+			runLandfall(t, "supplier", "create", code, "--database", test.given)
 			t.Setenv("PGPASSWORD", password)
-			if list := command(t, "supplier", "list", "--database", test.shown); !strings.Contains(list, code) {
+			if list := runLandfall(t, "supplier", "list", "--database", test.shown); !strings.Contains(list, code) {
 				t.Errorf("%s is not found under the name that was shown:\n%s", code, list)
 			}
 		})

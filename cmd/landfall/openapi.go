@@ -10,7 +10,7 @@ import (
 // who generate a client without running one.
 func openapiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "openapi", Short: "Print the API description (OpenAPI 3.1, JSON)", Args: usage(cobra.NoArgs),
+		Use: "openapi", Short: "Print the API description (OpenAPI 3.1, JSON)", Args: checkArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			// Byte for byte what is checked in and served, so that it can be compared.
 			_, err := command.OutOrStdout().Write(httpapi.OpenAPI())

@@ -16,7 +16,7 @@ import (
 // operatorCommand holds who may sign in to the console. Passwords are none of
 // its business: their owners choose them.
 func operatorCommand() *cobra.Command {
-	return group("operator", "People who sign in to the console",
+	return commandGroup("operator", "People who sign in to the console",
 		operatorCreate(), operatorList(), operatorReset(),
 		operatorSet("disable", "Shut somebody out of the console at once", "Operator %q is shut out, and every session of his has ended.",
 			(*operate.Operator).DisableOperator),
@@ -28,35 +28,35 @@ func operatorCommand() *cobra.Command {
 func operatorCreate() *cobra.Command {
 	var role string
 	command := onDatabase(&cobra.Command{
-		Use: "create NAME", Short: "Let somebody sign in, and print the link by which he chooses his password", Args: usage(cobra.ExactArgs(1)),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		link, err := operator.CreateOperator(command.Context(), arguments[0], landfall.OperatorRole(role))
+		Use: "create NAME", Short: "Let somebody sign in, and print the link by which he chooses his password", Args: checkArguments(cobra.ExactArgs(1)),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		link, err := operator.CreateOperator(command.Context(), args[0], landfall.OperatorRole(role))
 		if err != nil {
 			return err
 		}
-		return invite(command, arguments[0], link)
+		return printInvitation(command, args[0], link)
 	}, "base-url")
 	command.Flags().StringVar(&role, "role", string(landfall.ActingOperator), "what he may do: operator (reads and acts) or support (reads)")
-	completes(command, "role", fixed(string(landfall.ActingOperator), string(landfall.Support)))
+	completeFlag(command, "role", oneOf(string(landfall.ActingOperator), string(landfall.Support)))
 	return command
 }
 
 // operatorReset is for a lost password, and for a lost second factor.
 func operatorReset() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "reset NAME", Short: "Forget the password and second factor of somebody, and print a new link", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(operators),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		link, err := operator.ResetOperator(command.Context(), arguments[0])
+		Use: "reset NAME", Short: "Forget the password and second factor of somebody, and print a new link", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(operatorNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		link, err := operator.ResetOperator(command.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return invite(command, arguments[0], link)
+		return printInvitation(command, args[0], link)
 	}, "base-url")
 }
 
-// invite prints a link. Without a base-url only the path of it is known.
-func invite(command *cobra.Command, name string, link auth.Secret) error {
+// printInvitation prints a link. Without a base-url only the path of it is known.
+func printInvitation(command *cobra.Command, name string, link auth.Secret) error {
 	// Read a second time only for the address: they were good when the database was opened, so a
 	// link that is made already is not lost by them.
 	settings, err := loadSettings(command)
@@ -66,13 +66,13 @@ func invite(command *cobra.Command, name string, link auth.Secret) error {
 	address := settings.BaseURL + console.Root + "welcome/" + link.Reveal() + "/"
 	// What to do with the link goes to standard error, so that standard output is the link and
 	// nothing else.
-	if !asJSON(command) {
+	if !jsonWanted(command) {
 		fmt.Fprintf(command.ErrOrStderr(), "Operator %q chooses a password with this link, once and within 3 days:\n", name)
 		if settings.BaseURL == "" {
 			fmt.Fprintln(command.ErrOrStderr(), "(put the address of the service before it, or set --base-url)")
 		}
 	}
-	return say(command, map[string]string{"name": name, "link": address}, "%s", address)
+	return printDone(command, map[string]string{"name": name, "link": address}, "%s", address)
 }
 
 // operatorList shows everybody, those shut out too.
@@ -87,7 +87,7 @@ func operatorList() *cobra.Command {
 		SignedInAt   *string `json:"last_signed_in_at"`
 	}
 	return onDatabase(&cobra.Command{
-		Use: "list", Short: "List everybody who may sign in", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List everybody who may sign in", Args: checkArguments(cobra.NoArgs),
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		found, err := operator.Operators(command.Context())
 		if err != nil {
@@ -96,12 +96,12 @@ func operatorList() *cobra.Command {
 		entries, rows := []entry{}, [][]string{}
 		for _, one := range found {
 			// Whether there is a second factor is told, and never what it is.
-			entries = append(entries, entry{one.Name, string(one.Role), one.Disabled, one.Invited(), one.Second != "", instant(one.CreatedAt), nullable(one.SignedInAt)})
+			entries = append(entries, entry{one.Name, string(one.Role), one.Disabled, one.Invited(), one.Second != "", formatTime(one.CreatedAt), timeOrNull(one.SignedInAt)})
 			rows = append(rows, []string{one.Name, string(one.Role), yesNo(one.Disabled), yesNo(one.Invited()), yesNo(one.Second != ""),
-				instant(one.CreatedAt), instant(one.SignedInAt)})
+				formatTime(one.CreatedAt), formatTime(one.SignedInAt)})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"NAME", "ROLE", "DISABLED", "INVITED", "SECOND FACTOR", "CREATED", "LAST SIGNED IN"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"NAME", "ROLE", "DISABLED", "INVITED", "SECOND FACTOR", "CREATED", "LAST SIGNED IN"}, rows)
 		})
 	})
 }
@@ -109,11 +109,11 @@ func operatorList() *cobra.Command {
 // operatorSet is one of the two that need a name and nothing else.
 func operatorSet(verb, short, sentence string, do func(*operate.Operator, context.Context, string) error) *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: verb + " NAME", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(operators),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if err := do(operator, command.Context(), arguments[0]); err != nil {
+		Use: verb + " NAME", Short: short, Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(operatorNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if err := do(operator, command.Context(), args[0]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "operator." + verb, "name": arguments[0]}, sentence, arguments[0])
+		return printDone(command, map[string]string{"action": "operator." + verb, "name": args[0]}, sentence, args[0])
 	})
 }

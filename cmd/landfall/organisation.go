@@ -16,7 +16,7 @@ import (
 // organisationCommand holds who may call the API at all. Which suppliers an
 // organisation may use is said with supplier grant.
 func organisationCommand() *cobra.Command {
-	return group("organisation", "Organisations that call the API",
+	return commandGroup("organisation", "Organisations that call the API",
 		organisationChange("create", "Make an organisation", "made", (*operate.Operator).CreateOrganisation),
 		organisationChange("disable", "Shut an organisation out; its keys and tokens stop working", "disabled", (*operate.Operator).DisableOrganisation),
 		organisationChange("enable", "Let a disabled organisation in again", "enabled", (*operate.Operator).EnableOrganisation),
@@ -45,10 +45,10 @@ var quotaFlags = []struct {
 // that does nothing would look as if it had worked.
 func organisationSet() *cobra.Command {
 	command := onDatabase(&cobra.Command{
-		Use: "set NAME", Short: "Set what an organisation may take of the service", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(organisations),
+		Use: "set NAME", Short: "Set what an organisation may take of the service", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(organisationNames),
 		Example:           "  landfall organisation set Acme --requests-per-second 200 --bytes-per-day 2000000000",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		var change operate.QuotaChange
 		given := false
 		for _, quota := range quotaFlags {
@@ -61,10 +61,10 @@ func organisationSet() *cobra.Command {
 		if !given {
 			return usageError{errors.New("name at least one quota to set")}
 		}
-		if _, err := operator.SetQuotas(command.Context(), arguments[0], change); err != nil {
+		if _, err := operator.SetQuotas(command.Context(), args[0], change); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "organisation.set", "name": arguments[0]}, "Organisation %q set.", arguments[0])
+		return printDone(command, map[string]string{"action": "organisation.set", "name": args[0]}, "Organisation %q set.", args[0])
 	})
 	for _, quota := range quotaFlags {
 		command.Flags().Int64(quota.name, 0, quota.usage)
@@ -84,14 +84,14 @@ func organisationShow() *cobra.Command {
 		BytesToday int64            `json:"bytes_today"`
 	}
 	return onDatabase(&cobra.Command{
-		Use: "show NAME", Short: "Show an organisation, its quotas and what it has sent today", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(organisations),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		found, err := operator.ShowOrganisation(command.Context(), arguments[0])
+		Use: "show NAME", Short: "Show an organisation, its quotas and what it has sent today", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(organisationNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		found, err := operator.ShowOrganisation(command.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		shown := entry{found.Name, found.Disabled, instant(found.CreatedAt), append([]string{}, found.Suppliers...), map[string]int64{}, found.BytesToday}
+		shown := entry{found.Name, found.Disabled, formatTime(found.CreatedAt), append([]string{}, found.Suppliers...), map[string]int64{}, found.BytesToday}
 		pairs := []string{"name", found.Name, "disabled", yesNo(found.Disabled), "created", shown.CreatedAt,
 			"suppliers", strings.Join(found.Suppliers, ", ")}
 		for _, quota := range quotaFlags {
@@ -105,7 +105,7 @@ func organisationShow() *cobra.Command {
 			pairs = append(pairs, strings.ReplaceAll(quota.name, "-", " "), text)
 		}
 		pairs = append(pairs, "bytes sent today", strconv.FormatInt(found.BytesToday, 10))
-		return show(command, shown, func(out io.Writer) { facts(out, pairs...) })
+		return printData(command, shown, func(out io.Writer) { printFields(out, pairs...) })
 	})
 }
 
@@ -113,17 +113,17 @@ func organisationShow() *cobra.Command {
 // done to it.
 func organisationChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
 	// A new name cannot be completed from the old ones.
-	known := organisations
+	known := organisationNames
 	if verb == "create" {
-		known = nothing
+		known = noCompletion
 	}
 	return onDatabase(&cobra.Command{
-		Use: verb + " NAME", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(known),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if err := change(operator, command.Context(), arguments[0]); err != nil {
+		Use: verb + " NAME", Short: short, Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(known),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if err := change(operator, command.Context(), args[0]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "organisation." + verb, "name": arguments[0]}, "Organisation %q %s.", arguments[0], done)
+		return printDone(command, map[string]string{"action": "organisation." + verb, "name": args[0]}, "Organisation %q %s.", args[0], done)
 	})
 }
 
@@ -135,7 +135,7 @@ func organisationList() *cobra.Command {
 		CreatedAt string `json:"created_at"`
 	}
 	return onDatabase(&cobra.Command{
-		Use: "list", Short: "List all organisations", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List all organisations", Args: checkArguments(cobra.NoArgs),
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		organisations, err := operator.Organisations(command.Context())
 		if err != nil {
@@ -143,9 +143,9 @@ func organisationList() *cobra.Command {
 		}
 		entries, rows := []entry{}, [][]string{}
 		for _, one := range organisations {
-			entries = append(entries, entry{one.Name, one.Disabled, instant(one.CreatedAt)})
-			rows = append(rows, []string{one.Name, yesNo(one.Disabled), instant(one.CreatedAt)})
+			entries = append(entries, entry{one.Name, one.Disabled, formatTime(one.CreatedAt)})
+			rows = append(rows, []string{one.Name, yesNo(one.Disabled), formatTime(one.CreatedAt)})
 		}
-		return show(command, entries, func(out io.Writer) { table(out, []string{"NAME", "DISABLED", "CREATED"}, rows) })
+		return printData(command, entries, func(out io.Writer) { printTable(out, []string{"NAME", "DISABLED", "CREATED"}, rows) })
 	})
 }

@@ -17,7 +17,7 @@ func TestCleanEscapesTricks(t *testing.T) {
 		"a\u2066b\u200b": `a\u2066b\u200b`,
 		"a\x9b31mb":      "a\ufffd31mb",
 	} {
-		if got := clean(given); got != want {
+		if got := escapeText(given); got != want {
 			t.Errorf("clean(%q) = %q, want %q", given, got, want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestHarmlessJSONMeansTheSame(t *testing.T) {
 		"[\"a\u009bb\u202e\"]":  `["a\u009bb\u202e"]`,
 		"[\"\U000e0041 tags\"]": `["\udb40\udc41 tags"]`,
 	} {
-		got := harmlessJSON(given)
+		got := escapeJSON(given)
 		if got != want {
 			t.Errorf("harmlessJSON(%q) = %q, want %q", given, got, want)
 		}

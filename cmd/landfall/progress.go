@@ -11,10 +11,10 @@ import (
 	"landfall/internal/kit/report"
 )
 
-// progress tells how far long work is: on a terminal in one line that changes,
+// progressPrinter tells how far long work is: on a terminal in one line that changes,
 // elsewhere now and then in a line of its own. Output of its own, such as a
 // file, is never mixed with it: it goes to standard error.
-type progress struct {
+type progressPrinter struct {
 	out      io.Writer
 	what     string
 	terminal bool
@@ -24,25 +24,25 @@ type progress struct {
 
 // Often enough to look alive, rarely enough to cost nothing.
 const (
-	redrawEvery = 100 * time.Millisecond
-	tellEvery   = 10 * time.Second
+	redrawInterval = 100 * time.Millisecond
+	printInterval   = 10 * time.Second
 )
 
-// newProgress watches some work.
-func newProgress(out io.Writer, what string) *progress {
-	return &progress{out: out, what: what, terminal: isTerminal(out), shown: time.Now()}
+// newProgressPrinter watches some work.
+func newProgressPrinter(out io.Writer, what string) *progressPrinter {
+	return &progressPrinter{out: out, what: what, terminal: isTerminal(out), shown: time.Now()}
 }
 
-// watched watches a command's work; a machine that reads JSON is left in peace.
-func watched(command *cobra.Command, what string) *progress {
-	if asJSON(command) {
-		return newProgress(io.Discard, what)
+// newCommandProgress watches a command's work; a machine that reads JSON is left in peace.
+func newCommandProgress(command *cobra.Command, what string) *progressPrinter {
+	if jsonWanted(command) {
+		return newProgressPrinter(io.Discard, what)
 	}
-	return newProgress(command.ErrOrStderr(), what)
+	return newProgressPrinter(command.ErrOrStderr(), what)
 }
 
 // count says how much is done when nobody knows how much there is.
-func (p *progress) count(done int) { p.at(done, 0) }
+func (p *progressPrinter) count(done int) { p.at(done, 0) }
 
 // isTerminal reports whether a person may be looking at it now.
 func isTerminal(out io.Writer) bool {
@@ -56,10 +56,10 @@ func isTerminal(out io.Writer) bool {
 }
 
 // at says how much is done.
-func (p *progress) at(done, of int) {
-	every := tellEvery
+func (p *progressPrinter) at(done, of int) {
+	every := printInterval
 	if p.terminal {
-		every = redrawEvery
+		every = redrawInterval
 	}
 	// Asked for every line that is done, so nothing more than a look at the clock stands in front
 	// of it.
@@ -81,7 +81,7 @@ func (p *progress) at(done, of int) {
 }
 
 // clear takes the line away, before something else is printed.
-func (p *progress) clear() {
+func (p *progressPrinter) clear() {
 	if p.terminal && p.width > 0 {
 		fmt.Fprintf(p.out, "\r%-*s\r", p.width, "")
 		p.width = 0

@@ -33,8 +33,8 @@ type purgeEntry struct {
 func purgeCommand() *cobra.Command {
 	var dryRun bool
 	command := onDatabase(&cobra.Command{
-		Use: "purge [SUPPLIER]", Short: "Take away what was kept long enough", Args: usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: words(suppliers),
+		Use: "purge [SUPPLIER]", Short: "Take away what was kept long enough", Args: checkArguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeArguments(supplierCodes),
 		Long: "Take away what was kept for longer than the settings of import suppliers say\n" +
 			"(supplier set --keep-staged, --keep-failures, --keep-mails, --keep-events), of\n" +
 			"one or of all: staged documents, the words of failures, whom mails went to, and\n" +
@@ -43,10 +43,10 @@ func purgeCommand() *cobra.Command {
 			"the same every six hours. It goes in small steps and may run beside servers\n" +
 			"under load; what is gone cannot be brought back.",
 		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		code := ""
-		if len(arguments) > 0 {
-			code = arguments[0]
+		if len(args) > 0 {
+			code = args[0]
 		}
 		found, err := operator.Purge(command.Context(), code, dryRun)
 		if err != nil {
@@ -58,21 +58,21 @@ func purgeCommand() *cobra.Command {
 			kept := one.Supplier.Keep
 			entries = append(entries, purgeEntry{
 				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,
-				keep(kept.Staged), keep(kept.Failures), keep(kept.Mails), keep(kept.Events), one.HeldBy,
+				formatRetention(kept.Staged), formatRetention(kept.Failures), formatRetention(kept.Mails), formatRetention(kept.Events), one.HeldBy,
 			})
 			rows = append(rows, []string{
 				one.Supplier.Code, strconv.Itoa(one.Gone.Documents), strconv.Itoa(one.Gone.Failures), strconv.Itoa(one.Gone.Mails),
 				strconv.Itoa(one.Gone.Events),
 			})
 		}
-		return show(command, entries, func(out io.Writer) {
+		return printData(command, entries, func(out io.Writer) {
 			// No supplier keeps anything for a limited time; an empty table would look as if
 			// something were wrong.
 			if len(rows) == 0 {
 				fmt.Fprintln(out, "Every import supplier keeps everything for ever. Change that with: supplier set CODE --keep-staged 90d")
 				return
 			}
-			table(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS", "EVENTS"}, rows)
+			printTable(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS", "EVENTS"}, rows)
 			for _, one := range found {
 				if len(one.HeldBy) > 0 {
 					fmt.Fprintf(out, "Older events of %s stay until these webhooks have received them or are removed: %s\n",

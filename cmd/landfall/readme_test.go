@@ -27,10 +27,10 @@ var shells = map[string][]string{
 	"zsh":  {"-f", "+o", "promptsp", "-i", "-s"},
 }
 
-// step is one block of commands of the README and the output shown below it.
-type step struct{ commands, output string }
+// tourStep is one block of commands of the README and the output shown below it.
+type tourStep struct{ commands, output string }
 
-var blocks = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?")
+var tourBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?")
 
 // What the README tells people to type works in bash and in zsh, in the order
 // it is told, and gives the output that is shown. With UPDATE_README=1 the
@@ -42,14 +42,14 @@ func TestReadmeTour(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps := tour(string(text))
+			steps := parseTour(string(text))
 			if len(steps) < 10 {
 				t.Fatalf("the README has a tour of %d steps", len(steps))
 			}
-			for i, got := range walk(t, name, options, steps) {
-				if diff := cmp.Diff(plain(steps[i].output), plain(got)); diff != "" {
+			for i, got := range runTour(t, name, options, steps) {
+				if diff := cmp.Diff(normalizeOutput(steps[i].output), normalizeOutput(got)); diff != "" {
 					t.Errorf("below\n%s(-shown +got):\n%s", steps[i].commands, diff)
-					text = bytes.Replace(text, []byte(block(steps[i])), []byte(block(step{steps[i].commands, got})), 1)
+					text = bytes.Replace(text, []byte(formatStep(steps[i])), []byte(formatStep(tourStep{steps[i].commands, got})), 1)
 				}
 			}
 			if t.Failed() && os.Getenv("UPDATE_README") != "" {
@@ -61,20 +61,20 @@ func TestReadmeTour(t *testing.T) {
 	}
 }
 
-func tour(text string) []step {
-	var steps []step
-	for _, found := range blocks.FindAllStringSubmatch(text, -1) {
-		steps = append(steps, step{found[1], found[2]})
+func parseTour(text string) []tourStep {
+	var steps []tourStep
+	for _, found := range tourBlocks.FindAllStringSubmatch(text, -1) {
+		steps = append(steps, tourStep{found[1], found[2]})
 	}
 	return steps
 }
 
-func block(s step) string {
+func formatStep(s tourStep) string {
 	return "```sh\n" + s.commands + "```\n```text\n" + s.output + "```\n"
 }
 
-// walk pastes every step into one shell and gives what each printed.
-func walk(t *testing.T, name string, options []string, steps []step) []string {
+// runTour pastes every step into one shell and gives what each printed.
+func runTour(t *testing.T, name string, options []string, steps []tourStep) []string {
 	t.Helper()
 	tooltest.Debian(t, "curl")
 	tooltest.Debian(t, "python3")
@@ -93,7 +93,7 @@ func walk(t *testing.T, name string, options []string, steps []step) []string {
 		script += "echo; echo '" + mark + "'\n" + commands
 	}
 	shell.Stdin = strings.NewReader(script)
-	shell.Dir = house(t)
+	shell.Dir = buildWorkspace(t)
 	shell.Env = append(os.Environ(), "LANDFALL_LISTEN="+address, "HISTFILE=", "TERM=dumb")
 	output, err := shell.Output()
 	if err != nil {
@@ -104,17 +104,17 @@ func walk(t *testing.T, name string, options []string, steps []step) []string {
 		t.Fatalf("%d steps printed %d parts:\n%s", len(steps), len(parts), output)
 	}
 	for i, part := range parts {
-		parts[i] = notices.ReplaceAllString(part, "")
+		parts[i] = shellNotices.ReplaceAllString(part, "")
 	}
 	return parts[1:]
 }
 
-// notices are what interactive shells say about their own jobs and their end.
-var notices = regexp.MustCompile(`(?m)^(\[1\].*|exit)\n`)
+// shellNotices are what interactive shells say about their own jobs and their end.
+var shellNotices = regexp.MustCompile(`(?m)^(\[1\].*|exit)\n`)
 
-// house makes a folder as a fresh clone has it after make build. The test
+// buildWorkspace makes a folder as a fresh clone has it after make build. The test
 // binary is the program when it is called by its name.
-func house(t *testing.T) string {
+func buildWorkspace(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	program, err := os.Executable()
@@ -137,15 +137,15 @@ func house(t *testing.T) string {
 	return folder
 }
 
-// fresh is what differs from run to run.
-var fresh = regexp.MustCompile(`A-[0-9A-Z]{8}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[Kk]ey [0-9a-z]{10}\b|request [0-9a-z]{16}|import-[\d.-]+`)
+// changingText is what differs from run to run.
+var changingText = regexp.MustCompile(`A-[0-9A-Z]{8}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[Kk]ey [0-9a-z]{10}\b|request [0-9a-z]{16}|import-[\d.-]+`)
 
-// plain leaves of an output what has to be the same every time. How wide a
+// normalizeOutput leaves of an output what has to be the same every time. How wide a
 // column is depends on what is in it.
-func plain(output string) []string {
+func normalizeOutput(output string) []string {
 	var lines []string
 	for line := range strings.Lines(output) {
-		lines = append(lines, strings.Join(strings.Fields(fresh.ReplaceAllString(line, "…")), " "))
+		lines = append(lines, strings.Join(strings.Fields(changingText.ReplaceAllString(line, "…")), " "))
 	}
 	return lines
 }

@@ -23,7 +23,7 @@ func reconcileCommand() *cobra.Command {
 	var measure, reason string
 	command := onDatabase(&cobra.Command{
 		Use: "reconcile SUPPLIER | BOOK...", Short: "Compare what a source claims, or a book has, with what exists",
-		Args: usage(cobra.MinimumNArgs(1)), ValidArgsFunction: words(suppliers),
+		Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
 		Long: "With the code of a supplier, on the database: compare what the supplier's source\n" +
 			"claims with what was sent and what exists, all of it as of one moment. The\n" +
 			"difference is claimed less created; the columns behind it say on which accounts it\n" +
@@ -35,25 +35,25 @@ func reconcileCommand() *cobra.Command {
 			"  landfall reconcile NORTH\n" +
 			"  landfall reconcile NORTH --measure balances.GBP --reason failed\n" +
 			"  landfall reconcile sign-off NORTH --reason accounts=\"two closed before the migration\"",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// With either of the two a figure is meant; printBehind refuses one without the other.
 		if measure != "" || reason != "" {
-			return printBehind(command, operator, arguments[0], measure, reason)
+			return printAccountsBehind(command, operator, args[0], measure, reason)
 		}
-		found, err := operator.Reconcile(command.Context(), arguments[0])
+		found, err := operator.Reconcile(command.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		// The body of the API, so that scripts read the same whichever way they asked.
-		return show(command, json.RawMessage(contract.ReconciliationBody.Append(nil, found)), func(out io.Writer) {
+		return printData(command, json.RawMessage(contract.ReconciliationBody.Append(nil, found)), func(out io.Writer) {
 			printReconciliation(out, found)
 		})
 	})
 	command.Flags().StringVar(&measure, "measure", "", "name the accounts behind a figure of this measure; --reason belongs to it")
 	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped or other_figures")
-	completes(command, "reason", fixed("pending", "failed", "skipped", "other_figures"))
+	completeFlag(command, "reason", oneOf("pending", "failed", "skipped", "other_figures"))
 	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow())
-	return orBook(command)
+	return withBookArguments(command)
 }
 
 // printReconciliation prints the comparison; what is unexplained is said below
@@ -69,7 +69,7 @@ func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 			open = append(open, line.Measure+" "+line.Unexplained)
 		}
 	}
-	numbers(out, heading, rows, 2)
+	printNumbers(out, heading, rows, 2)
 	fmt.Fprintln(out)
 	// No totals goes first: without them everything would be explained, and nothing proved.
 	switch {
@@ -82,15 +82,15 @@ func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 	}
 }
 
-// numbers prints a table whose columns from some on stand at the right, as
+// printNumbers prints a table whose columns from some on stand at the right, as
 // numbers are read.
-func numbers(out io.Writer, heading []string, rows [][]string, from int) {
+func printNumbers(out io.Writer, heading []string, rows [][]string, from int) {
 	widths := make([]int, len(heading))
 	// Cells are cleaned first: what is not printed must not widen a column.
 	all := append([][]string{heading}, rows...)
 	for _, row := range all {
 		for i, cell := range row {
-			if row[i] = clean(cell); row[i] == "" {
+			if row[i] = escapeText(cell); row[i] == "" {
 				row[i] = "-"
 			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
@@ -108,8 +108,8 @@ func numbers(out io.Writer, heading []string, rows [][]string, from int) {
 	}
 }
 
-// printBehind prints while it reads: there may be a million of them.
-func printBehind(command *cobra.Command, operator *operate.Operator, supplier, measure, reason string) error {
+// printAccountsBehind prints while it reads: there may be a million of them.
+func printAccountsBehind(command *cobra.Command, operator *operate.Operator, supplier, measure, reason string) error {
 	if measure == "" || reason == "" {
 		return usageError{errors.New("--measure and --reason belong together: they name the figure whose accounts are wanted")}
 	}
@@ -125,9 +125,9 @@ func printBehind(command *cobra.Command, operator *operate.Operator, supplier, m
 			return err
 		}
 		// A JSON object on every line, so that a million need not be one document.
-		line := harmlessJSON(string(contract.BehindBody.Append(nil, one)))
-		if !asJSON(command) {
-			line = clean(one.External)
+		line := escapeJSON(string(contract.BehindBody.Append(nil, one)))
+		if !jsonWanted(command) {
+			line = escapeText(one.External)
 			if one.AccountNumber != "" {
 				line += "  " + one.AccountNumber
 			}
@@ -158,7 +158,7 @@ type signOffEntry struct {
 // entryOf is a sign-off without its documents, for lists.
 func entryOf(signed landfall.SignOff) signOffEntry {
 	return signOffEntry{
-		signed.ID, signed.Supplier, instant(signed.SignedAt), signed.Actor,
+		signed.ID, signed.Supplier, formatTime(signed.SignedAt), signed.Actor,
 		hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:]),
 	}
 }
@@ -168,31 +168,31 @@ func entryOf(signed landfall.SignOff) signOffEntry {
 func reconcileSign() *cobra.Command {
 	var reasons []string
 	command := onDatabase(&cobra.Command{
-		Annotations: map[string]string{countsAll: "yes"},
+		Annotations: map[string]string{longRunning: "yes"},
 		Use:         "sign-off SUPPLIER", Short: "Seal the comparison when everything is explained",
-		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
+		Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
 		Long: "Count everything anew from the ledgers and the other rows, compare it with what\n" +
 			"is claimed, and seal the result: it is kept as JSON and as a page to print, its\n" +
 			"SHA-256 goes into the audit, and it never changes again. Whatever is unexplained\n" +
 			"needs a reason in writing.",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// A measure named twice would keep the reason that was typed last, and nobody would
 		// know.
 		given := map[string]string{}
 		for _, text := range reasons {
 			measure, reason, cut := strings.Cut(text, "=")
 			if !cut || given[measure] != "" {
-				return usageError{fmt.Errorf("--reason %q is none: write MEASURE=TEXT, each measure once", clean(text))}
+				return usageError{fmt.Errorf("--reason %q is none: write MEASURE=TEXT, each measure once", escapeText(text))}
 			}
 			given[measure] = reason
 		}
 		// Counted anew by the verb, because what was printed before may not hold any more.
-		signed, err := operator.SignOff(command.Context(), arguments[0], given)
+		signed, err := operator.SignOff(command.Context(), args[0], given)
 		if err != nil {
 			return err
 		}
 		entry := entryOf(signed)
-		return say(command, entry, "Signed off as report %d, SHA-256 %s. Print it with: landfall reconcile show %d --html",
+		return printDone(command, entry, "Signed off as report %d, SHA-256 %s. Print it with: landfall reconcile show %d --html",
 			entry.ID, entry.ReportHash, entry.ID)
 	})
 	command.Flags().StringArrayVar(&reasons, "reason", nil, "MEASURE=TEXT: why something is unexplained; kept for good, no personal data")
@@ -204,10 +204,10 @@ func reconcileSign() *cobra.Command {
 func reconcileReports() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "reports [SUPPLIER]", Short: "List what was signed off, the newest first",
-		Args: usage(cobra.MaximumNArgs(1)), ValidArgsFunction: words(suppliers),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Args: checkArguments(cobra.MaximumNArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// No supplier means all of them, and there is at most one word.
-		signed, err := operator.SignOffs(command.Context(), strings.Join(arguments, ""))
+		signed, err := operator.SignOffs(command.Context(), strings.Join(args, ""))
 		if err != nil {
 			return err
 		}
@@ -217,8 +217,8 @@ func reconcileReports() *cobra.Command {
 			entries = append(entries, entry)
 			rows = append(rows, []string{strconv.FormatInt(entry.ID, 10), entry.Supplier, entry.SignedAt, entry.Actor, entry.ReportHash})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"REPORT", "SUPPLIER", "SIGNED", "BY", "SHA-256"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"REPORT", "SUPPLIER", "SIGNED", "BY", "SHA-256"}, rows)
 		})
 	})
 }
@@ -228,12 +228,12 @@ func reconcileShow() *cobra.Command {
 	var page bool
 	command := onDatabase(&cobra.Command{
 		Use: "show REPORT", Short: "Print a sealed report, byte for byte as it was sealed",
-		Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(nothing),
+		Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
 		Example: "  landfall reconcile show 3 > report.json\n  landfall reconcile show 3 --html > report.html",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		id, err := strconv.ParseInt(arguments[0], 10, 64)
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
-			return usageError{fmt.Errorf("%q is not the number of a report: 'landfall reconcile reports' lists them", clean(arguments[0]))}
+			return usageError{fmt.Errorf("%q is not the number of a report: 'landfall reconcile reports' lists them", escapeText(args[0]))}
 		}
 		signed, err := operator.ShowSignOff(command.Context(), id)
 		if err != nil {

@@ -20,10 +20,10 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// orBook lets a command about a supplier's database take the files of a book as
+// withBookArguments lets a command about a supplier's database take the files of a book as
 // well, which it then holds against a server. What is given tells which is
 // meant: names of suppliers are not the names of files.
-func orBook(command *cobra.Command) *cobra.Command {
+func withBookArguments(command *cobra.Command) *cobra.Command {
 	// Kept before onServer puts its own in its place; both are chosen from at the end.
 	onSupplier := command.RunE
 	order := compare.Order{}
@@ -36,7 +36,7 @@ func orBook(command *cobra.Command) *cobra.Command {
 		// A file with a mistyped name would make its accounts look as if the book did not have
 		// them.
 		for _, other := range found.Others {
-			warn(command, other+" is no file of a book and was left out")
+			printWarning(command, other+" is no file of a book and was left out")
 		}
 		order.Book = found
 		return reconcileBook(command, server, order, file)
@@ -47,29 +47,29 @@ func orBook(command *cobra.Command) *cobra.Command {
 	flags.StringVar(&order.Currency, "currency", "GBP", "currency of accounts in the book that name none")
 	flags.StringVar(&file, "differences", "", "write every account that is not the same into this CSV file")
 	flags.BoolVar(&order.SetTotals, "set-totals", false, "set the control totals of the book on the server first")
-	completes(command, "currency", nothing)
-	command.RunE = func(command *cobra.Command, arguments []string) error {
-		if isBook(command, arguments) {
-			return onBook(command, arguments)
+	completeFlag(command, "currency", noCompletion)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if isBook(command, args) {
+			return onBook(command, args)
 		}
 		// Flags of the other kind are refused and not ignored: who typed them means a book, and
 		// its folder is not there.
 		for _, name := range []string{"server", "api-key", "api-key-file", "part", "currency", "differences", "set-totals"} {
 			if flags.Changed(name) {
-				return usageError{fmt.Errorf("--%s is for books, and there is no file or folder %s", name, clean(arguments[0]))}
+				return usageError{fmt.Errorf("--%s is for books, and there is no file or folder %s", name, escapeText(args[0]))}
 			}
 		}
-		if len(arguments) > 1 {
+		if len(args) > 1 {
 			return usageError{errors.New("one supplier at a time, or the files of one book")}
 		}
-		return onSupplier(command, arguments)
+		return onSupplier(command, args)
 	}
 	return command
 }
 
 // isBook tells files from suppliers: a path is one, and so is the name of
 // something that is there, unless the flags are about the database.
-func isBook(command *cobra.Command, arguments []string) bool {
+func isBook(command *cobra.Command, args []string) bool {
 	// Flags about the database decide first, so that a folder which is called like a supplier
 	// cannot come in between.
 	for _, name := range []string{"database", "measure", "reason"} {
@@ -77,7 +77,7 @@ func isBook(command *cobra.Command, arguments []string) bool {
 			return false
 		}
 	}
-	for _, argument := range arguments {
+	for _, argument := range args {
 		if _, err := os.Stat(argument); err == nil || strings.ContainsRune(argument, os.PathSeparator) {
 			return true
 		}
@@ -85,9 +85,9 @@ func isBook(command *cobra.Command, arguments []string) bool {
 	return false
 }
 
-// mostNamed is how many accounts a machine is told of in one answer; the file of
+// maxListed is how many accounts a machine is told of in one answer; the file of
 // differences has all of them.
-const mostNamed = 1000
+const maxListed = 1000
 
 // reconcileBook talks to a server alone, as import does: whoever moved the book need
 // not be let near the database.
@@ -95,7 +95,7 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	// Somebody who only asks need not wait for a server to come back.
 	// Asked once before the book is read, which may take minutes.
 	if err := server.Alive(command.Context()); err != nil {
-		return serverTrouble(err)
+		return classifyServerError(err)
 	}
 	// The file is made before the comparison: that it exists already is better known now than
 	// after an hour.
@@ -106,12 +106,12 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	var named []compare.Finding
 	order.Found = func(one compare.Finding) error {
 		// Bounded for memory's sake alone; the file gets all of them.
-		if len(named) < mostNamed {
+		if len(named) < maxListed {
 			named = append(named, one)
 		}
 		return out(one)
 	}
-	progress := watched(command, "")
+	progress := newCommandProgress(command, "")
 	order.Progress = func(what string, done int) {
 		progress.what = what
 		progress.count(done)
@@ -122,10 +122,10 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	// things up by.
 	slices.SortStableFunc(named, func(a, b compare.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
 	if err = errors.Join(err, finish()); err != nil {
-		return serverTrouble(interrupted(err))
+		return classifyServerError(explainInterrupt(err))
 	}
 	// The comparison is printed in full, and then the exit code says that it differs.
-	if err := show(command, collated(result, named), func(out io.Writer) { printCollated(out, result, named, file) }); err != nil {
+	if err := printData(command, comparisonData(result, named), func(out io.Writer) { printComparison(out, result, named, file) }); err != nil {
 		return err
 	}
 	if !result.Agrees() {
@@ -173,8 +173,8 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 	})
 }
 
-// collated is the comparison for machines.
-func collated(result compare.Result, named []compare.Finding) any {
+// comparisonData is the comparison for machines.
+func comparisonData(result compare.Result, named []compare.Finding) any {
 	type difference struct {
 		What   string `json:"what"`
 		Book   string `json:"book"`
@@ -205,13 +205,13 @@ func collated(result compare.Result, named []compare.Finding) any {
 	suppliers := []map[string]any{}
 	for _, s := range result.Suppliers {
 		measures := []map[string]any{}
-		for _, line := range measured(s) {
+		for _, line := range totalsLines(s) {
 			measures = append(measures, map[string]any{
 				"measure": line.Measure, "unit": line.Unit, "book": line.Claimed, "server": line.Created, "difference": line.Difference,
 			})
 		}
 		suppliers = append(suppliers, map[string]any{
-			"import_supplier": s.Code, "known": !s.Unknown, "measures": measures, "control_totals": claimsWord(s.Claims),
+			"import_supplier": s.Code, "known": !s.Unknown, "measures": measures, "control_totals": claimsState(s.Claims),
 			"control_totals_differ_in": append([]string{}, s.Claims.Different...),
 		})
 	}
@@ -221,7 +221,7 @@ func collated(result compare.Result, named []compare.Finding) any {
 	}
 }
 
-// measured compares the totals of a supplier: Claimed is the book's.
-func measured(s *compare.Supplier) []operate.ReportLine {
+// totalsLines compares the totals of a supplier: Claimed is the book's.
+func totalsLines(s *compare.Supplier) []operate.ReportLine {
 	return operate.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
 }

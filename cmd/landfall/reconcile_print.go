@@ -10,9 +10,9 @@ import (
 	"landfall/internal/kit/report"
 )
 
-// claimsWord says how the control totals of the book and of the server stand
+// claimsState says how the control totals of the book and of the server stand
 // to each other.
-func claimsWord(claims compare.Claims) string {
+func claimsState(claims compare.Claims) string {
 	switch {
 	case !claims.InBook:
 		return "none in the book"
@@ -24,25 +24,25 @@ func claimsWord(claims compare.Claims) string {
 	return "same"
 }
 
-// meanings say what the states are, for people.
-var meanings = map[compare.State]string{
+// stateMeanings say what the states are, for people.
+var stateMeanings = map[compare.State]string{
 	compare.Same: "there, as the book says", compare.Other: "there; the server says itself what it did otherwise than it was sent",
 	compare.Differs: "there, with other figures", compare.Staged: "sent, waiting to be created", compare.Failed: "sent, could not be created",
 	compare.Refused: "sent and refused", compare.Skipped: "marked to be skipped", compare.Missing: "not on the server",
 	compare.Extra: "on the server, not in the book",
 }
 
-// printCollated prints the comparison, and names the first accounts.
-func printCollated(out io.Writer, result compare.Result, named []compare.Finding, file string) {
+// printComparison prints the comparison, and names the first accounts.
+func printComparison(out io.Writer, result compare.Result, named []compare.Finding, file string) {
 	rows := [][]string{}
 	for _, state := range compare.States() {
 		// The line of those that are the same is always there, so that an empty book does not
 		// print an empty table.
 		if count := result.Accounts[state]; count > 0 || state == compare.Same {
-			rows = append(rows, []string{string(state), report.Number(count), meanings[state]})
+			rows = append(rows, []string{string(state), report.Number(count), stateMeanings[state]})
 		}
 	}
-	table(out, []string{"STATE", "ACCOUNTS", "MEANING"}, rows)
+	printTable(out, []string{"STATE", "ACCOUNTS", "MEANING"}, rows)
 	if result.Twice > 0 {
 		fmt.Fprintf(out, "%s accounts are in the book twice; the later one counts.\n", report.Number(result.Twice))
 	}
@@ -50,7 +50,7 @@ func printCollated(out io.Writer, result compare.Result, named []compare.Finding
 		fmt.Fprintf(out, "%s lines of the book cannot be read; 'landfall validate' names them.\n", report.Number(result.Unreadable))
 	}
 	for _, s := range result.Suppliers {
-		printMeasured(out, s)
+		printSupplierTotals(out, s)
 	}
 	printFindings(out, named, result, file)
 	if result.Agrees() {
@@ -58,19 +58,19 @@ func printCollated(out io.Writer, result compare.Result, named []compare.Finding
 	}
 }
 
-// printMeasured prints the figures of one supplier, those that differ marked.
-func printMeasured(out io.Writer, s *compare.Supplier) {
+// printSupplierTotals prints the figures of one supplier, those that differ marked.
+func printSupplierTotals(out io.Writer, s *compare.Supplier) {
 	fmt.Fprintln(out)
 	if s.Unknown {
-		fmt.Fprintf(out, "The server has no import supplier %s, or not for this key.\n", clean(s.Code))
+		fmt.Fprintf(out, "The server has no import supplier %s, or not for this key.\n", escapeText(s.Code))
 		return
 	}
 	rows := [][]string{}
-	for _, line := range measured(s) {
+	for _, line := range totalsLines(s) {
 		rows = append(rows, []string{line.Measure, line.Unit, line.Claimed, line.Created, line.Difference})
 	}
-	numbers(out, []string{clean(s.Code), "UNIT", "BOOK", "SERVER", "DIFFERENCE"}, rows, 2)
-	switch claimsWord(s.Claims) {
+	printNumbers(out, []string{escapeText(s.Code), "UNIT", "BOOK", "SERVER", "DIFFERENCE"}, rows, 2)
+	switch claimsState(s.Claims) {
 	case "not set":
 		fmt.Fprintln(out, "The control totals of the book are not set on the server; --set-totals does it.")
 	case "differ":
@@ -84,7 +84,7 @@ func printMeasured(out io.Writer, s *compare.Supplier) {
 // the file.
 func printFindings(out io.Writer, named []compare.Finding, result compare.Result, file string) {
 	rows := [][]string{}
-	for _, one := range named[:min(mostShown, len(named))] {
+	for _, one := range named[:min(maxShown, len(named))] {
 		var differences []string
 		for _, differs := range one.Differences {
 			differences = append(differences, differs.What+" "+differs.Book+" in the book, "+differs.Server+" there")
@@ -102,13 +102,13 @@ func printFindings(out io.Writer, named []compare.Finding, result compare.Result
 		}
 	}
 	fmt.Fprintln(out)
-	table(out, []string{"ACCOUNT", "STATE", "WHY"}, rows)
+	printTable(out, []string{"ACCOUNT", "STATE", "WHY"}, rows)
 	// Without a file the way to get one is told; with one it has all of them, also those shown
 	// here.
 	switch more := all - len(rows); {
 	case more > 0 && file == "":
 		fmt.Fprintln(out, "and "+strconv.Itoa(more)+" more; --differences FILE writes all of them")
 	case file != "":
-		fmt.Fprintln(out, "All of them: "+clean(file))
+		fmt.Fprintln(out, "All of them: "+escapeText(file))
 	}
 }

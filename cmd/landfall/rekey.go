@@ -25,7 +25,7 @@ type rekeyEntry struct {
 func rekeyCommand() *cobra.Command {
 	var newKey, wipe bool
 	command := onDatabase(&cobra.Command{
-		Use: "rekey", Short: "Encrypt what is personal with the key of today", Args: usage(cobra.NoArgs),
+		Use: "rekey", Short: "Encrypt what is personal with the key of today", Args: checkArguments(cobra.NoArgs),
 		Long: "Encrypt what is personal with the first of the keys in encryption-key-file or\n" +
 			"encryption-key: what another of them encrypted, and what was written before there\n" +
 			"was one. Give all servers the new key first, in front of the old ones. It goes in\n" +
@@ -41,7 +41,7 @@ func rekeyCommand() *cobra.Command {
 		table := ""
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
 			// A table is told when the next one begins, and the last by the sentence at the end.
-			if step.Table != table && table != "" && !asJSON(command) {
+			if step.Table != table && table != "" && !jsonWanted(command) {
 				fmt.Fprintf(command.ErrOrStderr(), "%s is done: %d rows so far, %d of them encrypted anew\n", table, step.Looked, step.Sealed)
 			}
 			table = step.Table
@@ -63,7 +63,7 @@ func rekeyCommand() *cobra.Command {
 		if len(done.Dropped) > 0 {
 			dropped = "Not needed any more: " + strings.Join(done.Dropped, ", ") + ". Keep them for as long as you keep backups made before."
 		}
-		return say(command, rekeyEntry{done.Key, done.Looked, done.Sealed, append([]string{}, done.Dropped...), wipe},
+		return printDone(command, rekeyEntry{done.Key, done.Looked, done.Sealed, append([]string{}, done.Dropped...), wipe},
 			"Everything personal is encrypted with key %s; %d of %d rows were encrypted anew. %s", done.Key, done.Sealed, done.Looked, dropped)
 	})
 	flags := command.Flags()
@@ -71,13 +71,13 @@ func rekeyCommand() *cobra.Command {
 	flags.BoolVar(&wipe, "wipe", false, "write the database's files anew afterwards, so that nothing unencrypted is left in them")
 	// A new key is needed before there is a database, or a setting that names a key.
 	work := command.RunE
-	command.RunE = func(command *cobra.Command, arguments []string) error {
+	command.RunE = func(command *cobra.Command, args []string) error {
 		// Printed and not kept: where keys are is for the operator to decide.
 		if newKey {
 			_, err := fmt.Fprintln(command.OutOrStdout(), seal.NewKeyText())
 			return err
 		}
-		return work(command, arguments)
+		return work(command, args)
 	}
 	return command
 }

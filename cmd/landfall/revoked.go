@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// keyID is what the public part of a key looks like.
-var keyID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// keyIDPattern is what the public part of a key looks like.
+var keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// readRevoked reads which keys have ended: ids, one a line, or what key list
+// readRevokedKeys reads which keys have ended: ids, one a line, or what key list
 // --json prints, of which those count that were revoked or are over.
-func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
+func readRevokedKeys(stdin io.Reader, path string) (ids []string, err error) {
 	var text []byte
 	// Standard input is bounded, since a pipe may never end; a file that was named is taken as it
 	// is.
 	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(stdin, mostRevoked))
+		text, err = io.ReadAll(io.LimitReader(stdin, maxRevokedList))
 	} else {
 		text, err = os.ReadFile(path)
 	}
@@ -30,12 +30,12 @@ func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
 	}
 	// What key list prints is an array; no id begins with a bracket.
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
-		return revokedOf(text)
+		return revokedInJSON(text)
 	}
 	for number, line := range strings.Split(string(text), "\n") {
 		switch line = strings.TrimSpace(line); {
 		case line == "" || strings.HasPrefix(line, "#"):
-		case !keyID.MatchString(line):
+		case !keyIDPattern.MatchString(line):
 			return nil, fmt.Errorf("line %d of the list is no key's id", number+1) // it may be a secret
 		default:
 			ids = append(ids, line)
@@ -44,11 +44,11 @@ func readRevoked(stdin io.Reader, path string) (ids []string, err error) {
 	return ids, nil
 }
 
-// mostRevoked bounds what is read: some hundred thousand keys.
-const mostRevoked = 16 << 20
+// maxRevokedList bounds what is read: some hundred thousand keys.
+const maxRevokedList = 16 << 20
 
-// revokedOf picks the ended keys out of a list of keys.
-func revokedOf(text []byte) (ids []string, err error) {
+// revokedInJSON picks the ended keys out of a list of keys.
+func revokedInJSON(text []byte) (ids []string, err error) {
 	var keys []keyEntry
 	if err := json.Unmarshal(text, &keys); err != nil {
 		return nil, errors.New("the list is neither ids, one a line, nor what 'landfall key list --json' prints")

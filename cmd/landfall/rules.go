@@ -18,7 +18,7 @@ func rulesCommand() *cobra.Command {
 		Meaning  string `json:"meaning"`
 	}
 	return &cobra.Command{
-		Use: "rules", Short: "Print the rule book: every cross-field rule and its default severity", Args: usage(cobra.NoArgs),
+		Use: "rules", Short: "Print the rule book: every cross-field rule and its default severity", Args: checkArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			// In the order of the book, which groups rules by what they are about.
 			entries, rows := []entry{}, [][]string{}
@@ -26,8 +26,8 @@ func rulesCommand() *cobra.Command {
 				entries = append(entries, entry{rule.Code, string(rule.Severity), rule.Where, rule.Meaning})
 				rows = append(rows, []string{rule.Code, string(rule.Severity), rule.Where, rule.Meaning})
 			}
-			return show(command, entries, func(out io.Writer) {
-				table(out, []string{"CODE", "DEFAULT", "WHERE", "MEANING"}, rows)
+			return printData(command, entries, func(out io.Writer) {
+				printTable(out, []string{"CODE", "DEFAULT", "WHERE", "MEANING"}, rows)
 			})
 		},
 	}

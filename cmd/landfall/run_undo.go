@@ -38,17 +38,17 @@ type undoSummary struct {
 func runUndo() *cobra.Command {
 	var reason string
 	command := onDatabase(&cobra.Command{
-		Use: "undo ID", Short: "Take back the accounts that a run created", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(nothing),
+		Use: "undo ID", Short: "Take back the accounts that a run created", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(noCompletion),
 		Long: "Take back the accounts that a run created, each as account undo does. What\n" +
 			"cannot be taken back any more is kept and named with the reason, one per line\n" +
 			"(with --json one object per line, and the summary last). It may be interrupted\n" +
 			"at any time and run again: it goes on where it was and ends with the same\n" +
 			"figures. The run must have ended. The exit code is 1 when accounts are left.",
 		Example: "  landfall run undo R-7K3M9Q2B --reason 'wrong tariffs in the export'",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		out, machine := command.OutOrStdout(), asJSON(command)
-		bar := newProgress(command.ErrOrStderr(), "taking back")
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		out, machine := command.OutOrStdout(), jsonWanted(command)
+		bar := newProgressPrinter(command.ErrOrStderr(), "taking back")
 		watch := operate.RunUndoWatch{Remnant: func(remnant operate.RunRemnant) error {
 			// The bar is on standard error, but on a terminal both are the same screen.
 			bar.clear()
@@ -57,7 +57,7 @@ func runUndo() *cobra.Command {
 		if !machine {
 			watch.Progress = bar.at
 		}
-		undo, err := operator.UndoRun(command.Context(), arguments[0], reason, watch)
+		undo, err := operator.UndoRun(command.Context(), args[0], reason, watch)
 		bar.clear()
 		// Nothing was begun, so there are no figures to print.
 		if undo.Run == "" {
@@ -87,12 +87,12 @@ func printRemnant(out io.Writer, remnant operate.RunRemnant, machine bool) error
 		Outcome: "kept", Reason: string(remnant.Kept),
 	}
 	if remnant.Err != nil {
-		entry.Outcome, entry.Reason = "failed", explain(remnant.Err)
+		entry.Outcome, entry.Reason = "failed", errorText(remnant.Err)
 	}
 	if machine {
 		return printLine(out, entry)
 	}
-	_, err := fmt.Fprintf(out, "%s  %s  %s\n", clean(entry.External), entry.Outcome, clean(entry.Reason))
+	_, err := fmt.Fprintf(out, "%s  %s  %s\n", escapeText(entry.External), entry.Outcome, escapeText(entry.Reason))
 	return err
 }
 
@@ -112,7 +112,7 @@ func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) erro
 			parts = append(parts, fmt.Sprintf("%s: %d", because, count))
 		}
 	}
-	_, err := fmt.Fprintln(out, clean(strings.Join(parts, "; "))+".")
+	_, err := fmt.Fprintln(out, escapeText(strings.Join(parts, "; "))+".")
 	return err
 }
 
@@ -120,7 +120,7 @@ func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) erro
 func printLine(out io.Writer, data any) error {
 	line, err := json.Marshal(data)
 	if err == nil {
-		_, err = fmt.Fprintln(out, harmlessJSON(string(line)))
+		_, err = fmt.Fprintln(out, escapeJSON(string(line)))
 	}
 	return err
 }

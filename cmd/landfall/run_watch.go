@@ -18,31 +18,31 @@ import (
 type runVerb func(*client.Client, context.Context, string) (client.Run, error)
 
 const (
-	// watchEvery is how often a run is looked at.
-	watchEvery = 500 * time.Millisecond
-	// lineEvery is how often a line is printed where nobody sees a bar.
-	lineEvery = 10 * time.Second
-	// watchPatience is how long a server may be away while a run is watched: it
+	// pollInterval is how often a run is looked at.
+	pollInterval = 500 * time.Millisecond
+	// runLineInterval is how often a line is printed where nobody sees a bar.
+	runLineInterval = 10 * time.Second
+	// maxServerAbsence is how long a server may be away while a run is watched: it
 	// may be started anew, and the run goes on.
-	watchPatience = 2 * time.Minute
+	maxServerAbsence = 2 * time.Minute
 )
 
-// watch follows a run to its end: with a line that changes on a terminal, with
+// watchRun follows a run to its end: with a line that changes on a terminal, with
 // plain lines elsewhere, with nothing but the end for machines. Whoever stops
 // watching does not stop the run.
-func watch(command *cobra.Command, server *client.Client, run client.Run) error {
+func watchRun(command *cobra.Command, server *client.Client, run client.Run) error {
 	ctx, out := command.Context(), command.OutOrStdout()
 	// A line that is drawn over needs a terminal; in a file it would be one endless line.
-	live := isTerminal(out) && !asJSON(command)
+	live := isTerminal(out) && !jsonWanted(command)
 	var printed time.Time
 	state, seen := "", time.Now()
 	for {
 		// State and reason together: a run that is paused for another reason is news as well.
 		switch changed := run.State+run.Reason != state; {
 		case live:
-			fmt.Fprintf(out, "\r\x1b[K%s", progressLine(run))
-		case !asJSON(command) && (changed || time.Since(printed) >= lineEvery):
-			fmt.Fprintln(out, progressLine(run))
+			fmt.Fprintf(out, "\r\x1b[K%s", runProgressLine(run))
+		case !jsonWanted(command) && (changed || time.Since(printed) >= runLineInterval):
+			fmt.Fprintln(out, runProgressLine(run))
 			printed = time.Now()
 		}
 		state = run.State + run.Reason
@@ -50,7 +50,7 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 			break
 		}
 		select {
-		case <-time.After(watchEvery):
+		case <-time.After(pollInterval):
 		case <-ctx.Done():
 			if live {
 				fmt.Fprintln(out)
@@ -66,14 +66,14 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 		switch _, refused := errors.AsType[*client.Error](err); {
 		case err == nil:
 			run, seen = next, time.Now()
-		case ctx.Err() == nil && (refused || time.Since(seen) > watchPatience):
+		case ctx.Err() == nil && (refused || time.Since(seen) > maxServerAbsence):
 			return err
 		}
 	}
 	if live {
 		fmt.Fprintln(out)
 	}
-	if err := show(command, run, func(out io.Writer) { printRun(out, run) }); err != nil {
+	if err := printData(command, run, func(out io.Writer) { printRun(out, run) }); err != nil {
 		return err
 	}
 	if run.Failed > 0 {
@@ -85,8 +85,8 @@ func watch(command *cobra.Command, server *client.Client, run client.Run) error 
 // barWidth is how many characters the bar has.
 const barWidth = 24
 
-// progressLine says in one line how a run stands.
-func progressLine(run client.Run) string {
+// runProgressLine says in one line how a run stands.
+func runProgressLine(run client.Run) string {
 	done := run.Selected - run.Remaining
 	filled := barWidth
 	// A run without accounts is full when it has ended and empty before.
@@ -106,10 +106,10 @@ func progressLine(run client.Run) string {
 		line += fmt.Sprintf(", %.0f/s", run.AccountsPerSecond)
 	}
 	if run.ExpectedEnd != nil {
-		line += ", until " + instant(*run.ExpectedEnd)
+		line += ", until " + formatTime(*run.ExpectedEnd)
 	}
 	if run.Reason != "" {
-		line += " (" + clean(run.Reason) + ")"
+		line += " (" + escapeText(run.Reason) + ")"
 	}
 	return line
 }
@@ -117,11 +117,11 @@ func progressLine(run client.Run) string {
 // printRun tells everything about a run to a person.
 func printRun(out io.Writer, run client.Run) {
 	rows := [][]string{
-		{"run", run.ID}, {"supplier", run.Supplier}, {"team", run.Team}, {"kind", kindOfRun(run)}, {"state", run.State}, {"reason", run.Reason},
+		{"run", run.ID}, {"supplier", run.Supplier}, {"team", run.Team}, {"kind", runKind(run)}, {"state", run.State}, {"reason", run.Reason},
 		{"selected", strconv.Itoa(run.Selected)}, {"succeeded", strconv.Itoa(run.Succeeded)}, {"failed", strconv.Itoa(run.Failed)},
 		{"refused", strconv.Itoa(run.Refused)}, {"remaining", strconv.Itoa(run.Remaining)},
-		{"created", instant(run.CreatedAt)}, {"started", instantOf(run.StartedAt)}, {"ended", instantOf(run.EndedAt)},
-		{"expected end", instantOf(run.ExpectedEnd)},
+		{"created", formatTime(run.CreatedAt)}, {"started", formatTimePointer(run.StartedAt)}, {"ended", formatTimePointer(run.EndedAt)},
+		{"expected end", formatTimePointer(run.ExpectedEnd)},
 	}
 	if run.Estimate != nil {
 		rows = append(rows, []string{"estimate", fmt.Sprintf("%.1f %% pass (95 %%: %.1f to %.1f)",
@@ -129,15 +129,15 @@ func printRun(out io.Writer, run client.Run) {
 	}
 	for _, row := range rows {
 		if row[1] != "" {
-			fmt.Fprintf(out, "%-13s %s\n", row[0], clean(row[1]))
+			fmt.Fprintf(out, "%-13s %s\n", row[0], escapeText(row[1]))
 		}
 	}
 }
 
-// instantOf is empty for what has not happened.
-func instantOf(at *time.Time) string {
+// formatTimePointer is empty for what has not happened.
+func formatTimePointer(at *time.Time) string {
 	if at == nil {
 		return ""
 	}
-	return instant(*at)
+	return formatTime(*at)
 }

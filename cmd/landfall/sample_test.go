@@ -19,11 +19,11 @@ func TestSamplesWorkAsTheyStand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t)
+	s := startServer(t)
 	key := ""
 	for _, line := range []string{"supplier create NORTH", "organisation create Acme", "supplier grant NORTH Acme", "team create Movers", "key create Acme"} {
 		var out, complaint bytes.Buffer
-		if code := run(append(strings.Fields(line), "--database", s.database), &out, &complaint); code != exitDone {
+		if code := runMain(append(strings.Fields(line), "--database", s.database), &out, &complaint); code != exitDone {
 			t.Fatalf("%s: %s", line, complaint.String())
 		}
 		key = strings.TrimSpace(out.String())

@@ -14,7 +14,7 @@ import (
 // schemaCommand is for those who bring the schema up to date before the new
 // program starts; serve does it by itself.
 func schemaCommand() *cobra.Command {
-	return group("schema", "The database's schema",
+	return commandGroup("schema", "The database's schema",
 		schemaVerb("status", "Show which schema steps the database has", sqlstore.SchemaStatus),
 		schemaVerb("apply", "Bring the database's schema up to date, making the database when there is none", sqlstore.SchemaApply))
 }
@@ -29,7 +29,7 @@ type schemaEntry struct {
 // schemaVerb makes both commands: after looking and after changing one wants to
 // see the same list.
 func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.Options) ([]sqlstore.SchemaStep, error)) *cobra.Command {
-	command := &cobra.Command{Use: verb, Short: short, Args: usage(cobra.NoArgs)}
+	command := &cobra.Command{Use: verb, Short: short, Args: checkArguments(cobra.NoArgs)}
 	addSettings(command, databaseSettings...)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		settings, err := loadSettings(command)
@@ -38,7 +38,7 @@ func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.
 		}
 		steps, err := work(command.Context(), settings.Database, sqlstore.Options{AllowWeakDurability: settings.WeakDatabase})
 		if err != nil {
-			return unreachable{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
+			return unreachableError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		}
 		// Steps are told in the order they are applied in.
 		entries, rows := []schemaEntry{}, [][]string{}
@@ -46,8 +46,8 @@ func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.
 			entries = append(entries, schemaEntry{step.Version, step.Name, step.Applied})
 			rows = append(rows, []string{strconv.FormatInt(step.Version, 10), step.Name, yesNo(step.Applied)})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"STEP", "NAME", "APPLIED"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"STEP", "NAME", "APPLIED"}, rows)
 		})
 	}
 	return command

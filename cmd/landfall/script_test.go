@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 					return condition == name || condition == "root" && os.Geteuid() == 0, nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"exits": exits, "capture": capture, "mailserver": mailserver(t),
+					"exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
 				},
 			})
 		})

@@ -16,7 +16,7 @@ import (
 func serveCommand() *cobra.Command {
 	var demo bool
 	command := &cobra.Command{
-		Use: "serve", Short: "Run the service", Args: usage(cobra.NoArgs),
+		Use: "serve", Short: "Run the service", Args: checkArguments(cobra.NoArgs),
 		Long: "Run the service. The schema of the database is brought up to date first.\n\n" +
 			"Every setting is a flag, or a variable with its name in capitals behind\n" +
 			"LANDFALL_ (--max-body is LANDFALL_MAX_BODY), or a line of the config file.",
@@ -38,7 +38,7 @@ func serveCommand() *cobra.Command {
 			app.FitMemory(settings, log.Logger)
 			application, err := app.New(ctx, settings, version, log)
 			if err != nil {
-				return notStarted(err)
+				return classifyStartError(err)
 			}
 			// Listening comes after the database is ready, so that nobody connects to a server
 			// that cannot answer. An address that cannot be had is a wrong setting.
@@ -68,7 +68,7 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
 	if err != nil {
-		return notStarted(err)
+		return classifyStartError(err)
 	}
 	// The tour calls this very program, wherever it was built.
 	program, err := os.Executable()
@@ -84,10 +84,10 @@ func serveDemo(ctx context.Context, command *cobra.Command, settings app.Setting
 	return errors.Join(demo.Run(ctx), demo.Close())
 }
 
-// notStarted tells a wrong setting from a database that cannot be used.
-func notStarted(err error) error {
+// classifyStartError tells a wrong setting from a database that cannot be used.
+func classifyStartError(err error) error {
 	if errors.As(err, &app.SettingError{}) {
 		return usageError{err}
 	}
-	return unreachable{err}
+	return unreachableError{err}
 }

@@ -16,22 +16,22 @@ func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, 
 	flags.String("server", "", "base URL of the server (or LANDFALL_SERVER; default http://127.0.0.1:8080)")
 	flags.String("api-key", "", "the API key; better in LANDFALL_API_KEY, where no list of processes shows it")
 	flags.String("api-key-file", "", "file with the API key")
-	completes(command, "server", nothing)
-	completes(command, "api-key", nothing)
-	command.RunE = func(command *cobra.Command, arguments []string) error {
-		server, err := serverOf(command)
+	completeFlag(command, "server", noCompletion)
+	completeFlag(command, "api-key", noCompletion)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		server, err := newClient(command)
 		if err != nil {
 			return err
 		}
-		return work(command, server, arguments)
+		return work(command, server, args)
 	}
 	return command
 }
 
-// serverOf makes the client of commands that talk to a server, from flags or
+// newClient makes the client of commands that talk to a server, from flags or
 // else from the environment. A key in an argument can be read by everybody on
 // the machine, so the environment is what the handbook shows.
-func serverOf(command *cobra.Command) (*client.Client, error) {
+func newClient(command *cobra.Command) (*client.Client, error) {
 	address, _ := command.Flags().GetString("server")
 	if address == "" {
 		address = os.Getenv("LANDFALL_SERVER")
@@ -62,14 +62,14 @@ func serverOf(command *cobra.Command) (*client.Client, error) {
 	return server, nil
 }
 
-// serverTrouble marks a server that is not there, for the exit code.
-func serverTrouble(err error) error {
+// classifyServerError marks a server that is not there, for the exit code.
+func classifyServerError(err error) error {
 	// A server that refuses is there.
 	if _, refused := errors.AsType[*client.Error](err); refused {
 		return err
 	}
 	if _, network := errors.AsType[*url.Error](err); network {
-		return unreachable{err}
+		return unreachableError{err}
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// served is the real program in a process of its own.
-type served struct {
+// serverProcess is the real program in a process of its own.
+type serverProcess struct {
 	*exec.Cmd
 	base     string // where it listens
 	database string
@@ -31,12 +31,12 @@ func fileDatabase(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
 }
 
-func serve(t *testing.T, arguments ...string) *served {
+func startServer(t *testing.T, args ...string) *serverProcess {
 	t.Helper()
-	return serveOn(t, fileDatabase(t), arguments...)
+	return startServerOn(t, fileDatabase(t), args...)
 }
 
-func serveOn(t *testing.T, database string, arguments ...string) *served {
+func startServerOn(t *testing.T, database string, args ...string) *serverProcess {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -47,8 +47,8 @@ func serveOn(t *testing.T, database string, arguments ...string) *served {
 		t.Fatal(err)
 	}
 	// The test binary is the program when it is called by its name.
-	s := &served{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
-		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, arguments...),
+	s := &serverProcess{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
+		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, args...),
 		Stderr: writer}}
 	err = s.Start()
 	writer.Close() // ours alone, or nobody would see that a program which does not start has ended
@@ -73,7 +73,7 @@ func serveOn(t *testing.T, database string, arguments ...string) *served {
 	return s
 }
 
-func (s *served) get(t *testing.T, path string) int {
+func (s *serverProcess) get(t *testing.T, path string) int {
 	t.Helper()
 	answer, err := http.Get(s.base + path)
 	if err != nil {
@@ -92,18 +92,18 @@ func TestAHangUpEndsInOrderAndWithoutErrors(t *testing.T) {
 	}
 	// A busy machine may look only when the end is over: then it has to take longer.
 	for _, delay := range []time.Duration{time.Second, 5 * time.Second, 30 * time.Second} {
-		if hungUp(t, delay) == http.StatusServiceUnavailable {
+		if hangUp(t, delay) == http.StatusServiceUnavailable {
 			return
 		}
 	}
 	t.Error("nobody was told of the end")
 }
 
-// hungUp hangs a server up and gives what it answered last when it was asked
+// hangUp hangs a server up and gives what it answered last when it was asked
 // whether it is ready.
-func hungUp(t *testing.T, delay time.Duration) (status int) {
+func hangUp(t *testing.T, delay time.Duration) (status int) {
 	t.Helper()
-	s := serve(t, "--shutdown-delay", delay.String())
+	s := startServer(t, "--shutdown-delay", delay.String())
 	s.Process.Signal(syscall.SIGHUP)
 	s.Process.Signal(syscall.SIGHUP)
 	deadline := time.Now().Add(delay + 30*time.Second)
@@ -132,7 +132,7 @@ func hungUp(t *testing.T, delay time.Duration) (status int) {
 
 // The reader of the log going away used to kill the server with the next line.
 func TestAClosedStandardErrorKillsNobody(t *testing.T) {
-	s := serve(t, "--log-level", "debug", "--shutdown-delay", "0s")
+	s := startServer(t, "--log-level", "debug", "--shutdown-delay", "0s")
 	s.log.Close()
 	for range 5 {
 		if status := s.get(t, "/healthz"); status != http.StatusOK {

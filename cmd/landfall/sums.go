@@ -14,9 +14,9 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// sumsOf says what a book comes to, beside what its source says it has. What is
+// bookTotals says what a book comes to, beside what its source says it has. What is
 // in the book stands where a reconciliation has what exists.
-func sumsOf(proof check.Proof) (sums []report.Sum) {
+func bookTotals(proof check.Proof) (sums []report.Sum) {
 	rows := proof.Rows()
 	// The same report lines as a reconciliation has, so that both tables are read alike.
 	for i := range rows {
@@ -34,9 +34,9 @@ func sumsOf(proof check.Proof) (sums []report.Sum) {
 	return sums
 }
 
-// printSums prints them; what is missing is said below once more, for whoever
+// printTotals prints them; what is missing is said below once more, for whoever
 // does not read tables.
-func printSums(out io.Writer, proof check.Proof, sums []report.Sum) {
+func printTotals(out io.Writer, proof check.Proof, sums []report.Sum) {
 	rows, missing := [][]string{}, []string{}
 	for _, sum := range sums {
 		rows = append(rows, []string{sum.Measure, sum.Unit, sum.Claimed, sum.Book, sum.Refused, sum.Missing})
@@ -45,7 +45,7 @@ func printSums(out io.Writer, proof check.Proof, sums []report.Sum) {
 		}
 	}
 	fmt.Fprintln(out)
-	numbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON WRONG LINES", "MISSING"}, rows, 2)
+	printNumbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON WRONG LINES", "MISSING"}, rows, 2)
 	switch {
 	case proof.Totals == nil:
 		fmt.Fprintln(out, "Nothing is claimed: the book has no control-totals.json.")
@@ -56,8 +56,8 @@ func printSums(out io.Writer, proof check.Proof, sums []report.Sum) {
 	}
 }
 
-// interrupted says in words that somebody pressed Ctrl-C.
-func interrupted(err error) error {
+// explainInterrupt says in words that somebody pressed Ctrl-C.
+func explainInterrupt(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
 	}

@@ -19,7 +19,7 @@ import (
 
 // supplierCommand holds what an operator decides about import suppliers.
 func supplierCommand() *cobra.Command {
-	return group("supplier", "Import suppliers and their settings",
+	return commandGroup("supplier", "Import suppliers and their settings",
 		supplierChange("create", "Make an import supplier", "made", (*operate.Operator).CreateSupplier),
 		supplierChange("set", "Change settings of an import supplier", "set", (*operate.Operator).SetSupplier),
 		supplierShow(), supplierList(),
@@ -36,27 +36,27 @@ type supplierVerb func(*operate.Operator, context.Context, string, operate.Suppl
 func supplierChange(verb, short, done string, change supplierVerb) *cobra.Command {
 	var rules []string
 	// A new code cannot be completed from the old ones.
-	known := suppliers
+	known := supplierCodes
 	if verb == "create" {
-		known = nothing
+		known = noCompletion
 	}
 	command := onDatabase(&cobra.Command{
-		Use: verb + " CODE", Short: short, Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(known),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: verb + " CODE", Short: short, Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(known),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// What was typed is read before the database is changed, so that a slip changes nothing.
-		wanted, err := readChange(command, rules)
+		wanted, err := readSupplierChange(command, rules)
 		if err != nil {
 			return err
 		}
-		supplier, err := change(operator, command.Context(), arguments[0], wanted)
+		supplier, err := change(operator, command.Context(), args[0], wanted)
 		if err != nil {
 			return err
 		}
 		// Only who switches the check on is warned; it would be noise later.
 		if wanted.VerifyDocuments != nil && supplier.VerifyDocuments {
-			warnOfNoStore(command)
+			warnIfNoDocumentStore(command)
 		}
-		return say(command, newSupplierEntry(supplier), "Supplier %s %s; it is %s.", supplier.Code, done, supplier.Status)
+		return printDone(command, newSupplierEntry(supplier), "Supplier %s %s; it is %s.", supplier.Code, done, supplier.Status)
 	})
 	flags := command.Flags()
 	flags.String("name", "", "name for people")
@@ -74,26 +74,26 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.Bool("verify-documents", false, "ask the object store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when they have moved")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
-	completes(command, "status", fixed(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
-	completes(command, "rule", severities)
+	completeFlag(command, "status", oneOf(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
+	completeFlag(command, "rule", ruleSeverities)
 	for _, plain := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails",
 		"keep-events"} {
-		completes(command, plain, nothing)
+		completeFlag(command, plain, noCompletion)
 	}
 	return command
 }
 
-// warnOfNoStore speaks up when documents are to be verified and nothing here says
+// warnIfNoDocumentStore speaks up when documents are to be verified and nothing here says
 // where they are. The server may know better: it has its own settings.
-func warnOfNoStore(command *cobra.Command) {
+func warnIfNoDocumentStore(command *cobra.Command) {
 	if settings, err := loadSettings(command); err == nil && settings.Documents == "" {
-		warn(command, "no document store is configured here (setting documents); "+
+		printWarning(command, "no document store is configured here (setting documents); "+
 			"a server without one answers 503 to every request with documents of this supplier")
 	}
 }
 
-// readChange takes only what was typed: everything else stays as it is.
-func readChange(command *cobra.Command, rules []string) (operate.SupplierChange, error) {
+// readSupplierChange takes only what was typed: everything else stays as it is.
+func readSupplierChange(command *cobra.Command, rules []string) (operate.SupplierChange, error) {
 	// A flag that was typed empty is a wish too: --document-root "" takes it away.
 	flags := command.Flags()
 	text := func(name string) *string {
@@ -130,7 +130,7 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails, "keep-events": &change.KeepEvents,
 	} {
 		if given := text(flag); given != nil {
-			read, err := length(flag, cmp.Or(*given, "?")) // nothing is no length
+			read, err := parseDurationFlag(flag, cmp.Or(*given, "?")) // nothing is no length
 			if err != nil {
 				return change, err
 			}
@@ -155,15 +155,15 @@ func readChange(command *cobra.Command, rules []string) (operate.SupplierChange,
 // organisation.
 func supplierGrant(verb, short, done string, change func(*operate.Operator, context.Context, string, string) error) *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: verb + " CODE ORGANISATION", Short: short, Args: usage(cobra.ExactArgs(2)),
-		ValidArgsFunction: words(suppliers, organisations),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: verb + " CODE ORGANISATION", Short: short, Args: checkArguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeArguments(supplierCodes, organisationNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Whether both names exist is for the verb to say, which knows them.
-		if err := change(operator, command.Context(), arguments[0], arguments[1]); err != nil {
+		if err := change(operator, command.Context(), args[0], args[1]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "supplier." + verb, "code": arguments[0], "organisation": arguments[1]},
-			"Supplier %s %s %q.", arguments[0], done, arguments[1])
+		return printDone(command, map[string]string{"action": "supplier." + verb, "code": args[0], "organisation": args[1]},
+			"Supplier %s %s %q.", args[0], done, args[1])
 	})
 }
 
@@ -194,43 +194,43 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 	return supplierEntry{
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
-		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: span(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
-		KeepStaged: keep(supplier.Keep.Staged), KeepFailures: keep(supplier.Keep.Failures), KeepMails: keep(supplier.Keep.Mails),
-		KeepEvents:         keep(supplier.Keep.Events),
-		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: nullable(supplier.CreatedAt),
+		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
+		KeepStaged: formatRetention(supplier.Keep.Staged), KeepFailures: formatRetention(supplier.Keep.Failures), KeepMails: formatRetention(supplier.Keep.Mails),
+		KeepEvents:         formatRetention(supplier.Keep.Events),
+		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
 	}
 }
 
-// span writes a length of time as it may be typed: whole hours where it has no
+// formatDuration writes a length of time as it may be typed: whole hours where it has no
 // less.
-func span(length time.Duration) string {
+func formatDuration(length time.Duration) string {
 	if hours := length.Truncate(time.Hour); hours == length {
 		return strconv.Itoa(int(hours.Hours())) + "h"
 	}
 	return length.String()
 }
 
-// keep writes for how long something is kept.
-func keep(length time.Duration) string {
+// formatRetention writes for how long something is kept.
+func formatRetention(length time.Duration) string {
 	if length == 0 {
 		return "forever"
 	}
-	return span(length)
+	return formatDuration(length)
 }
 
 // supplierShow adds to the settings who may use the supplier.
 func supplierShow() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "show CODE", Short: "Show an import supplier", Args: usage(cobra.ExactArgs(1)), ValidArgsFunction: words(suppliers),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		found, err := operator.ShowSupplier(command.Context(), arguments[0])
+		Use: "show CODE", Short: "Show an import supplier", Args: checkArguments(cobra.ExactArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		found, err := operator.ShowSupplier(command.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		// Those who may use it are added here alone: lists are about settings.
 		entry := newSupplierEntry(found.Supplier)
 		entry.Grantees = found.Grantees
-		return show(command, entry, func(out io.Writer) { printSupplier(out, entry) })
+		return printData(command, entry, func(out io.Writer) { printSupplier(out, entry) })
 	})
 }
 
@@ -244,7 +244,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 	if entry.ConcurrencyLimit > 0 {
 		limit = strconv.Itoa(entry.ConcurrencyLimit)
 	}
-	facts(out,
+	printFields(out,
 		"code", entry.Code, "name", entry.Name, "status", string(entry.Status),
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
@@ -254,14 +254,14 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"created", created, "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the rule book are kept, and so shown.
 	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
-		facts(out, "rule "+code, string(entry.Rules[code]))
+		printFields(out, "rule "+code, string(entry.Rules[code]))
 	}
 }
 
 // supplierList has a line for each; names are last because they have no limit.
 func supplierList() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "list", Short: "List all import suppliers", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List all import suppliers", Args: checkArguments(cobra.NoArgs),
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		suppliers, err := operator.Suppliers(command.Context())
 		if err != nil {
@@ -272,8 +272,8 @@ func supplierList() *cobra.Command {
 			entries = append(entries, newSupplierEntry(supplier))
 			rows = append(rows, []string{supplier.Code, string(supplier.Status), supplier.Currency, supplier.Region, supplier.TimeZone, supplier.Name})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"CODE", "STATUS", "CURRENCY", "REGION", "ZONE", "NAME"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"CODE", "STATUS", "CURRENCY", "REGION", "ZONE", "NAME"}, rows)
 		})
 	})
 }

@@ -26,9 +26,9 @@ func accountUndo() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return say(command, map[string]string{
+		return printDone(command, map[string]string{
 			"action": "account.undo", "import_supplier": key.Supplier, "external_account_number": key.External,
-			"retired_account_number": outcome.Number, "undone_at": instant(outcome.At),
+			"retired_account_number": outcome.Number, "undone_at": formatTime(outcome.At),
 		}, "Account %s of %s is staged again; the number %s is retired.", key.External, key.Supplier, outcome.Number)
 	})
 }

@@ -12,36 +12,36 @@ import (
 	"landfall/internal/lib/spelling"
 )
 
-// usage makes a check of arguments answer with the usage exit code, and with
+// checkArguments makes a check of arguments answer with the usage exit code, and with
 // what would have been right.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(command *cobra.Command, arguments []string) error {
-		if check(command, arguments) == nil {
+func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if check(command, args) == nil {
 			return nil
 		}
 		// What would have been right says more than how many were wrong.
 		wanted := strings.TrimSuffix(command.UseLine(), " [flags]")
-		return usageError{fmt.Errorf("want: %s (%s); see %s --help", wanted, counted(len(arguments)), command.CommandPath())}
+		return usageError{fmt.Errorf("want: %s (%s); see %s --help", wanted, countArguments(len(args)), command.CommandPath())}
 	}
 }
 
-// counted says how many arguments came, as a person would.
-func counted(arguments int) string {
-	switch arguments {
+// countArguments says how many arguments came, as a person would.
+func countArguments(args int) string {
+	switch args {
 	case 0:
 		return "got no argument"
 	case 1:
 		return "got 1 argument"
 	}
-	return fmt.Sprintf("got %d arguments", arguments)
+	return fmt.Sprintf("got %d arguments", args)
 }
 
 // onlyCommands refuses a word that is none of a group's commands.
-func onlyCommands(command *cobra.Command, arguments []string) error {
-	if len(arguments) == 0 {
+func onlyCommands(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
-	return unknownCommand(command, arguments[0])
+	return unknownCommand(command, args[0])
 }
 
 // unknownCommand guesses among the commands that are shown in the help.
@@ -53,14 +53,14 @@ func unknownCommand(command *cobra.Command, word string) error {
 			known = append(known, one.Name())
 		}
 	}
-	return mistyped(fmt.Sprintf("unknown command %q", word), word, known, command)
+	return withSuggestion(fmt.Sprintf("unknown command %q", word), word, known, command)
 }
 
 // onlyTopics refuses to explain what is no command, instead of explaining
 // everything.
-func onlyTopics(help *cobra.Command, arguments []string) error {
+func onlyTopics(help *cobra.Command, args []string) error {
 	// Find gives the deepest command that it knows, and what is left over behind it.
-	found, rest, _ := help.Root().Find(arguments) // what it found is what matters
+	found, rest, _ := help.Root().Find(args) // what it found is what matters
 	if len(rest) == 0 || !found.HasAvailableSubCommands() {
 		return nil
 	}
@@ -69,11 +69,11 @@ func onlyTopics(help *cobra.Command, arguments []string) error {
 
 // flagError blames the command when that is what was mistyped: its flags are
 // then unknown too, but through no fault of theirs.
-func flagError(command *cobra.Command, arguments []string, err error) error {
+func flagError(command *cobra.Command, args []string, err error) error {
 	// A group has hardly any flags of its own, so an unknown one most likely belongs to a command
 	// that was mistyped.
 	if command.HasAvailableSubCommands() {
-		_, rest, _ := command.Root().Find(arguments) // the error is the one we are explaining
+		_, rest, _ := command.Root().Find(args) // the error is the one we are explaining
 		for _, word := range rest {
 			if !strings.HasPrefix(word, "-") {
 				return unknownCommand(command, word)
@@ -86,18 +86,18 @@ func flagError(command *cobra.Command, arguments []string, err error) error {
 		GetSpecifiedName() string
 	}
 	if !errors.As(err, &named) {
-		return usageError{plainly(err)}
+		return usageError{plainFlagError(err)}
 	}
 	known := app.FlagNames(command.Flags())
 	for i, name := range known {
 		known[i] = "--" + name
 	}
-	return mistyped(err.Error(), "--"+named.GetSpecifiedName(), known, command)
+	return withSuggestion(err.Error(), "--"+named.GetSpecifiedName(), known, command)
 }
 
-// plainly says of a flag's value what would have been one, in words that are not
+// plainFlagError says of a flag's value what would have been one, in words that are not
 // those of a library.
-func plainly(err error) error {
+func plainFlagError(err error) error {
 	number, is := errors.AsType[*strconv.NumError](err)
 	if !is {
 		return err
@@ -115,8 +115,8 @@ func plainly(err error) error {
 	return fmt.Errorf("%s: want %s", complaint, wanted)
 }
 
-// mistyped adds to a complaint what may have been meant, and where to look.
-func mistyped(complaint, word string, known []string, command *cobra.Command) error {
+// withSuggestion adds to a complaint what may have been meant, and where to look.
+func withSuggestion(complaint, word string, known []string, command *cobra.Command) error {
 	if hint := spelling.Hint(word, known); hint != "" {
 		return usageError{fmt.Errorf("%s. %s See %s --help", complaint, hint, command.CommandPath())}
 	}

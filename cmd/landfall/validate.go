@@ -26,7 +26,7 @@ var errSomeFailed = errors.New("some of it failed")
 func validateCommand() *cobra.Command {
 	var rules []string
 	command := &cobra.Command{
-		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: usage(cobra.MinimumNArgs(1)),
+		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: checkArguments(cobra.MinimumNArgs(1)),
 		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of\n" +
 			"its files, without a server, with the rules and the words of the service. Accounts\n" +
 			"that come twice are found too, and what the book comes to is held against its\n" +
@@ -39,7 +39,7 @@ func validateCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, paths []string) error {
 			// The flags are those of a supplier, read by the same function, so that both mean the
 			// same.
-			change, err := readChange(command, rules)
+			change, err := readSupplierChange(command, rules)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func validateCommand() *cobra.Command {
 			// Said and not refused: a folder may hold what its owner wrote down, but a mistyped
 			// name must not go unnoticed.
 			for _, other := range found.Others {
-				warn(command, other+" is no file of a book and was left out")
+				printWarning(command, other+" is no file of a book and was left out")
 			}
 			return validate(command, found, settings)
 		},
@@ -66,16 +66,16 @@ func validateCommand() *cobra.Command {
 	flags.String("time-zone", "", "the supplier's zone, which says what day it is (default Europe/London)")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
 	flags.String("report", "", "leave the failed lines, a table and a page in this folder")
-	completes(command, "rule", severities)
+	completeFlag(command, "rule", ruleSeverities)
 	for _, plain := range []string{"currency", "region", "time-zone"} {
-		completes(command, plain, nothing)
+		completeFlag(command, plain, noCompletion)
 	}
 	return command
 }
 
 // validate reads the book and says what is wrong with it.
 func validate(command *cobra.Command, found *book.Book, settings landfall.Supplier) error {
-	kept := keepNothing
+	kept := discardMistake
 	folder, _ := command.Flags().GetString("report")
 	var writer *report.Writer
 	// The folder is begun before the book is read, because a folder that cannot be used is better
@@ -85,24 +85,24 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		if writer, err = report.Begin(folder); err != nil {
 			return usageError{err}
 		}
-		kept = func(mistake check.Mistake) error { return keepMistake(writer, mistake) }
+		kept = func(mistake check.Mistake) error { return reportMistake(writer, mistake) }
 	}
 	started := time.Now()
-	progress := watched(command, "lines read")
+	progress := newCommandProgress(command, "lines read")
 	reader := check.Reader{Settings: settings, Now: started, Mistake: kept, Progress: progress.count}
 	proof, err := reader.Read(command.Context(), found)
 	progress.clear()
 	if err != nil {
-		return interrupted(err)
+		return explainInterrupt(err)
 	}
-	summary := proofSummary(found, proof, started)
+	summary := summarize(found, proof, started)
 	// The report is finished before anything is printed: what is said to lie there lies there.
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err
 		}
 	}
-	if err := showProof(command, proof, summary); err != nil {
+	if err := printProof(command, proof, summary); err != nil {
 		return err
 	}
 	// Both are failures to a script: a book that is right in every line and not whole must not be
@@ -113,11 +113,11 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	return nil
 }
 
-// keepNothing is for who only wants the figures.
-func keepNothing(check.Mistake) error { return nil }
+// discardMistake is for who only wants the figures.
+func discardMistake(check.Mistake) error { return nil }
 
-// keepMistake writes a line of the report.
-func keepMistake(writer *report.Writer, mistake check.Mistake) error {
+// reportMistake writes a line of the report.
+func reportMistake(writer *report.Writer, mistake check.Mistake) error {
 	// Lines with warnings alone are right, and stay out of the files to be mended.
 	if mistake.Wrong() {
 		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
@@ -127,8 +127,8 @@ func keepMistake(writer *report.Writer, mistake check.Mistake) error {
 	return writer.Warn(mistake.File, mistake.Line, mistake.External, mistake.Warnings)
 }
 
-// proofSummary says it in figures.
-func proofSummary(found *book.Book, proof check.Proof, started time.Time) report.Summary {
+// summarize says it in figures.
+func summarize(found *book.Book, proof check.Proof, started time.Time) report.Summary {
 	summary := report.Summary{
 		Title: "Proof of a book", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
 	}
@@ -150,16 +150,16 @@ func proofSummary(found *book.Book, proof check.Proof, started time.Time) report
 	if !proof.Complete() {
 		summary.Sentence += " The book is not what its control totals say."
 	}
-	summary.Sums = sumsOf(proof)
+	summary.Sums = bookTotals(proof)
 	for _, file := range found.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
 	return summary
 }
 
-// showProof prints the figures: a row for each file's kind, then what to mend.
-func showProof(command *cobra.Command, proof check.Proof, summary report.Summary) error {
-	return show(command, summary.Figures(), func(out io.Writer) {
+// printProof prints the figures: a row for each file's kind, then what to mend.
+func printProof(command *cobra.Command, proof check.Proof, summary report.Summary) error {
+	return printData(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
 		for _, kind := range book.Kinds() {
 			if count, read := proof.Counts[kind]; read {
@@ -168,30 +168,30 @@ func showProof(command *cobra.Command, proof check.Proof, summary report.Summary
 				})
 			}
 		}
-		table(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
-		printSums(out, proof, summary.Sums)
-		showGroups(out, "MISTAKE", proof.Wrong.Groups)
+		printTable(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
+		printTotals(out, proof, summary.Sums)
+		printGroups(out, "MISTAKE", proof.Wrong.Groups)
 		printRepairs(out, proof.Wrong.Steps())
-		showGroups(out, "WARNING", proof.Warnings.Groups)
+		printGroups(out, "WARNING", proof.Warnings.Groups)
 	})
 }
 
-// mostShown keeps a book gone wrong from scrolling what matters away.
-const mostShown = 20
+// maxShown keeps a book gone wrong from scrolling what matters away.
+const maxShown = 20
 
-// showGroups prints what to mend first: the mistakes that most accounts
+// printGroups prints what to mend first: the mistakes that most accounts
 // share.
-func showGroups(out io.Writer, what string, groups []landfall.FailureGroup) {
+func printGroups(out io.Writer, what string, groups []landfall.FailureGroup) {
 	if len(groups) == 0 {
 		return
 	}
 	rows := [][]string{}
-	for _, group := range groups[:min(mostShown, len(groups))] {
+	for _, group := range groups[:min(maxShown, len(groups))] {
 		rows = append(rows, []string{strconv.Itoa(group.Accounts), strconv.Itoa(group.Alone), group.Code, strings.TrimSpace(group.Attr)})
 	}
 	fmt.Fprintln(out)
-	table(out, []string{"LINES", "ALONE", what, "WHERE"}, rows)
-	if more := len(groups) - mostShown; more > 0 {
+	printTable(out, []string{"LINES", "ALONE", what, "WHERE"}, rows)
+	if more := len(groups) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // vendorCommand holds the payment vendors and who may use them. Secrets are
 // named, never taken: they live in the environment of the servers.
 func vendorCommand() *cobra.Command {
-	return group("vendor", "Payment vendors that know payment instructions",
+	return commandGroup("vendor", "Payment vendors that know payment instructions",
 		vendorSet(), vendorList(), vendorGrant(), vendorRevoke(), vendorRemove())
 }
 
@@ -28,12 +28,12 @@ func vendorSet() *cobra.Command {
 	var vendor landfall.Vendor
 	var settings []string
 	command := onDatabase(&cobra.Command{
-		Use: "set CODE", Short: "Configure a payment vendor, or replace its whole configuration", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(vendors),
+		Use: "set CODE", Short: "Configure a payment vendor, or replace its whole configuration", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(vendorCodes),
 		Example: "  landfall vendor set STRIPE --adapter stripe --secret-env VENDOR_STRIPE_KEY\n" +
 			"  landfall vendor set SANDBOX --adapter sandbox",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		vendor.Code, vendor.Settings = arguments[0], map[string]string{}
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		vendor.Code, vendor.Settings = args[0], map[string]string{}
 		for _, setting := range settings {
 			// The value may hold further equals signs; the name cannot.
 			name, value, ok := strings.Cut(setting, "=")
@@ -47,10 +47,10 @@ func vendorSet() *cobra.Command {
 		}
 		// The answer tells what was set; the list tells who may use it as well.
 		done := map[string]string{"action": "vendor.set", "code": vendor.Code, "adapter": vendor.Adapter, "secret_env": vendor.SecretEnv}
-		return show(command, done, func(out io.Writer) {
-			fmt.Fprintf(out, "Vendor %s set.\n", clean(vendor.Code))
+		return printData(command, done, func(out io.Writer) {
+			fmt.Fprintf(out, "Vendor %s set.\n", escapeText(vendor.Code))
 			if vendor.SecretEnv != "" {
-				fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is kept nowhere.\n", clean(vendor.SecretEnv))
+				fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is kept nowhere.\n", escapeText(vendor.SecretEnv))
 			}
 		})
 	})
@@ -59,7 +59,7 @@ func vendorSet() *cobra.Command {
 	flags.StringVar(&vendor.BaseURL, "base-url", "", "where the vendor is (default the adapter's own)")
 	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable, VENDOR_…, that holds the vendor's key")
 	flags.StringArrayVar(&vendor.Networks, "allow-network", nil, "private network the vendor may be reached in, as CIDR; may be given several times")
-	completes(command, "adapter", fixed("stripe", "gocardless", "json", "sandbox"))
+	completeFlag(command, "adapter", oneOf("stripe", "gocardless", "json", "sandbox"))
 	flags.StringArrayVar(&settings, "setting", nil, "NAME=VALUE for the adapter, no secrets; may be given several times")
 	return command
 }
@@ -80,7 +80,7 @@ type vendorEntry struct {
 func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 	entry := vendorEntry{
 		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
-		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: instant(vendor.CreatedAt),
+		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: formatTime(vendor.CreatedAt),
 	}
 	if !vendor.Grants.Everybody {
 		entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
@@ -91,7 +91,7 @@ func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 // vendorList shows settings and their values: none of them is a secret.
 func vendorList() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "list", Short: "List all payment vendors", Args: usage(cobra.NoArgs),
+		Use: "list", Short: "List all payment vendors", Args: checkArguments(cobra.NoArgs),
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		vendors, err := operator.Vendors(command.Context())
 		if err != nil {
@@ -113,8 +113,8 @@ func vendorList() *cobra.Command {
 			rows = append(rows, []string{vendor.Code, vendor.Adapter, suppliers, vendor.BaseURL, vendor.SecretEnv,
 				strings.Join(vendor.Networks, " "), strings.Join(settings, " ")})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"CODE", "ADAPTER", "SUPPLIERS", "BASE URL", "SECRET IN", "NETWORKS", "SETTINGS"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"CODE", "ADAPTER", "SUPPLIERS", "BASE URL", "SECRET IN", "NETWORKS", "SETTINGS"}, rows)
 		})
 	})
 }
@@ -124,24 +124,24 @@ func vendorGrant() *cobra.Command {
 	var everybody bool
 	command := onDatabase(&cobra.Command{
 		Use: "grant CODE SUPPLIER", Short: "Let a supplier use a payment vendor, and close it to those without a grant",
-		Args: usage(cobra.RangeArgs(1, 2)), ValidArgsFunction: words(vendors, suppliers),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Args: checkArguments(cobra.RangeArgs(1, 2)), ValidArgsFunction: completeArguments(vendorCodes, supplierCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// Opening a vendor to all by leaving a word out would be too easy.
-		if everybody != (len(arguments) == 1) {
+		if everybody != (len(args) == 1) {
 			return usageError{errors.New("name one SUPPLIER, or say --all")}
 		}
 		if everybody {
-			if err := operator.OpenVendor(command.Context(), arguments[0]); err != nil {
+			if err := operator.OpenVendor(command.Context(), args[0]); err != nil {
 				return err
 			}
-			return say(command, map[string]string{"action": "vendor.grant", "code": arguments[0], "supplier": "*"},
-				"Vendor %s is open to every supplier.", arguments[0])
+			return printDone(command, map[string]string{"action": "vendor.grant", "code": args[0], "supplier": "*"},
+				"Vendor %s is open to every supplier.", args[0])
 		}
-		if err := operator.GrantVendor(command.Context(), arguments[0], arguments[1]); err != nil {
+		if err := operator.GrantVendor(command.Context(), args[0], args[1]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "vendor.grant", "code": arguments[0], "supplier": arguments[1]},
-			"Vendor %s granted to supplier %s; suppliers without a grant cannot use it.", arguments[0], arguments[1])
+		return printDone(command, map[string]string{"action": "vendor.grant", "code": args[0], "supplier": args[1]},
+			"Vendor %s granted to supplier %s; suppliers without a grant cannot use it.", args[0], args[1])
 	})
 	command.Flags().BoolVar(&everybody, "all", false, "open it to every supplier, also those to come")
 	return command
@@ -150,27 +150,27 @@ func vendorGrant() *cobra.Command {
 // vendorRevoke closes it again; instructions already confirmed stay.
 func vendorRevoke() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: usage(cobra.ExactArgs(2)),
-		ValidArgsFunction: words(vendors, suppliers),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if err := operator.RevokeVendor(command.Context(), arguments[0], arguments[1]); err != nil {
+		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: checkArguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeArguments(vendorCodes, supplierCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if err := operator.RevokeVendor(command.Context(), args[0], args[1]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "vendor.revoke", "code": arguments[0], "supplier": arguments[1]},
-			"Vendor %s revoked from supplier %s.", arguments[0], arguments[1])
+		return printDone(command, map[string]string{"action": "vendor.revoke", "code": args[0], "supplier": args[1]},
+			"Vendor %s revoked from supplier %s.", args[0], args[1])
 	})
 }
 
 // vendorRemove forgets a configuration, not what it was used for.
 func vendorRemove() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "remove CODE", Short: "Forget a payment vendor; instructions on accounts stay", Args: usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: words(vendors),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		if err := operator.RemoveVendor(command.Context(), arguments[0]); err != nil {
+		Use: "remove CODE", Short: "Forget a payment vendor; instructions on accounts stay", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(vendorCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if err := operator.RemoveVendor(command.Context(), args[0]); err != nil {
 			return err
 		}
-		return say(command, map[string]string{"action": "vendor.remove", "code": arguments[0]},
-			"Vendor %s removed; payment instructions it confirmed stay on their accounts.", arguments[0])
+		return printDone(command, map[string]string{"action": "vendor.remove", "code": args[0]},
+			"Vendor %s removed; payment instructions it confirmed stay on their accounts.", args[0])
 	})
 }

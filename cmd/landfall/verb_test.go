@@ -10,13 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exits runs the program and wants an exit code: exits 2 landfall …
-func exits(ts *testscript.TestScript, _ bool, arguments []string) {
-	want, err := strconv.Atoi(arguments[0])
+// exitCommand runs the program and wants an exit code: exits 2 landfall …
+func exitCommand(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
 	var exit *exec.ExitError
-	if err := ts.Exec(arguments[1], arguments[2:]...); errors.As(err, &exit) {
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
 		got = exit.ExitCode()
 	} else if err != nil {
 		ts.Fatalf("%v", err)
@@ -26,11 +26,11 @@ func exits(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 }
 
-// capture keeps what an expression finds in a file: capture ID stdout '(\w+)'
-func capture(ts *testscript.TestScript, _ bool, arguments []string) {
-	found := regexp.MustCompile(arguments[2]).FindStringSubmatch(ts.ReadFile(arguments[1]))
+// captureCommand keeps what an expression finds in a file: capture ID stdout '(\w+)'
+func captureCommand(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(args[2]).FindStringSubmatch(ts.ReadFile(args[1]))
 	if found == nil {
-		ts.Fatalf("%s is not in %s", arguments[2], arguments[1])
+		ts.Fatalf("%s is not in %s", args[2], args[1])
 	}
-	ts.Setenv(arguments[0], strings.TrimSpace(found[len(found)-1]))
+	ts.Setenv(args[0], strings.TrimSpace(found[len(found)-1]))
 }

@@ -19,8 +19,8 @@ func verifyCommand() *cobra.Command {
 		Finding  string `json:"finding"`
 	}
 	return onDatabase(&cobra.Command{
-		Annotations: map[string]string{countsAll: "yes"},
-		Use:         "verify", Short: "Check everything in the database that can be checked", Args: usage(cobra.NoArgs),
+		Annotations: map[string]string{longRunning: "yes"},
+		Use:         "verify", Short: "Check everything in the database that can be checked", Args: checkArguments(cobra.NoArgs),
 		Long: "Check everything in the database that can be checked: staged documents\n" +
 			"against their hashes, revisions, ledgers against balances and lengths, counters\n" +
 			"and states. It changes nothing and may run beside a server. What does not hold is\n" +
@@ -35,11 +35,11 @@ func verifyCommand() *cobra.Command {
 			if asked {
 				line, err := json.Marshal(entry{finding.Key.Supplier, finding.Key.External, finding.What})
 				if err == nil {
-					_, err = fmt.Fprintln(out, harmlessJSON(string(line)))
+					_, err = fmt.Fprintln(out, escapeJSON(string(line)))
 				}
 				return err
 			}
-			_, err := fmt.Fprintf(out, "%s  %s  %s\n", clean(finding.Key.Supplier), clean(finding.Key.External), finding.What)
+			_, err := fmt.Fprintf(out, "%s  %s  %s\n", escapeText(finding.Key.Supplier), escapeText(finding.Key.External), finding.What)
 			return err
 		})
 		if err != nil {

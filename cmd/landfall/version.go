@@ -14,14 +14,14 @@ var version = "development"
 // versionCommand says more than --version when asked for JSON.
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print which build this is", Args: usage(cobra.NoArgs),
+		Use: "version", Short: "Print which build this is", Args: checkArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			build := struct {
 				Version  string `json:"version"`
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
 			}{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return show(command, build, func(out io.Writer) { fmt.Fprintln(out, versionLine()) })
+			return printData(command, build, func(out io.Writer) { fmt.Fprintln(out, versionLine()) })
 		},
 	}
 }

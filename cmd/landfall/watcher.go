@@ -12,10 +12,10 @@ import (
 	"landfall/internal/kit/importer"
 )
 
-// watcher shows how long work gets on: bars on a terminal, a plain line now and
+// importWatcher shows how long work gets on: bars on a terminal, a plain line now and
 // then elsewhere, and an object a line for machines. Standard output stays free
 // for what comes of it.
-type watcher struct {
+type importWatcher struct {
 	out      io.Writer
 	terminal bool
 	machine  bool
@@ -26,18 +26,18 @@ type watcher struct {
 	began    time.Time
 }
 
-// newWatcher decides once how progress is told: a bar for people, lines for
+// newImportWatcher decides once how progress is told: a bar for people, lines for
 // logs, objects for machines.
-func newWatcher(command *cobra.Command) *watcher {
+func newImportWatcher(command *cobra.Command) *importWatcher {
 	out := command.ErrOrStderr()
-	return &watcher{out: out, machine: asJSON(command), terminal: isTerminal(out) && !asJSON(command)}
+	return &importWatcher{out: out, machine: jsonWanted(command), terminal: isTerminal(out) && !jsonWanted(command)}
 }
 
-// between is how often a plain line is written where nobody watches.
-const between = 5 * time.Second
+// lineInterval is how often a plain line is written where nobody watches.
+const lineInterval = 5 * time.Second
 
 // Begin opens the bar of a phase, or tells it how long it will be.
-func (w *watcher) Begin(phase importer.Phase, whole int) {
+func (w *importWatcher) Begin(phase importer.Phase, whole int) {
 	if phase == w.phase && whole == w.whole {
 		return
 	}
@@ -57,7 +57,7 @@ func (w *watcher) Begin(phase importer.Phase, whole int) {
 }
 
 // newBar draws a bar, or counts where the end is not known.
-func (w *watcher) newBar(phase importer.Phase, whole int) *progressbar.ProgressBar {
+func (w *importWatcher) newBar(phase importer.Phase, whole int) *progressbar.ProgressBar {
 	if whole == 0 {
 		whole = -1 // not known: a count instead of a bar
 	}
@@ -69,13 +69,13 @@ func (w *watcher) newBar(phase importer.Phase, whole int) *progressbar.ProgressB
 }
 
 // Progress moves the bar.
-func (w *watcher) Progress(phase importer.Phase, done, failed int) {
+func (w *importWatcher) Progress(phase importer.Phase, done, failed int) {
 	if w.bar != nil {
 		_ = w.bar.Set(done) // a terminal that went away is no reason to stop
 		return
 	}
 	// Lines are for logs; one for each account would bury everything else.
-	if time.Since(w.told) < between {
+	if time.Since(w.told) < lineInterval {
 		return
 	}
 	w.told = time.Now()
@@ -85,7 +85,7 @@ func (w *watcher) Progress(phase importer.Phase, done, failed int) {
 }
 
 // Failure tells of a kind of failure the first time, and then at every tenfold.
-func (w *watcher) Failure(code, attr string, count int) {
+func (w *importWatcher) Failure(code, attr string, count int) {
 	// Taking tens off leaves 1 for 1, 10, 100 and so on, and for nothing else.
 	tenfold := count
 	for tenfold%10 == 0 {
@@ -99,7 +99,7 @@ func (w *watcher) Failure(code, attr string, count int) {
 }
 
 // End closes the bar of a phase.
-func (w *watcher) End(phase importer.Phase) {
+func (w *importWatcher) End(phase importer.Phase) {
 	if w.bar != nil {
 		_ = w.bar.Exit()
 		fmt.Fprintln(w.out)
@@ -110,25 +110,25 @@ func (w *watcher) End(phase importer.Phase) {
 }
 
 // Notice interrupts the bar for a sentence.
-func (w *watcher) Notice(sentence string) {
+func (w *importWatcher) Notice(sentence string) {
 	w.interject()
 	w.say("notice", map[string]any{"detail": sentence}, "%s", sentence)
 }
 
 // interject clears the line of the bar; the next progress draws it again.
-func (w *watcher) interject() {
+func (w *importWatcher) interject() {
 	if w.bar != nil {
 		_ = w.bar.Clear()
 	}
 }
 
 // say tells something that happened in the form that was chosen.
-func (w *watcher) say(kind string, data map[string]any, sentence string, args ...any) {
+func (w *importWatcher) say(kind string, data map[string]any, sentence string, args ...any) {
 	if w.machine {
 		data["event"] = kind
 		line, err := json.Marshal(data)
 		if err == nil {
-			fmt.Fprintln(w.out, harmlessJSON(string(line)))
+			fmt.Fprintln(w.out, escapeJSON(string(line)))
 		}
 		return
 	}
@@ -136,11 +136,11 @@ func (w *watcher) say(kind string, data map[string]any, sentence string, args ..
 	if w.terminal && (kind == "begin" || kind == "end") {
 		return // the bar says it
 	}
-	fmt.Fprintln(w.out, clean(fmt.Sprintf(sentence, args...)))
+	fmt.Fprintln(w.out, escapeText(fmt.Sprintf(sentence, args...)))
 }
 
 // done leaves the terminal as it was.
-func (w *watcher) done() {
+func (w *importWatcher) done() {
 	if w.bar != nil {
 		_ = w.bar.Exit()
 		fmt.Fprintln(w.out)

@@ -15,7 +15,7 @@ import (
 
 // webhookCommand holds where events are delivered to, and what became of them.
 func webhookCommand() *cobra.Command {
-	return group("webhook", "Addresses that events are delivered to", webhookAdd(), webhookList(), webhookShow(), webhookLog(),
+	return commandGroup("webhook", "Addresses that events are delivered to", webhookAdd(), webhookList(), webhookShow(), webhookLog(),
 		webhookTest(), webhookReplay(), webhookRotate(), webhookEnable(), webhookDisable(), webhookRemove())
 }
 
@@ -25,47 +25,47 @@ func webhookAdd() *cobra.Command {
 	var request operate.WebhookRequest
 	command := onDatabase(&cobra.Command{
 		Use: "add NAME ORGANISATION URL", Short: "Deliver events to an address and print the secret they are signed with, this once",
-		Args: usage(cobra.ExactArgs(3)), ValidArgsFunction: words(nothing, organisations, open("https://")),
+		Args: checkArguments(cobra.ExactArgs(3)), ValidArgsFunction: completeArguments(noCompletion, organisationNames, prefixes("https://")),
 		Example: "  landfall webhook add books Acme https://hooks.acme.example/landfall\n" +
 			"  landfall webhook add done Acme https://hooks.acme.example/done --event account_import.completed --supplier NORTH",
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		request.Name, request.Organisation, request.URL = arguments[0], arguments[1], arguments[2]
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		request.Name, request.Organisation, request.URL = args[0], args[1], args[2]
 		// The secret is shown nowhere else, so nothing that may fail stands between this and
 		// printing it.
 		webhook, secret, err := operator.AddWebhook(command.Context(), request)
 		if err != nil {
 			return err
 		}
-		return handOverSecret(command, secret, "Webhook "+webhook.Name+" of \""+webhook.Organisation+"\" added. Its secret is shown only now:",
+		return printSecret(command, secret, "Webhook "+webhook.Name+" of \""+webhook.Organisation+"\" added. Its secret is shown only now:",
 			map[string]any{"name": webhook.Name, "organisation": webhook.Organisation, "url": webhook.URL, "secret": secret})
 	})
 	flags := command.Flags()
 	flags.StringArrayVar(&request.Types, "event", nil, "type of event to deliver, all without it; may be given several times")
 	flags.StringArrayVar(&request.Suppliers, "supplier", nil, "supplier whose events to deliver, all granted ones without it; may be given several times")
 	flags.BoolVar(&request.FromStart, "from-start", false, "deliver everything that happened so far as well")
-	completes(command, "event", fixed(eventTypes()...))
-	completes(command, "supplier", suppliers)
+	completeFlag(command, "event", oneOf(eventTypes()...))
+	completeFlag(command, "supplier", supplierCodes)
 	return command
 }
 
-// handOverSecret prints a secret alone on standard output, so that it can be
+// printSecret prints a secret alone on standard output, so that it can be
 // piped into a safe place.
-func handOverSecret(command *cobra.Command, secret, sentence string, data map[string]any) error {
-	if !asJSON(command) {
-		fmt.Fprintln(command.ErrOrStderr(), clean(sentence))
+func printSecret(command *cobra.Command, secret, sentence string, data map[string]any) error {
+	if !jsonWanted(command) {
+		fmt.Fprintln(command.ErrOrStderr(), escapeText(sentence))
 	}
-	return say(command, data, "%s", secret)
+	return printDone(command, data, "%s", secret)
 }
 
 // webhookList shows at a glance which receivers are in trouble.
 func webhookList() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "list [ORGANISATION]", Short: "List webhooks and how they are doing", Args: usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: words(organisations),
-	}, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
+		Use: "list [ORGANISATION]", Short: "List webhooks and how they are doing", Args: checkArguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeArguments(organisationNames),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		organisation := ""
-		if len(arguments) == 1 {
-			organisation = arguments[0]
+		if len(args) == 1 {
+			organisation = args[0]
 		}
 		webhooks, err := operator.Webhooks(command.Context(), organisation)
 		if err != nil {
@@ -76,19 +76,19 @@ func webhookList() *cobra.Command {
 			entry := newWebhookEntry(webhook)
 			entries = append(entries, entry)
 			rows = append(rows, []string{entry.Name, entry.Organisation, entry.State, entry.URL, entry.narrowed(), strconv.FormatInt(entry.Delivered, 10),
-				instant(webhook.DeliveredAt), instant(webhook.FailingAt)})
+				formatTime(webhook.DeliveredAt), formatTime(webhook.FailingAt)})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"NAME", "ORGANISATION", "STATE", "URL", "ONLY", "DELIVERED", "LAST", "FAILING SINCE"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"NAME", "ORGANISATION", "STATE", "URL", "ONLY", "DELIVERED", "LAST", "FAILING SINCE"}, rows)
 		})
 	})
 }
 
 // onWebhook completes a command about one webhook that changes it.
 func onWebhook(command *cobra.Command, work func(*cobra.Command, *operate.Operator, string) error) *cobra.Command {
-	command.Args, command.ValidArgsFunction = usage(cobra.ExactArgs(1)), words(webhooks)
-	return onDatabase(command, func(command *cobra.Command, operator *operate.Operator, arguments []string) error {
-		return work(command, operator, arguments[0])
+	command.Args, command.ValidArgsFunction = checkArguments(cobra.ExactArgs(1)), completeArguments(webhookNames)
+	return onDatabase(command, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		return work(command, operator, args[0])
 	})
 }
 
@@ -106,7 +106,7 @@ func webhookTest() *cobra.Command {
 		if !outcome.Arrived() {
 			return fmt.Errorf("the test event did not arrive: %s", outcome.Reason)
 		}
-		return say(command, map[string]any{"action": "webhook.test", "name": name, "status": outcome.Status, "milliseconds": outcome.Took.Milliseconds()},
+		return printDone(command, map[string]any{"action": "webhook.test", "name": name, "status": outcome.Status, "milliseconds": outcome.Took.Milliseconds()},
 			"The test event arrived: status %d after %s.", outcome.Status, outcome.Took.Round(time.Millisecond))
 	})
 }
@@ -135,14 +135,14 @@ func webhookReplay() *cobra.Command {
 			if len(purged) > 0 {
 				but = " Older events of " + strings.Join(purged, ", ") + " were purged and do not come again."
 			}
-			return say(command, map[string]any{"action": "webhook.replay", "name": name, "since": since, "purged": purged},
+			return printDone(command, map[string]any{"action": "webhook.replay", "name": name, "since": since, "purged": purged},
 				"Everything since %s is delivered again; receivers know repetitions by their ids.%s", since, but)
 		}
 		count, err := operator.ReplayDead(command.Context(), name, events)
 		if err != nil {
 			return err
 		}
-		return say(command, map[string]any{"action": "webhook.replay", "name": name, "deliveries": count},
+		return printDone(command, map[string]any{"action": "webhook.replay", "name": name, "deliveries": count},
 			"%d deliveries that were given up are tried again.", count)
 	})
 	command.Flags().StringArrayVar(&events, "event", nil, "id of an event that was given up; may be given several times")
@@ -159,7 +159,7 @@ func webhookRotate() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, name string) error {
 		// Read before the secret is made: a slip must not leave deliveries signed with one that
 		// nobody has seen.
-		both, err := length("overlap", overlap)
+		both, err := parseDurationFlag("overlap", overlap)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func webhookRotate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return handOverSecret(command, secret, "Webhook "+name+" is signed with both secrets for "+overlap+". The new one is shown only now:",
+		return printSecret(command, secret, "Webhook "+name+" is signed with both secrets for "+overlap+". The new one is shown only now:",
 			map[string]any{"name": name, "secret": secret})
 	})
 	command.Flags().StringVar(&overlap, "overlap", "1d", "how long deliveries are signed with the former secret as well")
@@ -183,7 +183,7 @@ func webhookEnable() *cobra.Command {
 		if err := operator.EnableWebhook(command.Context(), name, fromNow); err != nil {
 			return err
 		}
-		return say(command, map[string]any{"action": "webhook.enable", "name": name}, "Webhook %s is delivered to again.", name)
+		return printDone(command, map[string]any{"action": "webhook.enable", "name": name}, "Webhook %s is delivered to again.", name)
 	})
 	command.Flags().BoolVar(&fromNow, "from-now", false, "leave out what happened while it was off")
 	return command
@@ -197,7 +197,7 @@ func webhookDisable() *cobra.Command {
 		if err := operator.DisableWebhook(command.Context(), name); err != nil {
 			return err
 		}
-		return say(command, map[string]any{"action": "webhook.disable", "name": name}, "Webhook %s is switched off; what happens is kept for it.", name)
+		return printDone(command, map[string]any{"action": "webhook.disable", "name": name}, "Webhook %s is switched off; what happens is kept for it.", name)
 	})
 }
 
@@ -209,6 +209,6 @@ func webhookRemove() *cobra.Command {
 		if err := operator.RemoveWebhook(command.Context(), name); err != nil {
 			return err
 		}
-		return say(command, map[string]any{"action": "webhook.remove", "name": name}, "Webhook %s removed.", name)
+		return printDone(command, map[string]any{"action": "webhook.remove", "name": name}, "Webhook %s removed.", name)
 	})
 }

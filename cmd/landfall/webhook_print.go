@@ -38,15 +38,15 @@ func newWebhookEntry(webhook landfall.Webhook) webhookEntry {
 	entry := webhookEntry{
 		Name: webhook.Name, Organisation: webhook.Organisation, State: string(webhook.State), URL: webhook.URL, Events: []string{},
 		Suppliers: append([]string{}, webhook.Suppliers...), Position: webhook.Position, Delivered: webhook.Delivered,
-		DeliveredAt: nullable(webhook.DeliveredAt), FailingAt: nullable(webhook.FailingAt), Attempts: webhook.Attempts,
-		DueAt: nullable(webhook.DueAt), CreatedAt: nullable(webhook.CreatedAt),
+		DeliveredAt: timeOrNull(webhook.DeliveredAt), FailingAt: timeOrNull(webhook.FailingAt), Attempts: webhook.Attempts,
+		DueAt: timeOrNull(webhook.DueAt), CreatedAt: timeOrNull(webhook.CreatedAt),
 	}
 	for _, kind := range webhook.Types {
 		entry.Events = append(entry.Events, string(kind))
 	}
 	// A former secret is told only while it is still good; afterwards it matters to nobody.
 	if len(webhook.Secrets) > 1 && webhook.Secrets[1].Until.After(time.Now()) {
-		entry.SecretUntil = nullable(webhook.Secrets[1].Until)
+		entry.SecretUntil = timeOrNull(webhook.Secrets[1].Until)
 	}
 	return entry
 }
@@ -76,7 +76,7 @@ func deliveryEntries(deliveries []landfall.Delivery) []deliveryEntry {
 		// Events about a supplier as a whole have no account, and then no slash at the end.
 		subject := strings.TrimSuffix(d.Event.Key.Supplier+"/"+d.Event.Key.External, "/")
 		entries = append(entries, deliveryEntry{contract.EventID(d.Event), string(d.Event.Type), subject, string(d.State), d.Attempts,
-			nullable(d.FirstAt), nullable(d.DueAt), d.Status, d.Reason})
+			timeOrNull(d.FirstAt), timeOrNull(d.DueAt), d.Status, d.Reason})
 	}
 	return entries
 }
@@ -97,25 +97,25 @@ func webhookShow() *cobra.Command {
 			DeadCount    int             `json:"dead_count"`
 			Dead         []deliveryEntry `json:"dead"`
 		}{newWebhookEntry(facts.Webhook), facts.WaitingCount, deliveryEntries(facts.Waiting), facts.DeadCount, deliveryEntries(facts.Dead)}
-		return show(command, data, func(out io.Writer) {
-			fmt.Fprintf(out, "%s of %q: %s\n", clean(facts.Name), clean(facts.Organisation), facts.State)
-			fmt.Fprintf(out, "  url        %s\n", clean(facts.URL))
+		return printData(command, data, func(out io.Writer) {
+			fmt.Fprintf(out, "%s of %q: %s\n", escapeText(facts.Name), escapeText(facts.Organisation), facts.State)
+			fmt.Fprintf(out, "  url        %s\n", escapeText(facts.URL))
 			if only := data.narrowed(); only != "" {
-				fmt.Fprintf(out, "  only       %s\n", clean(only))
+				fmt.Fprintf(out, "  only       %s\n", escapeText(only))
 			}
 			fmt.Fprintf(out, "  delivered  %d\n", facts.Delivered)
 			// Since when it fails is told only while it does.
 			if !facts.FailingAt.IsZero() {
-				fmt.Fprintf(out, "  failing    since %s, next attempt %s\n", instant(facts.FailingAt), instant(facts.DueAt))
+				fmt.Fprintf(out, "  failing    since %s, next attempt %s\n", formatTime(facts.FailingAt), formatTime(facts.DueAt))
 			}
-			showDeliveries(out, "waiting", facts.WaitingCount, data.Waiting)
-			showDeliveries(out, "dead", facts.DeadCount, data.Dead)
+			printDeliveries(out, "waiting", facts.WaitingCount, data.Waiting)
+			printDeliveries(out, "dead", facts.DeadCount, data.Dead)
 		})
 	})
 }
 
-// showDeliveries prints how many there are, and the first of them.
-func showDeliveries(out io.Writer, what string, count int, entries []deliveryEntry) {
+// printDeliveries prints how many there are, and the first of them.
+func printDeliveries(out io.Writer, what string, count int, entries []deliveryEntry) {
 	fmt.Fprintf(out, "  %-10s %d\n", what, count)
 	if len(entries) == 0 {
 		return
@@ -128,7 +128,7 @@ func showDeliveries(out io.Writer, what string, count int, entries []deliveryEnt
 		}
 		rows = append(rows, []string{entry.Event, entry.Type, entry.Subject, strconv.Itoa(entry.Attempts), due, entry.Reason})
 	}
-	table(out, []string{"EVENT", "TYPE", "SUBJECT", "ATTEMPTS", "NEXT", "REASON"}, rows)
+	printTable(out, []string{"EVENT", "TYPE", "SUBJECT", "ATTEMPTS", "NEXT", "REASON"}, rows)
 }
 
 // webhookLog shows the last rounds of deliveries.
@@ -151,12 +151,12 @@ func webhookLog() *cobra.Command {
 		}
 		entries, rows := []entry{}, [][]string{}
 		for _, round := range facts.Rounds {
-			entries = append(entries, entry{nullable(round.At), round.Delivered, round.Failed, round.Dead, round.Status, round.Reason, round.Took.Milliseconds()})
-			rows = append(rows, []string{instant(round.At), strconv.Itoa(round.Delivered), strconv.Itoa(round.Failed), strconv.Itoa(round.Dead),
+			entries = append(entries, entry{timeOrNull(round.At), round.Delivered, round.Failed, round.Dead, round.Status, round.Reason, round.Took.Milliseconds()})
+			rows = append(rows, []string{formatTime(round.At), strconv.Itoa(round.Delivered), strconv.Itoa(round.Failed), strconv.Itoa(round.Dead),
 				strconv.Itoa(round.Status), round.Took.Round(time.Millisecond).String(), round.Reason})
 		}
-		return show(command, entries, func(out io.Writer) {
-			table(out, []string{"AT", "DELIVERED", "FAILED", "DEAD", "STATUS", "TOOK", "REASON"}, rows)
+		return printData(command, entries, func(out io.Writer) {
+			printTable(out, []string{"AT", "DELIVERED", "FAILED", "DEAD", "STATUS", "TOOK", "REASON"}, rows)
 		})
 	})
 }
