@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall"
-	"landfall/internal/outbound/letter"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/service/operate"
 )
 
@@ -36,7 +36,7 @@ func mailPreview() *cobra.Command {
 			return err
 		}
 		// All templates are read here, also those that this letter does not need.
-		writer, err := settings.Mail.Writer()
+		composer, err := settings.Mail.Composer()
 		if err != nil {
 			return usageError{err}
 		}
@@ -45,7 +45,7 @@ func mailPreview() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		written, err := writer.Write(outgoing)
+		written, err := composer.Compose(outgoing)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func mailPreview() *cobra.Command {
 			// file; only the text is for a terminal and cleaned.
 			switch {
 			case whole:
-				_, _ = out.Write(written.Message) // show flushes, and tells
+				_, _ = out.Write(written.Raw) // show flushes, and tells
 			case html:
 				_, _ = io.WriteString(out, written.HTML)
 			default:
@@ -82,7 +82,7 @@ func previewMail(ctx context.Context, operator *operate.Operator, supplier, acco
 	if err != nil {
 		return landfall.OutgoingMail{}, err
 	}
-	outgoing := letter.Sample(found.Supplier)
+	outgoing := mail.Sample(found.Supplier)
 	outgoing.Language = language
 	if account == sampleAccount {
 		return outgoing, nil

@@ -40,7 +40,7 @@ type App struct {
 	quota    *quota.Keeper
 	logins   *logins
 	vendors  *payvendor.Verifier
-	mail     *mail.Room // nil when no mail server is configured
+	mail     *mail.Sender // nil when no mail server is configured
 	runs     *run.Conductor
 	tide     *webhook.Tide
 	sender   *webhook.Sender

@@ -43,7 +43,7 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 	}
 	b.running = startLogged(t, database, func(settings *app.Settings) {
 		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
-		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mailtest.Speaking(t, b.refuseMails), "none", "us@landfall.example"
+		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mailtest.Fake(t, b.refuseMails), "none", "us@landfall.example"
 		change(settings)
 		if b.sender, err = app.NewSender(*settings); err != nil {
 			t.Fatal(err)

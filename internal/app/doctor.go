@@ -52,7 +52,7 @@ func Check(settings Settings) (mistakes []error) {
 	if _, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout}); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("setting documents: %w", err))
 	}
-	if _, err := settings.Mail.Writer(); err != nil {
+	if _, err := settings.Mail.Composer(); err != nil {
 		mistakes = append(mistakes, err)
 	}
 	if _, err := settings.auditKey(); err != nil {
@@ -268,7 +268,7 @@ func (d *doctor) mail(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	server, err := d.settings.Mail.relay()
+	server, err := d.settings.Mail.client()
 	if err == nil {
 		session, trouble := server.Connect(ctx)
 		if err = trouble; err == nil {

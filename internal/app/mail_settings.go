@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/outbound/letter"
-	"landfall/internal/outbound/smtp"
+	"landfall/internal/outbound/mail"
 )
 
-// MailSettings say how customers are written to. Without a Server nobody is.
+// MailSettings configures e-mails to customers. Without a Server none are sent.
 type MailSettings struct {
 	Server       string
 	TLS          string
@@ -21,22 +20,22 @@ type MailSettings struct {
 	User         string
 	Password     string
 	PasswordFile string
-	Timeout      time.Duration // of each exchange
-	AtOnce       int
+	Timeout      time.Duration // for each reply
+	Connections  int
 	From         string
 	ReplyTo      string
-	Pace         int           // mails a minute of all replicas
-	Delay        time.Duration // between an account and its mail
-	Templates    string        // the operator's own
+	PerMinute    int           // mails of all replicas together
+	Delay        time.Duration // between the creation of an account and its mail
+	Templates    string        // folder of the operator's own templates
 }
 
-// mailing are the settings about e-mail.
+// mailing lists the settings about e-mail.
 var mailing = []setting{
 	{"smtp-server", "mail server that takes e-mails to customers, HOST or HOST:PORT; none are sent when empty", func(s *Settings) value {
 		return text(&s.Mail.Server, "", optional(checkMailServer))
 	}},
 	{"smtp-tls", "how the line to it is protected: starttls, tls, or none for a server on this machine", func(s *Settings) value {
-		return text(&s.Mail.TLS, string(smtp.StartTLS), choice(string(smtp.StartTLS), string(smtp.TLS), string(smtp.Plain)))
+		return text(&s.Mail.TLS, string(mail.StartTLS), choice(string(mail.StartTLS), string(mail.TLS), string(mail.NoTLS)))
 	}},
 	{"smtp-ca-file", "PEM file with certificates to trust for it besides the system's", func(s *Settings) value {
 		return text(&s.Mail.CAFile, "", optional(anything))
@@ -54,7 +53,7 @@ var mailing = []setting{
 		return duration(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
 	}},
 	{"smtp-connections", "most connections of this process to the mail server", func(s *Settings) value {
-		return count(&s.Mail.AtOnce, 4, 1, 64)
+		return count(&s.Mail.Connections, 4, 1, 64)
 	}},
 	{"mail-from", "who writes to customers: an address, or Name <address>", func(s *Settings) value {
 		return text(&s.Mail.From, "", optional(checkMailAddress))
@@ -63,7 +62,7 @@ var mailing = []setting{
 		return text(&s.Mail.ReplyTo, "", optional(checkMailAddress))
 	}},
 	{"mail-pace", "most e-mails a minute, of all replicas together", func(s *Settings) value {
-		return count(&s.Mail.Pace, 600, 1, 60_000)
+		return count(&s.Mail.PerMinute, 600, 1, 60_000)
 	}},
 	{"mail-delay", "how long customers are not told of a new account, so that it can be undone before they are", func(s *Settings) value {
 		return duration(&s.Mail.Delay, 0, 0, 30*day)
@@ -73,16 +72,15 @@ var mailing = []setting{
 	}},
 }
 
-// checkMailServer looks at the form; whether it answers is the doctor's
-// question.
+// checkMailServer checks the syntax only; the doctor connects to the server.
 func checkMailServer(text string) error {
-	_, _, err := smtp.Split(text, smtp.StartTLS)
+	_, _, err := mail.SplitServer(text, mail.StartTLS)
 	return err
 }
 
 // checkMailAddress wants one address, with or without a name.
 func checkMailAddress(text string) error {
-	_, err := letter.ParseAddress(text)
+	_, err := mail.ParseAddress(text)
 	return err
 }
 
@@ -105,18 +103,18 @@ func (m *MailSettings) complete() (mistakes []error) {
 	if m.From == "" {
 		mistakes = append(mistakes, errors.New("setting mail-from: say who writes to customers, since smtp-server is given"))
 	}
-	if _, err := m.relay(); err != nil {
+	if _, err := m.client(); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("settings smtp-…: %w", err))
 	}
 	return mistakes
 }
 
-// patience is how many times as long as for any other answer a mail server may
-// think about a whole message: giving up sooner sends it twice.
-const patience = 6
+// finalTimeoutFactor gives the mail server more time to confirm a whole message than
+// for other replies: giving up too early sends the mail twice.
+const finalTimeoutFactor = 6
 
-// relay is the mail server the settings name.
-func (m *MailSettings) relay() (*smtp.Relay, error) {
+// client returns the client for the configured mail server.
+func (m *MailSettings) client() (*mail.Client, error) {
 	roots, err := m.roots()
 	if err != nil {
 		return nil, err
@@ -125,9 +123,9 @@ func (m *MailSettings) relay() (*smtp.Relay, error) {
 	if err != nil {
 		hello = ""
 	}
-	return smtp.New(smtp.Options{
-		Server: m.Server, Mode: smtp.Mode(m.TLS), Roots: roots, User: m.User, Password: m.Password,
-		Hello: hello, Timeout: m.Timeout, Final: patience * m.Timeout,
+	return mail.NewClient(mail.ClientOptions{
+		Server: m.Server, Mode: mail.TLSMode(m.TLS), Roots: roots, User: m.User, Password: m.Password,
+		Hello: hello, Timeout: m.Timeout, FinalTimeout: finalTimeoutFactor * m.Timeout,
 	})
 }
 
@@ -152,10 +150,10 @@ func (m *MailSettings) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Writer writes letters as the settings say. For trying templates out nobody
-// need be named as the sender.
-func (m *MailSettings) Writer() (*letter.Writer, error) {
-	library, err := letter.Open(m.Templates)
+// Composer returns a composer with the configured templates. It works without a
+// configured sender, so that templates can be previewed.
+func (m *MailSettings) Composer() (*mail.Composer, error) {
+	templates, err := mail.OpenTemplates(m.Templates)
 	if err != nil {
 		return nil, fmt.Errorf("setting mail-templates: %s: %w", m.Templates, err)
 	}
@@ -163,28 +161,27 @@ func (m *MailSettings) Writer() (*letter.Writer, error) {
 	if from == "" {
 		from = "nobody@example.com"
 	}
-	return letter.NewWriter(library, from, m.ReplyTo)
+	return mail.NewComposer(templates, from, m.ReplyTo)
 }
 
-// Send sends one letter at once, past the queue, for an operator who wants to
-// see one.
+// Send sends one mail immediately, without the queue, as a test for the operator.
 func (m *MailSettings) Send(ctx context.Context, outgoing landfall.OutgoingMail) (string, error) {
-	writer, err := m.Writer()
+	composer, err := m.Composer()
 	if err != nil {
 		return "", err
 	}
-	written, err := writer.Write(outgoing)
+	message, err := composer.Compose(outgoing)
 	if err != nil {
 		return "", err
 	}
-	server, err := m.relay()
+	client, err := m.client()
 	if err != nil {
 		return "", err
 	}
-	session, err := server.Connect(ctx)
+	session, err := client.Connect(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer session.Close()
-	return session.Send(ctx, written.From, written.To, written.Message)
+	return session.Send(ctx, message.From, message.To, message.Raw)
 }

@@ -85,7 +85,7 @@ func TestSettingsRefused(t *testing.T) {
 			arguments: []string{"--smtp-server", "localhost", "--smtp-tls", "none", "--mail-from", "a@b.co", "--smtp-user", "u"},
 			variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "a password is not sent over a line without TLS",
 		},
-		"a user without": {arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-user", "u"}, want: "a user needs a password"},
+		"a user without": {arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-user", "u"}, want: "a login needs both a user and a password"},
 		"two passwords": {
 			arguments: []string{"--smtp-password-file", "x"}, variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "smtp-password and smtp-password-file are both given",
 		},

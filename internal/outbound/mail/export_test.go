@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Hurry lets mails that were put off come again soon, until the test ends.
-func Hurry(t *testing.T) {
-	before := schedule
-	schedule.First, schedule.Longest = 50*time.Millisecond, 100*time.Millisecond
-	t.Cleanup(func() { schedule = before })
+// ShortenRetries makes deferred mails due again soon, until the test ends.
+func ShortenRetries(t *testing.T) {
+	before := retries
+	retries.First, retries.Longest = 50*time.Millisecond, 100*time.Millisecond
+	t.Cleanup(func() { retries = before })
 }

@@ -6,53 +6,53 @@ import (
 )
 
 const (
-	firstRest   = 5 * time.Second
-	longestRest = 5 * time.Minute
+	firstPause   = 5 * time.Second
+	longestPause = 5 * time.Minute
 )
 
-// health is how the mail server is. One that is in trouble is left alone for
-// growing pauses, and then asked with a single mail.
-type health struct {
+// serverHealth tracks whether the mail server works. While it does not, growing
+// pauses lie between attempts, and each attempt is a single mail.
+type serverHealth struct {
 	mu    sync.Mutex
-	rest  time.Duration // the last pause; zero when the server is well
+	pause time.Duration // the current pause; zero while the server works
 	until time.Time
 }
 
-func (h *health) well() bool {
+func (h *serverHealth) ok() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.rest == 0
+	return h.pause == 0
 }
 
-// admits says how many mails may be tried now.
-func (h *health) admits(most int) int {
+// allow returns how many of n mails may be tried now.
+func (h *serverHealth) allow(n int) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.rest == 0:
-		return most
+	case h.pause == 0:
+		return n
 	case time.Now().Before(h.until):
 		return 0
 	}
-	return min(most, 1)
+	return min(n, 1)
 }
 
-// fall notes a trouble and gives the pause until the next try. Several at once
-// are one, of which only the first is news.
-func (h *health) fall() (pause time.Duration, first bool) {
+// failed records a failure and returns the pause until the next attempt. Failures
+// during a pause do not extend it. first reports whether the server worked before.
+func (h *serverHealth) failed() (pause time.Duration, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first = h.rest == 0
+	first = h.pause == 0
 	if now := time.Now(); first || !now.Before(h.until) {
-		h.rest = min(max(2*h.rest, firstRest), longestRest)
-		h.until = now.Add(h.rest)
+		h.pause = min(max(2*h.pause, firstPause), longestPause)
+		h.until = now.Add(h.pause)
 	}
 	return time.Until(h.until), first
 }
 
-// recover notes that the server works.
-func (h *health) recover() {
+// succeeded records that the server works.
+func (h *serverHealth) succeeded() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rest = 0
+	h.pause = 0
 }

@@ -1,9 +1,14 @@
-// Package mailtest gives tests a real mail server: aiosmtpd, with TLS and a
-// login, which reads what it takes with an e-mail library that is not ours. Who
-// is written to decides its mood: no…@ is refused, grey…@ put off the first
-// time, full…@ always, bye…@ ends the line once, hang…@ is not answered once,
-// cut…@ breaks the line within the message once, mute…@ takes the message once
-// and breaks the line without an answer, deaf…@ always does, spam…@ is refused for what it says.
+// Package mailtest starts a real mail server for tests: aiosmtpd with TLS and a
+// login, which parses messages with Python's email library. The recipient decides
+// how it behaves:
+//
+//   - no…@ is refused,
+//   - grey…@ is deferred the first time, full…@ always,
+//   - bye…@ closes the session once,
+//   - hang…@ does not reply once,
+//   - cut…@ breaks the connection within the message once,
+//   - mute…@ accepts the message and breaks the connection without a reply once, deaf…@ always,
+//   - spam…@ is refused for its content.
 package mailtest
 
 import (
@@ -34,7 +39,7 @@ import (
 //go:embed server.py
 var script []byte
 
-// User and Password are whom the server knows, where the line is protected.
+// User and Password are the login that the server accepts over TLS.
 const (
 	User     = "landfall"
 	Password = "s3cret, of course"
@@ -43,15 +48,15 @@ const (
 // Server is a running mail server.
 type Server struct {
 	Address string // 127.0.0.1:PORT
-	CAFile  string // whom to trust
-	File    string // what was taken, a line of JSON each
+	CAFile  string // certificate to trust
+	File    string // received messages, a line of JSON each
 	folder  string
 	mode    string
 	t       testing.TB
 	process *exec.Cmd
 }
 
-// Received is a message as another library read it.
+// Received is a message as Python's email library parsed it.
 type Received struct {
 	EnvelopeFrom  string   `json:"envelope_from"`
 	EnvelopeTo    []string `json:"envelope_to"`
@@ -75,21 +80,21 @@ type Received struct {
 }
 
 // Start runs a server until the test ends. The mode is starttls, tls or plain;
-// excluded are ways to log in that it does not offer.
+// excluded lists login mechanisms that it does not offer.
 func Start(t testing.TB, mode string, excluded ...string) *Server {
 	t.Helper()
 	tooltest.Debian(t, "aiosmtpd", "python3-aiosmtpd")
 	server := &Server{t: t, folder: t.TempDir(), mode: mode}
 	server.CAFile = filepath.Join(server.folder, "cert.pem")
 	server.File = filepath.Join(server.folder, "received.jsonl")
-	server.certify()
+	server.createCertificate()
 	server.write("server.py", script)
 	server.run("0", excluded...)
 	t.Cleanup(server.Stop)
 	return server
 }
 
-// Stop ends the server, as a mail server ends that is restarted.
+// Stop kills the server.
 func (s *Server) Stop() {
 	if s.process != nil {
 		_ = s.process.Process.Kill()
@@ -98,7 +103,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart runs it again at the same address; it has forgotten its moods.
+// Restart starts it again at the same address, with no memory of earlier recipients.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Stop()
@@ -106,15 +111,14 @@ func (s *Server) Restart() {
 	s.run(port)
 }
 
-// run starts the server on its old port when it had one: a mail server that was
-// away comes back where it was.
+// run starts the server on the given port; 0 picks a free one.
 func (s *Server) run(port string, excluded ...string) {
 	s.t.Helper()
-	// The system's own Python: the package was installed for it.
+	// aiosmtpd is installed for the system's Python.
 	s.process = exec.CommandContext(context.Background(), "/usr/bin/python3", filepath.Join(s.folder, "server.py"), s.folder, port, s.mode) //nolint:gosec // a script of our own
 	s.process.Env = append(os.Environ(), "EXCLUDE="+strings.Join(excluded, " "))
-	var complaints bytes.Buffer
-	s.process.Stderr = &complaints
+	var stderr bytes.Buffer
+	s.process.Stderr = &stderr
 	output, err := s.process.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -122,17 +126,17 @@ func (s *Server) run(port string, excluded ...string) {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	// The server says its port itself, once it listens: a port chosen here could be
-	// taken by another test until then.
+	// The server picks the port and prints it: a port chosen here could be taken by
+	// another test until then.
 	line, err := bufio.NewReader(output).ReadString('\n')
-	var given int
-	if _, scanned := fmt.Sscanf(line, "ready %d", &given); err != nil || scanned != nil {
-		s.t.Fatalf("the mail server said %q, %v\n%s", line, err, complaints.String())
+	var listening int
+	if _, scanned := fmt.Sscanf(line, "ready %d", &listening); err != nil || scanned != nil {
+		s.t.Fatalf("the mail server printed %q, %v\n%s", line, err, stderr.String())
 	}
-	s.Address = fmt.Sprintf("127.0.0.1:%d", given)
+	s.Address = fmt.Sprintf("127.0.0.1:%d", listening)
 }
 
-// Mails gives what was taken so far, in order.
+// Mails returns the messages received so far, in order.
 func (s *Server) Mails() []Received {
 	s.t.Helper()
 	content, err := os.ReadFile(s.File)
@@ -141,10 +145,9 @@ func (s *Server) Mails() []Received {
 	}
 	var all []Received
 	for line := range bytes.Lines(content) {
-		// Read while the server still writes, so the last line may be half of one.
 		var mail Received
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // it is being written
+			break // the server is still writing it
 		}
 		if err := json.Unmarshal(line, &mail); err != nil {
 			s.t.Fatalf("%v in %s", err, line)
@@ -154,22 +157,22 @@ func (s *Server) Mails() []Received {
 	return all
 }
 
-// certify makes a certificate for this machine that nobody else trusts.
-func (s *Server) certify() {
+// createCertificate writes a self-signed certificate for localhost.
+func (s *Server) createCertificate() {
 	s.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	about := &x509.Certificate{
+	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail server for tests"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
-		// Its own authority, so that one file is both what it shows and whom to trust.
+		// It is its own authority, so that one file is both the certificate and its root.
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	certificate, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -181,7 +184,7 @@ func (s *Server) certify() {
 	s.write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 }
 
-// write puts a file into the folder that the server is started with.
+// write writes a file into the folder of the server.
 func (s *Server) write(name string, content []byte) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.folder, name), content, 0o600); err != nil {

@@ -1,6 +1,6 @@
-"""A real mail server for tests: aiosmtpd with TLS and a login, whose mood the
-recipient's name decides. Every message it takes is parsed with Python's own
-e-mail package and appended to a file as a line of JSON.
+"""A real mail server for tests: aiosmtpd with TLS and a login. The recipient's
+name decides how it behaves. Every message is parsed with Python's email package
+and appended to a file as a line of JSON.
 
 usage: server.py FOLDER PORT starttls|tls|plain
 FOLDER holds cert.pem and key.pem; received.jsonl is written there."""
@@ -13,14 +13,14 @@ seen = set()
 
 
 def first(address):
-    """True the first time an address is asked about."""
+    """Reports whether the address is new."""
     if address in seen:
         return False
     seen.add(address)
     return True
 
 
-class Moody(SMTP):
+class TestServer(SMTP):
     async def smtp_DATA(self, arg):
         to = self.envelope.rcpt_tos[0] if self.envelope.rcpt_tos else ""
         if to.startswith("cut") and first(to):
@@ -80,12 +80,12 @@ def login(server, session, envelope, mechanism, data):
 async def main():
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
-    guarded = mode != "plain"
+    encrypted = mode != "plain"
 
     def factory():
-        return Moody(Handler(), hostname="mail.test", enable_SMTPUTF8=True, timeout=60,
+        return TestServer(Handler(), hostname="mail.test", enable_SMTPUTF8=True, timeout=60,
                      tls_context=context if mode == "starttls" else None, require_starttls=mode == "starttls",
-                     authenticator=login if guarded else None, auth_required=guarded, auth_require_tls=mode == "starttls",
+                     authenticator=login if encrypted else None, auth_required=encrypted, auth_require_tls=mode == "starttls",
                      auth_exclude_mechanism=os.environ.get("EXCLUDE", "").split())
 
     server = await asyncio.get_running_loop().create_server(factory, "127.0.0.1", port, ssl=context if mode == "tls" else None)

@@ -1,4 +1,4 @@
-package smtp_test
+package mail_test
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"landfall/internal/outbound/smtp"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/test/mailtest"
 )
 
-func TestServersThatDoNotSpeakSMTP(t *testing.T) {
+func TestServerDoesNotSpeakSMTP(t *testing.T) {
 	endless := func(text string) func(net.Conn) {
 		return func(connection net.Conn) {
 			for {
@@ -50,23 +50,23 @@ func TestServersThatDoNotSpeakSMTP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			session, err := connect(t, smtp.Options{
-				Server: mailtest.Speaking(t, say), Mode: smtp.StartTLS, Timeout: 300 * time.Millisecond, Final: time.Second,
+			session, err := connect(t, mail.ClientOptions{
+				Server: mailtest.Fake(t, say), Mode: mail.StartTLS, Timeout: 300 * time.Millisecond, FinalTimeout: time.Second,
 			})
-			var failure *smtp.Failure
-			if session != nil || !errors.As(err, &failure) || failure.Verdict() != smtp.Trouble || time.Since(began) > 20*time.Second {
+			var failure *mail.SMTPError
+			if session != nil || !errors.As(err, &failure) || failure.Kind() != mail.ServerFailure || time.Since(began) > 20*time.Second {
 				t.Errorf("%v after %s", err, time.Since(began))
 			}
 		})
 	}
 }
 
-func TestWordsOfServersAreMadeHarmless(t *testing.T) {
-	address := mailtest.Speaking(t, func(connection net.Conn) {
+func TestReplyTextIsSanitized(t *testing.T) {
+	address := mailtest.Fake(t, func(connection net.Conn) {
 		_, _ = io.WriteString(connection, "554-\x1b[31mred\xff\r\n554 "+strings.Repeat("é", 1000)+"\r\n")
 	})
-	_, err := connect(t, smtp.Options{Server: address, Mode: smtp.StartTLS, Timeout: 20 * time.Second, Final: 20 * time.Second})
-	var failure *smtp.Failure
+	_, err := connect(t, mail.ClientOptions{Server: address, Mode: mail.StartTLS, Timeout: 20 * time.Second, FinalTimeout: 20 * time.Second})
+	var failure *mail.SMTPError
 	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\r\n") || !utf8.ValidString(failure.Text) {
 		t.Errorf("got %+v", failure)
 	}

@@ -1,44 +1,44 @@
-package letter_test
+package mail_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"mime"
-	"net/mail"
+	netmail "net/mail"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"landfall"
-	"landfall/internal/outbound/letter"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/test/tooltest"
 )
 
-// parsed is what Python's e-mail package makes of a message.
-type parsed struct {
+// parsedMessage is a message as Python's email package reads it.
+type parsedMessage struct {
 	Headers [][2]string `json:"headers"`
 	Text    string      `json:"text"`
 	HTML    string      `json:"html"`
 	Defects []string    `json:"defects"`
 }
 
-const reader = `
+const parseScript = `
 import email, email.policy, json, sys
 m = email.message_from_bytes(sys.stdin.buffer.read(), policy=email.policy.default)
 part = lambda kind: next((p.get_content().replace("\r\n", "\n") for p in m.walk() if p.get_content_type() == kind), "")
 json.dump({"headers": [[k, str(v)] for k, v in m.items()], "text": part("text/plain"), "html": part("text/html"),
   "defects": [str(d) for p in m.walk() for d in p.defects] + [str(d) for v in m.values() for d in getattr(v, "defects", ())]}, sys.stdout)`
 
-func parse(t *testing.T, message []byte) (parsed, map[string]string) {
+func parseMessage(t *testing.T, message []byte) (parsedMessage, map[string]string) {
 	t.Helper()
 	tooltest.Debian(t, "python3")
-	command := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", reader)
+	command := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", parseScript)
 	command.Stdin = bytes.NewReader(message)
 	output, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got parsed
+	var got parsedMessage
 	if err := json.Unmarshal(output, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +52,9 @@ func parse(t *testing.T, message []byte) (parsed, map[string]string) {
 	return got, headers
 }
 
-func TestAnotherLibraryReadsTheLetter(t *testing.T) {
-	written := write(t, writer(t, ""), "NORTH", "")
-	got, headers := parse(t, written.Message)
+func TestMessageIsParsedByPython(t *testing.T) {
+	written := compose(t, newComposer(t, ""), "NORTH", "")
+	got, headers := parseMessage(t, written.Raw)
 	for name, want := range map[string]string{
 		"from": "Acme Énergie <hello@acme.example>", "reply-to": "help@acme.example", "to": "ada@lovelace.example",
 		"subject": "Your NORTH account has moved", "message-id": "<1.a-7k3m9q2b@acme.example>",
@@ -74,17 +74,17 @@ func TestAnotherLibraryReadsTheLetter(t *testing.T) {
 	}
 	for _, foreign := range []string{"<img", "http:", "https:", "src=", "url("} {
 		if strings.Contains(got.HTML, foreign) {
-			t.Errorf("the built-in letter fetches something: %s", foreign)
+			t.Errorf("the built-in template loads a remote resource: %s", foreign)
 		}
 	}
-	if again := write(t, writer(t, ""), "NORTH", ""); !bytes.Equal(again.Message, written.Message) {
-		t.Error("the same facts made another message")
+	if again := compose(t, newComposer(t, ""), "NORTH", ""); !bytes.Equal(again.Raw, written.Raw) {
+		t.Error("the same mail gave a different message")
 	}
-	short(t, written.Message)
+	checkLines(t, written.Raw)
 }
 
-// short fails unless every line is one that any mail server takes.
-func short(t *testing.T, message []byte) {
+// checkLines fails unless every line is short ASCII that ends with CRLF.
+func checkLines(t *testing.T, message []byte) {
 	t.Helper()
 	for line := range bytes.Lines(message) {
 		if len(line) > 100 || !bytes.HasSuffix(line, []byte("\r\n")) || bytes.ContainsFunc(line, func(r rune) bool { return r > 0x7e }) {
@@ -93,7 +93,6 @@ func short(t *testing.T, message []byte) {
 	}
 }
 
-// Names come from people we do not know, through systems we do not know.
 func TestHostileNames(t *testing.T) {
 	for name, greeting := range map[string]string{
 		"Zoë \"Q\" O'Hara":                "Hello Zoë \"Q\" O'Hara,",
@@ -113,37 +112,37 @@ func TestHostileNames(t *testing.T) {
 		"\xff\xfe":                        "Hello,",
 		"--ba20f25d6fd6ebb380bd6bd4fd1d2": "Hello --ba20f25d6fd6ebb380bd6bd4fd1d2,",
 	} {
-		files := sets("_default/en")
+		files := templatesIn("_default/en")
 		files["_default/en/subject.txt"] = "{{with .Name}}{{.}}: {{end}}moved {{.FormerAccountNumber}}"
 		files["_default/en/body.txt"] = "Hello{{with .Name}} {{.}}{{end}},\n"
 		files["_default/en/body.html"] = "<p>Hello{{with .Name}} {{.}}{{end}},</p>"
-		mail := letter.Sample(landfall.NewSupplier("NORTH"))
-		mail.Customers = []landfall.Customer{{GivenName: name}}
-		mail.Key.External = "10\u202e01 =?x?="
-		written, err := writer(t, folder(t, files)).Write(mail)
+		outgoing := mail.Sample(landfall.NewSupplier("NORTH"))
+		outgoing.Customers = []landfall.Customer{{GivenName: name}}
+		outgoing.Key.External = "10\u202e01 =?x?="
+		written, err := newComposer(t, writeFolder(t, files)).Compose(outgoing)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		short(t, written.Message)
-		got, headers := parse(t, written.Message)
+		checkLines(t, written.Raw)
+		got, headers := parseMessage(t, written.Raw)
 		if len(got.Defects) > 0 || strings.TrimSpace(got.Text) != greeting || len(headers) != 10 {
 			t.Errorf("%q: %q, %v, %v", name, got.Text, headers, got.Defects)
 		}
 		if strings.Contains(got.HTML, "<script>") || strings.Contains(headers["subject"], "\u202e") || headers["subject"] != written.Subject {
 			t.Errorf("%q: %q %q", name, got.HTML, headers["subject"])
 		}
-		// Our own library agrees.
-		message, err := subjectOf(written.Message)
-		if err != nil || message != written.Subject {
-			t.Errorf("%q: %q, %v", name, message, err)
+		// Go's library agrees.
+		subject, err := subjectOf(written.Raw)
+		if err != nil || subject != written.Subject {
+			t.Errorf("%q: %q, %v", name, subject, err)
 		}
 	}
 }
 
-// subjectOf reads the subject with Go's library.
-func subjectOf(message []byte) (string, error) {
-	read, err := mail.ReadMessage(bytes.NewReader(message))
+// subjectOf parses the subject with Go's library.
+func subjectOf(raw []byte) (string, error) {
+	read, err := netmail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
 		return "", err
 	}
@@ -151,14 +150,14 @@ func subjectOf(message []byte) (string, error) {
 }
 
 func TestAddresses(t *testing.T) {
-	made := writer(t, "")
+	composer := newComposer(t, "")
 	for address, want := range map[string]string{
 		"ada@lovelace.example": "ada@lovelace.example", "ada@bücher.example": "ada@xn--bcher-kva.example", "añada@correo.example": "añada@correo.example",
 		"ada": "", "ada@": "", "@b.co": "", "a\r\nb@c.co": "", "a b@c.co": "", "\"a\"@b.co": "", "<a@b.co>": "", "a@b..co": "",
 	} {
-		mail := letter.Sample(landfall.NewSupplier("NORTH"))
-		mail.To = address
-		written, err := made.Write(mail)
+		outgoing := mail.Sample(landfall.NewSupplier("NORTH"))
+		outgoing.To = address
+		written, err := composer.Compose(outgoing)
 		if (err != nil) != (want == "") || written.To != want {
 			t.Errorf("%q: %q, %v", address, written.To, err)
 		}
@@ -167,18 +166,18 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for _, sender := range []string{"", "nobody", "a@b.co, c@d.co", "Añada <añada@b.co>", "x\r\n <a@b.co>"} {
-		if _, err := letter.NewWriter(letter.Builtin(), sender, ""); err == nil {
-			t.Errorf("%q may write", sender)
+		if _, err := mail.NewComposer(mail.BuiltinTemplates(), sender, ""); err == nil {
+			t.Errorf("%q: want an error", sender)
 		}
 	}
 }
 
-func TestLongSubjectsAreFoldedAndCut(t *testing.T) {
-	files := sets("_default/en")
+func TestLongSubject(t *testing.T) {
+	files := templatesIn("_default/en")
 	files["_default/en/subject.txt"] = strings.Repeat("Ünterwegs ", 60)
-	written := write(t, writer(t, folder(t, files)), "NORTH", "")
-	short(t, written.Message)
-	_, headers := parse(t, written.Message)
+	written := compose(t, newComposer(t, writeFolder(t, files)), "NORTH", "")
+	checkLines(t, written.Raw)
+	_, headers := parseMessage(t, written.Raw)
 	if headers["subject"] != written.Subject || len([]rune(written.Subject)) != 200 || !strings.HasSuffix(written.Subject, "…") {
 		t.Errorf("got %q", headers["subject"])
 	}

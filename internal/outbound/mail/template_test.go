@@ -1,4 +1,4 @@
-package letter_test
+package mail_test
 
 import (
 	"maps"
@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"landfall"
-	"landfall/internal/outbound/letter"
+	"landfall/internal/outbound/mail"
 )
 
-// folder makes the operator's folder: files by their path.
-func folder(t *testing.T, files map[string]string) string {
+// writeFolder writes files into a new folder and returns its path.
+func writeFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range files {
@@ -27,94 +27,94 @@ func folder(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// set is a whole template that can be told by its subject.
-func set(where, subject string) map[string]string {
+// templateIn returns the files of a template with this subject.
+func templateIn(folder, subject string) map[string]string {
 	return map[string]string{
-		where + "/subject.txt": subject, where + "/body.txt": "text for {{.AccountNumber}}\n", where + "/body.html": "<p>{{.AccountNumber}}</p>",
+		folder + "/subject.txt": subject, folder + "/body.txt": "text for {{.AccountNumber}}\n", folder + "/body.html": "<p>{{.AccountNumber}}</p>",
 	}
 }
 
-func sets(wheres ...string) map[string]string {
+// templatesIn returns templates whose subjects are their folders.
+func templatesIn(folders ...string) map[string]string {
 	all := map[string]string{}
-	for _, where := range wheres {
-		maps.Copy(all, set(where, where))
+	for _, folder := range folders {
+		maps.Copy(all, templateIn(folder, folder))
 	}
 	return all
 }
 
-func writer(t *testing.T, folder string) *letter.Writer {
+func newComposer(t *testing.T, folder string) *mail.Composer {
 	t.Helper()
-	library, err := letter.Open(folder)
+	templates, err := mail.OpenTemplates(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := letter.NewWriter(library, "Acme Énergie <hello@acme.example>", "help@acme.example")
+	composer, err := mail.NewComposer(templates, "Acme Énergie <hello@acme.example>", "help@acme.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return composer
 }
 
-func write(t *testing.T, writer *letter.Writer, supplier, language string) letter.Letter {
+func compose(t *testing.T, composer *mail.Composer, code, language string) mail.Message {
 	t.Helper()
-	mail := letter.Sample(landfall.NewSupplier(supplier))
-	mail.Language = language
-	written, err := writer.Write(mail)
+	outgoing := mail.Sample(landfall.NewSupplier(code))
+	outgoing.Language = language
+	written, err := composer.Compose(outgoing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return written
 }
 
-// The customer's language goes first, then the supplier's own template, then
-// English, then what is built in.
-func TestTheOrderOfTemplates(t *testing.T) {
-	all := writer(t, folder(t, sets("NORTH/en", "NORTH/cy", "_default/en", "_default/cy-GB", "_default/zh-Hant", "SOUTH/de")))
+// The customer's language comes first, then the supplier's own template, then
+// English, then the built-in template.
+func TestTemplateOrder(t *testing.T) {
+	all := newComposer(t, writeFolder(t, templatesIn("NORTH/en", "NORTH/cy", "_default/en", "_default/cy-GB", "_default/zh-Hant", "SOUTH/de")))
 	for asked, want := range map[[2]string]string{
 		{"NORTH", "cy-GB"}: "NORTH/cy", {"NORTH", "cy"}: "NORTH/cy", {"SOUTH", "CY-gb"}: "_default/cy-GB",
 		{"NORTH", "zh-Hant-TW"}: "_default/zh-Hant", {"SOUTH", "de-AT"}: "SOUTH/de", {"NORTH", "de"}: "NORTH/en",
 		{"SOUTH", "fr"}: "_default/en", {"EAST", ""}: "_default/en", {"NORTH", ""}: "NORTH/en",
 	} {
-		if got := write(t, all, asked[0], asked[1]); got.Subject != want {
+		if got := compose(t, all, asked[0], asked[1]); got.Subject != want {
 			t.Errorf("%v: %s, want %s", asked, got.Subject, want)
 		}
 	}
-	few := writer(t, folder(t, sets("NORTH/cy")))
-	if got := write(t, few, "NORTH", "fr"); got.Subject != "Your NORTH account has moved" || got.Language != "en" {
+	few := newComposer(t, writeFolder(t, templatesIn("NORTH/cy")))
+	if got := compose(t, few, "NORTH", "fr"); got.Subject != "Your NORTH account has moved" || got.Language != "en" {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestMistakesAreToldAtOnceWithTheirPlace(t *testing.T) {
-	files := sets("_default/en", "NORTH/cy", "SOUTH/de", "EAST/fr")
+func TestAllTemplateErrorsAreReported(t *testing.T) {
+	files := templatesIn("_default/en", "NORTH/cy", "SOUTH/de", "EAST/fr")
 	files["NORTH/cy/body.txt"] = "Dear {{.Nummer}}"
 	files["SOUTH/de/subject.html"] = "?"
 	delete(files, "EAST/fr/body.html")
 	files["bad code/en/subject.txt"] = "x"
 	files["WEST/englisch sprache/subject.txt"] = "x"
-	_, err := letter.Open(folder(t, files))
+	_, err := mail.OpenTemplates(writeFolder(t, files))
 	if err == nil {
-		t.Fatal("all is well")
+		t.Fatal("want an error")
 	}
 	for _, part := range []string{
-		"NORTH/cy: body.txt", ".Nummer", ".AccountNumber", "SOUTH/de: subject.html is none of", "EAST/fr: body.html is missing",
-		"bad code is neither", "WEST/englisch sprache is not named after a language",
+		"NORTH/cy: body.txt", ".Nummer", ".AccountNumber", "SOUTH/de: subject.html is not one of", "EAST/fr: body.html is missing",
+		"bad code is neither", "WEST/englisch sprache is not a language tag",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in\n%v", part, err)
 		}
 	}
-	if _, err := letter.Open(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a folder that is not there is fine")
+	if _, err := mail.OpenTemplates(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a missing folder: want an error")
 	}
-	if _, err := letter.Open(t.TempDir()); err == nil {
-		t.Error("an empty folder is fine")
+	if _, err := mail.OpenTemplates(t.TempDir()); err == nil {
+		t.Error("an empty folder: want an error")
 	}
 }
 
-// Nothing a template says can run for ever, grow without bound, or fail only
-// when a customer is written to.
-func TestTemplatesThatAreNotForLetters(t *testing.T) {
+// No template can run forever, grow without bound, or fail only when a mail is sent.
+func TestUnsafeTemplates(t *testing.T) {
 	for content, part := range map[string]string{
 		"{{.Unknown}}":                                          "no field .Unknown",
 		"{{if false}}{{.Unknown}}{{end}}":                       "no field .Unknown",
@@ -122,7 +122,7 @@ func TestTemplatesThatAreNotForLetters(t *testing.T) {
 		"{{.Name.Foo}}":                                         "no field .Name.Foo",
 		"{{with .Name}}{{.Supplier}}{{end}}":                    "$.Supplier",
 		"{{range .Names}}{{.AccountNumber}}{{end}}":             "$.AccountNumber",
-		"{{range 1000000000}}{{end}}":                           "range goes over .Names",
+		"{{range 1000000000}}{{end}}":                           "range works only on .Names",
 		"{{range .Names}}{{range $.Names}}{{end}}{{end}}":       "not within another range",
 		`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`: "one template",
 		`{{printf "%1000000000d" 1}}`:                           "function printf",
@@ -134,23 +134,23 @@ func TestTemplatesThatAreNotForLetters(t *testing.T) {
 		strings.Repeat("x", 200<<10):                            "longer than",
 		"\xff":                                                  "UTF-8",
 	} {
-		files := sets("_default/en")
+		files := templatesIn("_default/en")
 		files["_default/en/body.txt"] = content
-		if _, err := letter.Open(folder(t, files)); err == nil || !strings.Contains(err.Error(), part) {
+		if _, err := mail.OpenTemplates(writeFolder(t, files)); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%.60q: %v, want %q", content, err, part)
 		}
 	}
-	files := sets("_default/en")
+	files := templatesIn("_default/en")
 	files["_default/en/body.txt"] = `{{if .Names}}{{range $i, $name := .Names}}{{if $i}}, {{end}}{{$name}} ({{$.Supplier}}){{else}}you{{end}}{{end}}{{if eq .Language "en"}}.{{end}}` +
 		`{{.Name}}{{.FormerAccountNumber}}{{.SupplierCode}}{{.MovedOn}}{{.ReplyTo}}{{html .Name}}`
-	if _, err := letter.Open(folder(t, files)); err != nil {
+	if _, err := mail.OpenTemplates(writeFolder(t, files)); err != nil {
 		t.Error(err)
 	}
 	files["_default/en/subject.txt"] = "{{if eq .Supplier `Acme`}}x{{end}}\n"
-	if _, err := letter.Open(folder(t, files)); err != nil {
+	if _, err := mail.OpenTemplates(writeFolder(t, files)); err != nil {
 		t.Error(err)
 	}
-	if _, err := writer(t, folder(t, files)).Write(letter.Sample(landfall.NewSupplier("NORTH"))); err == nil {
-		t.Error("a letter without a subject was written")
+	if _, err := newComposer(t, writeFolder(t, files)).Compose(mail.Sample(landfall.NewSupplier("NORTH"))); err == nil {
+		t.Error("a mail without a subject was composed")
 	}
 }
