@@ -80,7 +80,7 @@ var forbidden = map[string][]string{
 
 // testPackages may be imported by tests, by bench and by each other.
 var testPackages = []string{
-	"internal/store/storetest", "internal/test/crashtest", "internal/test/mailtest",
+	"internal/store/storetest", "internal/test/crashtest", "internal/test/dbtest", "internal/test/mailtest",
 	"internal/test/pgtest", "internal/test/tooltest",
 }
 
@@ -248,7 +248,7 @@ func mayImport(file sourceFile, pkg string) bool {
 		return file.test || file.pkg == bench || isWithin(file.pkg, pkg) || slices.Contains(testPackages, file.pkg)
 	}
 	if slices.Contains(testPackages, file.pkg) {
-		return file.test || layerOf(pkg) <= layerOf(".")
+		return file.test || layerOf(pkg) <= layerOf(".") || file.pkg == "internal/test/dbtest"
 	}
 	from, to := layerOf(file.pkg), layerOf(pkg)
 	if from < 0 || to < 0 {

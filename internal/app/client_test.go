@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"landfall/client"
 	"landfall/internal/kit/generate"
+	"landfall/internal/test/dbtest"
 )
 
 // customer gives a client of the world as an integrator has one.
@@ -222,7 +222,7 @@ func (w *world) clientRefers(t *testing.T, c *client.Client) {
 
 // TestClientWithoutTheKey is one that was given a refresh token alone.
 func TestClientWithoutTheKey(t *testing.T) {
-	w := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), nil)
+	w := newWorld(t, dbtest.SQLite(t), nil)
 	body := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { refreshToken } }"}`, w.words["key"])
 	answer, err := http.Post(w.server.URL+"/v1/graphql/", "application/json", strings.NewReader(body))
 	if err != nil {

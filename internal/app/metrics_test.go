@@ -4,18 +4,17 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"landfall/internal/app"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // The table of metrics in the handbook is written from the declarations.
 func TestHandbookHasAllMetrics(t *testing.T) {
-	w := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+	w := newWorld(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = "localhost", "none", "us@example.com" // it has figures too
 	})
 	var table strings.Builder
@@ -34,8 +33,8 @@ func TestHandbookHasAllMetrics(t *testing.T) {
 // follows what happens to it, on both databases.
 func TestMetricsFollowAMigration(t *testing.T) {
 	for name, fresh := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
-		"postgres": pgtest.URL,
+		"sqlite":   dbtest.SQLite,
+		"postgres": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +88,7 @@ var awaited = map[string]string{
 // Every figure of the catalogue is there as soon as a server answers, so that
 // the first of anything is an increase and not the beginning of a line.
 func TestEveryMetricIsThereFromTheStart(t *testing.T) {
-	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), nil)
+	r := start(t, dbtest.SQLite(t), nil)
 	shown := r.metrics(t)
 	for _, metric := range r.application.Catalogue() {
 		there := strings.Contains(shown, "# TYPE "+metric.Name+" "+metric.Kind+"\n")

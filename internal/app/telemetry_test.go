@@ -4,13 +4,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"landfall/internal/app"
+	"landfall/internal/test/dbtest"
 )
 
 // collector is an OTLP receiver that keeps what it is sent.
@@ -46,7 +46,7 @@ func (c *collector) has(path, text string) bool {
 func TestTelemetryArrives(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+	r := start(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Telemetry = app.TelemetrySettings{Endpoint: c.URL, Headers: "x-collector-key=hush", Percent: 100, Every: time.Second}
 	})
 	request := r.request(http.MethodPost, stagePath, strings.Replace(stageBody("CANARY-1"), "{}", `{"family_name":"Canary"}`, 1))
@@ -83,7 +83,7 @@ func TestTelemetryArrives(t *testing.T) {
 // A collector that is away is told of in the log, and keeps nobody waiting.
 func TestCollectorAway(t *testing.T) {
 	t.Parallel()
-	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+	r := start(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Telemetry = app.TelemetrySettings{Endpoint: "http://127.0.0.1:1", Percent: 100, Every: time.Second}
 	})
 	response, err := http.DefaultClient.Do(r.request(http.MethodPost, stagePath, stageBody("A-1")))

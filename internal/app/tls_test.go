@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall/internal/app"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/tooltest"
 )
 
@@ -20,7 +21,7 @@ func secured(t *testing.T, change func(*app.Settings)) (r *running, authority *t
 	authority = tooltest.NewAuthority(t)
 	certificate, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	authority.Issue(t, "first", certificate, key)
-	r = start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), func(settings *app.Settings) {
+	r = start(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.TLS = app.TLSSettings{Certificate: certificate, Key: key}
 		if change != nil {
 			change(settings)
@@ -79,7 +80,7 @@ func TestCallersSpeakTLS(t *testing.T) {
 // Browsers are not told to insist on TLS by somebody who does not speak it.
 func TestPlainHTTPPromisesNoTLS(t *testing.T) {
 	t.Parallel()
-	r := start(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), nil)
+	r := start(t, dbtest.SQLite(t), nil)
 	response, err := http.Get(r.base + "/healthz")
 	if err != nil {
 		t.Fatal(err)

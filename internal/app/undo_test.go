@@ -2,20 +2,20 @@ package app
 
 import (
 	"crypto/sha256"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // TestUndosAreCountedWhoeverDidThem takes accounts back past the server, as
 // operators do, and looks at the server's figures.
 func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	ctx := t.Context()
-	store, err := sqlstore.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), sqlstore.Options{ApplySchema: true})
+	store, err := sqlstore.Open(ctx, dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}

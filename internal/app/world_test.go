@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,36 +19,13 @@ import (
 	"landfall/internal/outbound/payvendor"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/operate"
-	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers of stories that changed")
 
-// databases gives a fresh database of each kind. PostgreSQL ones are copied
-// from one that has its schema, which is much faster than building it anew.
-var databases = map[string]func(t *testing.T) string{
-	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
-	"postgres": func(t *testing.T) string { return pgtest.Clone(t, prepared(t)) },
-}
-
-var preparing struct {
-	sync.Once
-	url string
-}
-
-// prepared is made by the first test that asks and lives as long as its
-// cluster: dropping it with that test would take it from the others.
-func prepared(t *testing.T) string {
-	t.Helper()
-	preparing.Do(func() {
-		preparing.url = pgtest.Template(t)
-		if _, err := sqlstore.SchemaApply(t.Context(), preparing.url, sqlstore.Options{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	return preparing.url
-}
+// databases gives a fresh database of each kind.
+var databases = dbtest.Fresh
 
 // onBoth runs a test on both kinds of database.
 func onBoth(t *testing.T, test func(t *testing.T, database string)) {

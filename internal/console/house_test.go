@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"landfall/internal/service/intake"
 	"landfall/internal/service/operate"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // house is a console over a store of its own, served on loopback.
@@ -33,7 +33,7 @@ type house struct {
 // newHouse opens a console over a fresh SQLite database.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "console.db"), sqlstore.Options{
+	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
 		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms,
 	})
 	if err != nil {

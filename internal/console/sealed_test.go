@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,12 +9,13 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // With encryption on every page is there as without it, and the search says
 // that it finds whole words only.
 func TestEveryPageWithEncryption(t *testing.T) {
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "sealed.db"), sqlstore.Options{
+	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
 		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Keys: []seal.Key{seal.NewKey()},
 	})
 	if err != nil {

@@ -3,11 +3,11 @@ package answer_test
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"landfall"
+	"landfall/internal/test/dbtest"
 )
 
 // catcher is a judge whose verdict somebody waits for.
@@ -70,7 +70,7 @@ func TestModelNoticesWhatItWasNotTold(t *testing.T) {
 	for _, kind := range additions {
 		secrets[kind.name] = func(m *model) { m.postOn(t, kind, "2", slices.Max(slices.Collect(maps.Keys(kind.things)))) }
 	}
-	s := serve(t, "sqlite:"+filepath.Join(t.TempDir(), "model.db"))
+	s := serve(t, dbtest.SQLite(t))
 	stories := 0
 	for name, secret := range secrets {
 		stories++

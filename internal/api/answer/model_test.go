@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"landfall/internal/service/operate"
 	"landfall/internal/service/run"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 const (
@@ -42,8 +41,8 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for name, database := range map[string]func(*testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "model.db") },
-		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+		"sqlite":   func(t *testing.T) string { return dbtest.SQLite(t) },
+		"postgres": func(t *testing.T) string { return dbtest.Postgres(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

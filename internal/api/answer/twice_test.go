@@ -2,19 +2,18 @@ package answer_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"landfall/internal/api/answer"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // An account that comes twice in one go is staged and staged again.
 func TestAnAccountTwiceInOneGo(t *testing.T) {
 	for name, database := range map[string]func(*testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "twice.db") },
-		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+		"sqlite":   func(t *testing.T) string { return dbtest.SQLite(t) },
+		"postgres": func(t *testing.T) string { return dbtest.Postgres(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

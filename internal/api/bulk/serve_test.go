@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"landfall/internal/api/bulk"
 	"landfall/internal/service/intake"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // fragile is a payment vendor that breaks over some references.
@@ -39,7 +39,7 @@ func (*recorder) SetWriteDeadline(time.Time) error { return nil }
 func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	t.Helper()
 	ctx := t.Context()
-	store, err := sqlstore.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), sqlstore.Options{Server: true, ApplySchema: true})
+	store, err := sqlstore.Open(ctx, dbtest.SQLite(t), sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +14,13 @@ import (
 	"landfall/internal/api/graphql"
 	"landfall/internal/service/auth"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // TestTheWholeWay walks from an API key to a principal and through every kind
 // of bad key, over a real store.
 func TestTheWholeWay(t *testing.T) {
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"),
+	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t),
 		sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)

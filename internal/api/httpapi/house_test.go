@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ import (
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // house is the whole edge over a real store, with two organisations
@@ -45,7 +44,7 @@ type house struct {
 
 func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 	t.Helper()
-	return houseOn(t, "sqlite:"+filepath.Join(t.TempDir(), "house.db"), adjust...)
+	return houseOn(t, dbtest.SQLite(t), adjust...)
 }
 
 // opening opens a house over one of the databases.
@@ -59,7 +58,7 @@ func onBoth(t *testing.T, test func(t *testing.T, open opening)) {
 		test(t, func(adjust ...func(*Options)) *house { return openHouse(t, adjust...) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		test(t, func(adjust ...func(*Options)) *house { return houseOn(t, pgtest.URL(t), adjust...) })
+		test(t, func(adjust ...func(*Options)) *house { return houseOn(t, dbtest.Postgres(t), adjust...) })
 	})
 }
 

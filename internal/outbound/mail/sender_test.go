@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +17,8 @@ import (
 	"landfall/internal/lib/calendar"
 	"landfall/internal/outbound/mail"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/mailtest"
-	"landfall/internal/test/pgtest"
 )
 
 const (
@@ -29,10 +28,7 @@ const (
 
 // onEach runs a test on both databases.
 func onEach(t *testing.T, test func(*testing.T, *environment)) {
-	for name, url := range map[string]func(*testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "mail.db") },
-		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
-	} {
+	for name, url := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), url(t), sqlstore.Options{ApplySchema: true, Connections: 8, AllowWeakDurability: true})
 			if err != nil {

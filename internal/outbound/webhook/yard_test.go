@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 	"landfall"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 const operatorsKey = "0123456789abcdef0123456789abcdef"
@@ -35,8 +34,8 @@ type yard struct {
 func eachYard(t *testing.T, test func(*yard)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
+		"sqlite":   dbtest.SQLite,
+		"postgres": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), address(t), sqlstore.Options{Server: true, ApplySchema: true})

@@ -3,7 +3,6 @@ package auth_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/service/auth"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 const longPassword = "correct horse battery staple"
@@ -19,7 +19,7 @@ const longPassword = "correct horse battery staple"
 // has chosen her password.
 func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.Store) {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "r.db"), sqlstore.Options{Server: true, ApplySchema: true})
+	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}

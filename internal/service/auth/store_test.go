@@ -3,7 +3,6 @@ package auth_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/service/auth"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // world is a store with one organisation and one key, and a clock to move.
@@ -35,8 +34,8 @@ func (w *world) issuer() *auth.Issuer {
 func each(t *testing.T, test func(*testing.T, *world)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
-		"sqlite":     func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgresql": pgtest.URL,
+		"sqlite":     dbtest.SQLite,
+		"postgresql": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), address(t), sqlstore.Options{Server: true, ApplySchema: true})

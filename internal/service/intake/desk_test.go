@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,13 +11,14 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // openDesk is a desk over a real store with the suppliers S, granted to the
 // organisation ours, and T, granted to nobody.
 func openDesk(t *testing.T) (*Desk, *watched) {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "desk.db"), sqlstore.Options{ApplySchema: true})
+	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // ground is a desk over a real store with supplier S, granted to us, the team
@@ -34,29 +33,12 @@ type ground struct {
 func onBoth(t *testing.T, test func(t *testing.T, g *ground), adjust ...func(*Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t, adjust...)) })
-	t.Run("postgres", func(t *testing.T) { test(t, newGround(t, pgtest.Clone(t, prepared(t)), adjust...)) })
-}
-
-var preparing struct {
-	sync.Once
-	url string
-}
-
-// prepared is a PostgreSQL database with the schema, made once to be copied.
-func prepared(t *testing.T) string {
-	t.Helper()
-	preparing.Do(func() {
-		preparing.url = pgtest.Template(t)
-		if _, err := sqlstore.SchemaApply(t.Context(), preparing.url, sqlstore.Options{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	return preparing.url
+	t.Run("postgres", func(t *testing.T) { test(t, newGround(t, dbtest.Postgres(t), adjust...)) })
 }
 
 func onSQLite(t *testing.T, adjust ...func(*Options)) *ground {
 	t.Helper()
-	return newGround(t, "sqlite:"+filepath.Join(t.TempDir(), "ground.db"), adjust...)
+	return newGround(t, dbtest.SQLite(t), adjust...)
 }
 
 func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground {

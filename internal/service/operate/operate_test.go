@@ -2,7 +2,6 @@ package operate_test
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/service/operate"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 const actor = "operator:ada"
@@ -28,8 +27,8 @@ type office struct {
 func each(t *testing.T, test func(*testing.T, office)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
-		"sqlite":     func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgresql": pgtest.URL,
+		"sqlite":     dbtest.SQLite,
+		"postgresql": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(t, opened(t, address(t)))

@@ -3,7 +3,6 @@ package quota_test
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,15 +11,15 @@ import (
 	"landfall"
 	"landfall/internal/service/quota"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // each runs a test on both databases.
 func each(t *testing.T, test func(*testing.T, landfall.Store)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
-		"sqlite":     func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgresql": pgtest.URL,
+		"sqlite":     dbtest.SQLite,
+		"postgresql": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), address(t), sqlstore.Options{Server: true, ApplySchema: true})

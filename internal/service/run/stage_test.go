@@ -3,7 +3,6 @@ package run_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"landfall/internal/service/intake"
 	"landfall/internal/service/run"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // stage is a service with two suppliers of two organisations, a vendor that
@@ -62,9 +61,9 @@ const team = "Team"
 func onBoth(t *testing.T, test func(t *testing.T, s *stage), adjust ...func(*intake.Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
-		test(t, newStage(t, "sqlite:"+filepath.Join(t.TempDir(), "runs.db"), adjust...))
+		test(t, newStage(t, dbtest.SQLite(t), adjust...))
 	})
-	t.Run("postgres", func(t *testing.T) { test(t, newStage(t, pgtest.URL(t), adjust...)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newStage(t, dbtest.Postgres(t), adjust...)) })
 }
 
 func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *stage {

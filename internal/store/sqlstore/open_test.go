@@ -9,6 +9,7 @@ import (
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/store/storetest"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
 )
 
@@ -43,23 +44,9 @@ func TestSealedStorePromises(t *testing.T) {
 }
 
 func promise(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...seal.Key) {
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
-			if name == "postgres" {
-				// A copy of a database with the schema is made faster than one.
-				original := fresh(t)
-				prepare(t, original)
-				fresh = func(t testing.TB) string { return pgtest.Clone(t, original) }
-			}
 			run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t), keys...) })
 		})
-	}
-}
-
-// prepare gives a database the schema and lets go of it.
-func prepare(t testing.TB, url string) {
-	t.Helper()
-	if _, err := sqlstore.SchemaApply(t.Context(), url, sqlstore.Options{}); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"landfall"
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // inFiles says where the files of a database have one of some words.
@@ -47,7 +48,7 @@ func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (
 func onFiles(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"))
+		test(t, dbtest.SQLite(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
