@@ -20,7 +20,7 @@ type AuditEntry struct {
 	RequestID string
 	// Acts is what organisations did in one transaction, many of them at once,
 	// as it is kept; Expand reads it. It is empty for everything else.
-	Acts string
+	Batch string
 }
 
 // AuditHash is a place in the chain of audit entries.
@@ -29,22 +29,22 @@ type AuditHash [sha256.Size]byte
 // String is the hash in hexadecimal digits.
 func (h AuditHash) String() string { return hex.EncodeToString(h[:]) }
 
-// ReadAuditHash reads what String wrote; an empty text is the beginning of the
+// ParseAuditHash reads what String wrote; an empty text is the beginning of the
 // chain. What is no hash is none that any entry has.
-func ReadAuditHash(text string) (hash AuditHash) {
+func ParseAuditHash(text string) (hash AuditHash) {
 	if read, err := hex.DecodeString(text); err == nil && len(read) == len(hash) {
 		copy(hash[:], read)
 	}
 	return hash
 }
 
-// After is the hash of an entry that follows a place in the chain. Every field
+// HashAfter is the hash of an entry that follows a place in the chain. Every field
 // counts, with its length, so that nothing can move from one into the next.
-func (e AuditEntry) After(before AuditHash) AuditHash {
-	text := append(make([]byte, 0, 256+len(e.Acts)), before[:]...)
+func (e AuditEntry) HashAfter(before AuditHash) AuditHash {
+	text := append(make([]byte, 0, 256+len(e.Batch)), before[:]...)
 	text = binary.BigEndian.AppendUint64(text, uint64(e.ID)) //nolint:gosec // the bits of an int64
 	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
-	for _, field := range [...]string{e.Actor, e.Action, e.Subject, e.Detail, e.Source, e.RequestID, e.Acts} {
+	for _, field := range [...]string{e.Actor, e.Action, e.Subject, e.Detail, e.Source, e.RequestID, e.Batch} {
 		text = binary.BigEndian.AppendUint64(text, uint64(len(field)))
 		text = append(text, field...)
 	}
@@ -55,7 +55,7 @@ func (e AuditEntry) After(before AuditHash) AuditHash {
 // place; newer ones get it within a second.
 type AuditChain struct {
 	Name    string // drawn for this database
-	Place   int64  // of the last entry in the chain; 0: none
+	Position   int64  // of the last entry in the chain; 0: none
 	Hash    AuditHash
 	Through int64 // the last id that has been looked at
 }
@@ -63,7 +63,7 @@ type AuditChain struct {
 // AuditLink is an entry with its place in the chain.
 type AuditLink struct {
 	AuditEntry
-	Place int64 // 0: it has none
+	Position int64 // 0: it has none
 	Hash  AuditHash
 }
 

@@ -2,7 +2,7 @@ package landfall
 
 import "strings"
 
-// Acts gathers what organisations do in one transaction. All of it becomes one
+// AuditBatch gathers what organisations do in one transaction. All of it becomes one
 // entry of the audit, so that being written down costs a staging next to
 // nothing: an entry for each would be as dear as the row it tells of.
 //
@@ -10,20 +10,20 @@ import "strings"
 // key, source, action, supplier and how the request begins, with tabs between
 // them; then a line for each account: its external number, the rest of the
 // request's name, and the detail, unless the line before has the same.
-type Acts struct {
+type AuditBatch struct {
 	text  []byte
 	kind  [5]string // of the last act: key, source, action, supplier and how the request begins
 	last  string    // the detail of the last account of this kind
 	Count int
 	// Operators is what operators did in the same transaction: they do little,
 	// and what they do is found by the account.
-	Operators []AuditEntry
+	OperatorEntries []AuditEntry
 }
 
 // Add writes down one act. What nobody did by name is left to who asked for it.
-func (a *Acts) Add(by Author, action string, key Key, detail string) {
+func (a *AuditBatch) Add(by Author, action string, key Key, detail string) {
 	if by.Operator != "" {
-		a.Operators = append(a.Operators, AuditEntry{
+		a.OperatorEntries = append(a.OperatorEntries, AuditEntry{
 			Actor: by.Operator, Action: action, Subject: key.Supplier + "/" + key.External, Detail: detail, Source: by.Source, RequestID: by.RequestID,
 		})
 		return
@@ -57,7 +57,7 @@ func (a *Acts) Add(by Author, action string, key Key, detail string) {
 }
 
 // String gives all of it as it is kept.
-func (a *Acts) String() string { return string(a.text) }
+func (a *AuditBatch) String() string { return string(a.text) }
 
 // What would look like the end of a field or line is written in another way.
 var (
@@ -75,13 +75,13 @@ func appendField(text []byte, field string) []byte {
 // Expand gives an entry for each thing that was done. What cannot be read is
 // left out: verifying the chain says what is wrong.
 func (e AuditEntry) Expand() []AuditEntry {
-	if e.Acts == "" {
+	if e.Batch == "" {
 		return []AuditEntry{e}
 	}
 	var all []AuditEntry
 	var kind AuditEntry
 	var supplier, request string
-	for line := range strings.Lines(e.Acts) {
+	for line := range strings.Lines(e.Batch) {
 		parts := strings.Split(strings.TrimSuffix(line[1:], "\n"), "\t")
 		for i := range parts {
 			parts[i] = unfields.Replace(parts[i])

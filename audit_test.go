@@ -9,7 +9,7 @@ import (
 )
 
 func TestActsComeBackAsTheyWereDone(t *testing.T) {
-	var acts landfall.Acts
+	var acts landfall.AuditBatch
 	var want []landfall.AuditEntry
 	add := func(by landfall.Author, action string, key landfall.Key, detail string) {
 		acts.Add(by, action, key, detail)
@@ -31,10 +31,10 @@ func TestActsComeBackAsTheyWereDone(t *testing.T) {
 	acts.Add(landfall.Author{}, "nobody", landfall.Key{}, "")
 	acts.Add(landfall.Author{Operator: "operator:ada", Source: "192.0.2.8"}, "account_import.completed", landfall.Key{Supplier: "ACME", External: "9"}, "A-1")
 	own := landfall.AuditEntry{Actor: "operator:ada", Action: "account_import.completed", Subject: "ACME/9", Detail: "A-1", Source: "192.0.2.8"}
-	if len(acts.Operators) != 1 || acts.Operators[0] != own {
-		t.Errorf("the operator did %+v", acts.Operators)
+	if len(acts.OperatorEntries) != 1 || acts.OperatorEntries[0] != own {
+		t.Errorf("the operator did %+v", acts.OperatorEntries)
 	}
-	found := landfall.AuditEntry{ID: 7, At: time.Unix(1, 0), Acts: acts.String()}.Expand()
+	found := landfall.AuditEntry{ID: 7, At: time.Unix(1, 0), Batch: acts.String()}.Expand()
 	if acts.Count != len(want) || len(found) != len(want) {
 		t.Fatalf("%d of %d acts", len(found), len(want))
 	}
@@ -43,7 +43,7 @@ func TestActsComeBackAsTheyWereDone(t *testing.T) {
 			t.Errorf("act %d is %+v, want %+v", i, found[i], want[i])
 		}
 	}
-	if broken := (landfall.AuditEntry{Acts: "=\n x\n\t\t\t"}).Expand(); len(broken) != 0 {
+	if broken := (landfall.AuditEntry{Batch: "=\n x\n\t\t\t"}).Expand(); len(broken) != 0 {
 		t.Errorf("%+v was read", broken)
 	}
 }

@@ -15,8 +15,8 @@ type Role string
 
 // The roles.
 const (
-	Importer Role = "importer" // reads and writes
-	Viewer   Role = "viewer"   // reads
+	RoleImporter Role = "importer" // reads and writes
+	RoleViewer   Role = "viewer"   // reads
 )
 
 // APIKey is an organisation's credential. The secret is shown once, when it is

@@ -23,7 +23,7 @@ const (
 	TooMany                      // over a limit now; come back after RetryAfter
 	Unavailable                  // the database is away or we are shutting down
 	TooManyFields                // the header is more than we read
-	Elsewhere                    // who must be asked, such as a payment vendor, is away; nothing of ours is broken
+	UpstreamUnavailable                    // who must be asked, such as a payment vendor, is away; nothing of ours is broken
 )
 
 // Violation is one thing wrong with a request. It never carries the offending
@@ -101,11 +101,11 @@ var (
 // busy: long enough to spare it, short enough that a migration hardly notices.
 const retryAfter = 2 * time.Second
 
-// Told turns what somebody below could not do into what a caller is told; doing
+// UserError turns what somebody below could not do into what a caller is told; doing
 // is for the log. Errors that are meant to be seen stay as they are. An unknown
 // outcome is told like an absent database, never as a refusal: sending the same
 // request again is safe and right in both cases.
-func Told(doing string, err error) *Error {
+func UserError(doing string, err error) *Error {
 	var known *Error
 	switch {
 	case errors.As(err, &known):

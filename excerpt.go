@@ -2,35 +2,35 @@ package landfall
 
 import "time"
 
-// Excerpt asks for an account a page at a time: of each long list the newest
+// AccountPageQuery asks for an account a page at a time: of each long list the newest
 // rows, before some place. Zero is the end of the list.
-type Excerpt struct {
+type AccountPageQuery struct {
 	Rows             int // of each list, at most
 	EntriesBefore    int // a sequence
 	NotesBefore      int // a place, counted from 1
 	StatementsBefore int
 }
 
-// LongestNote is how many bytes of a note an excerpt has. A longer one has no
+// MaxNoteBytes is how many bytes of a note an excerpt has. A longer one has no
 // body there: only whoever asks for the whole account gets it.
-const LongestNote = 64 << 10
+const MaxNoteBytes = 64 << 10
 
-// AccountExcerpt is an account with pages of its long lists, the newest first.
-type AccountExcerpt struct {
+// AccountPage is an account with pages of its long lists, the newest first.
+type AccountPage struct {
 	Account                       // without notes
-	Pinned           []PlacedNote // now or once, no more than Rows
-	Notes            []PlacedNote
-	StatementPlaces  []int // of the statements of the page
+	Pinned           []NumberedNote // now or once, no more than Rows
+	Notes            []NumberedNote
+	StatementIndexes  []int // of the statements of the page
 	LedgerLength     int
 	NoteCount        int
 	StatementCount   int
 	InstructionCount int
 }
 
-// PlacedNote is a note with its place among those of the account.
-type PlacedNote struct {
+// NumberedNote is a note with its place among those of the account.
+type NumberedNote struct {
 	Note
-	Place int
+	Index int
 	Bytes int // of the body, which is left out where there are too many
 }
 

@@ -72,8 +72,8 @@ func (f *Figures) Add(others Figures) bool {
 	return true
 }
 
-// Negative gives the figures as they are taken away.
-func (f Figures) Negative() Figures {
+// Negated gives the figures as they are taken away.
+func (f Figures) Negated() Figures {
 	for _, number := range f.Numbers() {
 		*number = -*number
 	}
@@ -90,8 +90,8 @@ func (f Figures) Empty() bool {
 	return true
 }
 
-// Transact counts one transaction, but not towards the balance.
-func (f *Figures) Transact(kind TransactionType, amount money.Amount) {
+// CountTransaction counts one transaction, but not towards the balance.
+func (f *Figures) CountTransaction(kind TransactionType, amount money.Amount) {
 	for i, known := range TransactionTypes {
 		if kind == known {
 			f.Transactions[i].Count++
@@ -100,13 +100,13 @@ func (f *Figures) Transact(kind TransactionType, amount money.Amount) {
 	}
 }
 
-// Enter counts ledger entries: every one moves the balance, and those that are
+// CountEntries counts ledger entries: every one moves the balance, and those that are
 // transactions count as such.
-func (f *Figures) Enter(entries []LedgerEntry) {
+func (f *Figures) CountEntries(entries []LedgerEntry) {
 	for i := range entries {
 		f.Balance += entries[i].Signed
 		if entries[i].Kind == TransactionEntry {
-			f.Transact(entries[i].Transaction.Type, entries[i].Transaction.Amount)
+			f.CountTransaction(entries[i].Transaction.Type, entries[i].Transaction.Amount)
 		}
 	}
 }
@@ -115,9 +115,9 @@ func (f *Figures) Enter(entries []LedgerEntry) {
 // part, or one for each currency when they are in two.
 func (f Figures) Differences(others Figures) []Figures {
 	if f.Currency != others.Currency {
-		return []Figures{f, others.Negative()}
+		return []Figures{f, others.Negated()}
 	}
-	f.Add(others.Negative()) // both are one account's, which is far from the limit
+	f.Add(others.Negated()) // both are one account's, which is far from the limit
 	if f.Empty() {
 		return nil
 	}

@@ -55,14 +55,14 @@ type MailRecord struct {
 	Uncertain bool
 	// Gone says that it is not known any more whom it is for: it was kept long
 	// enough, or the account was erased.
-	Gone bool
+	RecipientRemoved bool
 	// Reply is what the mail server said last, which may name the address, or
 	// the operator's reason.
 	Reply string
 }
 
-// Told says whether the customer may have read it.
-func (m MailRecord) Told() bool {
+// MayHaveArrived says whether the customer may have read it.
+func (m MailRecord) MayHaveArrived() bool {
 	return m.Uncertain || m.State == MailSending || m.State == MailSent || m.State == MailBounced
 }
 
@@ -80,20 +80,20 @@ type MailQuery struct {
 	Limit    int
 }
 
-// MailDemand asks for mails to send.
-type MailDemand struct {
-	Most  int           // at once
-	Pace  int           // mails a minute of all replicas together
+// MailRequest asks for mails to send.
+type MailRequest struct {
+	Max  int           // at once
+	PerMinute  int           // mails a minute of all replicas together
 	Lease time.Duration // for which they are nobody else's
 	After string        // the supplier who came last; others come first
 	// Each is the most that one supplier has at once, what it holds already
 	// included; 0 means no limit.
-	Each int
-	Held map[string]int
+	PerSupplier int
+	InFlight map[string]int
 }
 
-// MailSupply is the answer to a MailDemand.
-type MailSupply struct {
+// MailBatch is the answer to a MailDemand.
+type MailBatch struct {
 	Mails []OutgoingMail
 	// Wait is how long the pace forbids a next mail; zero when there is none.
 	Wait time.Duration

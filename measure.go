@@ -13,19 +13,19 @@ type MeasureKind string
 // The kinds. Those with money are measured for each currency, and transactions
 // for each type as well.
 const (
-	MeasuresAccounts     MeasureKind = "accounts"
-	MeasuresCustomers    MeasureKind = "customers"
-	MeasuresSupplyPoints MeasureKind = "supply_points"
-	MeasuresNotes        MeasureKind = "notes"
-	MeasuresStatements   MeasureKind = "statements"
-	MeasuresInstructions MeasureKind = "payment_instructions"
-	MeasuresBalances     MeasureKind = "balances"
-	MeasuresTransactions MeasureKind = "transactions"
+	MeasureAccounts     MeasureKind = "accounts"
+	MeasureCustomers    MeasureKind = "customers"
+	MeasureSupplyPoints MeasureKind = "supply_points"
+	MeasureNotes        MeasureKind = "notes"
+	MeasureStatements   MeasureKind = "statements"
+	MeasureInstructions MeasureKind = "payment_instructions"
+	MeasureBalances     MeasureKind = "balances"
+	MeasureTransactions MeasureKind = "transactions"
 )
 
 // countedKinds are the kinds without money, in the order of their figures.
 var countedKinds = []MeasureKind{
-	MeasuresAccounts, MeasuresCustomers, MeasuresSupplyPoints, MeasuresNotes, MeasuresStatements, MeasuresInstructions,
+	MeasureAccounts, MeasureCustomers, MeasureSupplyPoints, MeasureNotes, MeasureStatements, MeasureInstructions,
 }
 
 // Measure is one thing that is compared.
@@ -54,10 +54,10 @@ func ParseMeasure(text string) (Measure, bool) {
 	switch {
 	case len(parts) == 1:
 		return m, slices.Contains(countedKinds, m.Kind)
-	case len(parts) == 2 && m.Kind == MeasuresBalances:
+	case len(parts) == 2 && m.Kind == MeasureBalances:
 		m.Currency = parts[1]
 		return m, m.Currency != ""
-	case len(parts) == 3 && m.Kind == MeasuresTransactions:
+	case len(parts) == 3 && m.Kind == MeasureTransactions:
 		m.Currency, m.Type = parts[1], TransactionType(parts[2])
 		return m, m.Currency != "" && slices.Contains(TransactionTypes[:], m.Type)
 	}
@@ -92,8 +92,8 @@ func (v Value) Equal(other Value) bool {
 	return same(v.Count, other.Count) && same(v.Amount, other.Amount)
 }
 
-// Said reports whether anything is known.
-func (v Value) Said() bool { return v.Count != nil || v.Amount != nil }
+// Known reports whether anything is known.
+func (v Value) Known() bool { return v.Count != nil || v.Amount != nil }
 
 func both(a, b *money.Total, of func(money.Total, money.Total) money.Total) *money.Total {
 	if a == nil || b == nil {
@@ -107,9 +107,9 @@ func both(a, b *money.Total, of func(money.Total, money.Total) money.Total) *mon
 // where it has one.
 func (m Measure) Of(sums Sums) Value {
 	switch m.Kind {
-	case MeasuresBalances:
+	case MeasureBalances:
 		return Value{Count: &sums[AtAccounts], Amount: &sums[AtBalance]}
-	case MeasuresTransactions:
+	case MeasureTransactions:
 		at := AtTransactions + 2*slices.Index(TransactionTypes[:], m.Type)
 		return Value{Count: &sums[at], Amount: &sums[at+1]}
 	}

@@ -17,8 +17,8 @@ type Note struct {
 	UnpinAt       time.Time // zero: stays pinned
 }
 
-// ShownPinned reports whether support sees the note on top at an instant.
-func (n Note) ShownPinned(now time.Time) bool {
+// PinnedAt reports whether support sees the note on top at an instant.
+func (n Note) PinnedAt(now time.Time) bool {
 	return n.Pinned && (n.UnpinAt.IsZero() || now.Before(n.UnpinAt))
 }
 

@@ -5,14 +5,14 @@ import "time"
 // OperatorRole says what somebody who signs in to the console may do.
 type OperatorRole string
 
-// The roles. Support reads everything; an operator acts as well.
+// The roles. ConsoleSupport reads everything; an operator acts as well.
 const (
-	ActingOperator OperatorRole = "operator"
-	Support        OperatorRole = "support"
+	ConsoleOperator OperatorRole = "operator"
+	ConsoleSupport        OperatorRole = "support"
 )
 
 // OperatorRoles lists the roles, the one that may do more first.
-var OperatorRoles = []OperatorRole{ActingOperator, Support}
+var OperatorRoles = []OperatorRole{ConsoleOperator, ConsoleSupport}
 
 // Operator is somebody who may sign in to the console.
 type Operator struct {
@@ -22,10 +22,10 @@ type Operator struct {
 	// Password is what a password is checked against; "" until its owner chose one.
 	Password string
 	// Second is the secret of the second factor; "" when there is none.
-	Second string
+	TOTPSecret string
 	// SecondUsed is the last of its codes that was accepted, so that none is
 	// accepted twice.
-	SecondUsed int64
+	TOTPUsed int64
 	// Invitation is the hash of the link by which a password is chosen; no
 	// bytes when there is none.
 	Invitation       [32]byte

@@ -15,17 +15,17 @@ import (
 // from the database's clock, so that replicas with wrong clocks agree.
 type Store interface {
 	Transactor
-	Pipeline
-	RunPipeline
+	Importer
+	RunQueue
 	Lister
 	Inspector
-	Mailroom
+	MailQueue
 	Purger
-	Locksmith
+	Rekeyer
 	EventLog
-	AuditLog
-	WebhookPipeline
-	Finder
+	AuditChainer
+	WebhookQueue
+	Searcher
 
 	// Ping says whether the database answers and can be written to.
 	Ping(ctx context.Context) error
@@ -56,12 +56,12 @@ type Transactor interface {
 	Update(ctx context.Context, fn func(Tx) error) error
 }
 
-// Pipeline moves accounts onto the platform. Every method decides and writes in
+// Importer moves accounts onto the platform. Every method decides and writes in
 // one transaction, which it may share with concurrent calls; no call can see or
 // undo another's. None writes anything for an author whose key has been revoked,
 // has ended or is of a disabled organisation for more than a second: ErrRevoked
 // then. Release alone still frees what was claimed, and keeps nothing else.
-type Pipeline interface {
+type Importer interface {
 	// Stage keeps one document durably with its author, or says why not. Staging the
 	// same content again changes nothing and is StagedAgain; other content
 	// becomes the next revision, and the earlier one stays readable. Of many
@@ -129,7 +129,7 @@ type Pipeline interface {
 	// customer was told; otherwise it is kept, and nothing changes. Against a
 	// posting, a mail being sent or another undo exactly one wins. The
 	// supplier's status does not matter: it is the operator who asks.
-	Undo(ctx context.Context, undoing Undoing) (UndoOutcome, error)
+	Undo(ctx context.Context, undoing UndoRequest) (UndoOutcome, error)
 }
 
 // Lister reads what may be long, a batch at a time: memory does not grow with
@@ -153,10 +153,10 @@ type Lister interface {
 	// without violations counts by its own code.
 	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
 
-	// Behind streams the accounts behind a figure of a reconciliation: those
+	// Contributions streams the accounts behind a figure of a reconciliation: those
 	// that are pending or skipped in the order of first staging, the others by
 	// external number. An account that has no part in the measure is left out.
-	Behind(ctx context.Context, query BehindQuery) iter.Seq2[Behind, error]
+	Contributions(ctx context.Context, query ContributionQuery) iter.Seq2[Contribution, error]
 }
 
 // View is what can be read.
@@ -175,7 +175,7 @@ type View interface {
 	RunReader
 	TallyReader
 	ReconciliationReader
-	ExcerptReader
+	AccountPageReader
 	OperatorReader
 	SurveyReader
 }
@@ -193,7 +193,7 @@ type Tx interface {
 	ReconciliationWriter
 	MailWriter
 	RunWriter
-	PlaceWriter
+	RestoreWriter
 	OperatorWriter
 }
 
@@ -258,11 +258,11 @@ type AccountReader interface {
 	// AccountFigures gives what the account of a process comes to, or
 	// ErrNotFound. It costs the same however long the ledger is.
 	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
-	// AccountBooks gives what a posting of transactions with these ids would be
+	// AccountState gives what a posting of transactions with these ids would be
 	// decided by if it came now, or ErrNotFound: number, clock, open period,
 	// balance, length of the ledger and the entries with those ids. Nothing is
 	// held, so it decides nothing that is written.
-	AccountBooks(ctx context.Context, key Key, transactionIDs []string) (AccountBooks, error)
+	AccountState(ctx context.Context, key Key, transactionIDs []string) (AccountState, error)
 	// AccountByNumber is Account by the number the account was given.
 	AccountByNumber(ctx context.Context, number string) (Account, error)
 	// UndoneInRun says how many of the accounts that a run created were taken

@@ -2,14 +2,14 @@ package landfall
 
 import "context"
 
-// AuditLog chains the entries of the audit. Writers do not: a chain that grows
+// AuditChainer chains the entries of the audit. Writers do not: a chain that grows
 // in every transaction would let all of them wait for each other.
-type AuditLog interface {
-	// Seal gives entries that are certain to have no older one still to come
+type AuditChainer interface {
+	// ChainAudit gives entries that are certain to have no older one still to come
 	// their places in the chain, in the order of their ids, and says how many.
 	// Of many who seal at once one does, and the others do nothing. It takes a
 	// watermark of the audit and gives the next one, as EventLog's do.
-	Seal(ctx context.Context, before Watermark) (after Watermark, sealed int, err error)
+	ChainAudit(ctx context.Context, before Watermark) (after Watermark, sealed int, err error)
 }
 
 // AuditReader reads the audit.
@@ -19,10 +19,10 @@ type AuditReader interface {
 	// AuditTrail gives entries in the order of their ids, with their places in
 	// the chain.
 	AuditTrail(ctx context.Context, query AuditQuery) ([]AuditLink, error)
-	// AuditPlace gives the id of the entry that was given a place, and whether the
+	// AuditPosition gives the id of the entry that was given a place, and whether the
 	// entry is still there; ErrNotFound when no entry has that place.
-	AuditPlace(ctx context.Context, place int64) (id int64, there bool, err error)
-	// AuditUnsealed says how many entries have no place yet, counted up to most,
+	AuditPosition(ctx context.Context, place int64) (id int64, there bool, err error)
+	// AuditBacklog says how many entries have no place yet, counted up to most,
 	// and how old the oldest is.
-	AuditUnsealed(ctx context.Context, most int) (AuditBacklog, error)
+	AuditBacklog(ctx context.Context, most int) (AuditBacklog, error)
 }

@@ -41,18 +41,18 @@ type OrganisationWriter interface {
 
 // KeyWriter changes API keys.
 type KeyWriter interface {
-	// Vouch answers ErrRevoked when an author's key was revoked, has ended or is
+	// CheckAuthor answers ErrRevoked when an author's key was revoked, has ended or is
 	// of a disabled organisation. Whatever is written in the name of a key through
 	// Update asks for it in the same transaction. No author is a good one: an
 	// operator.
-	Vouch(ctx context.Context, author Author) error
+	CheckAuthor(ctx context.Context, author Author) error
 	CreateKey(ctx context.Context, key APIKey) error // CreatedAt is set here
 	// RevokeKey marks a key; its tokens are worthless from then on. Revoking
 	// again keeps the first time. ErrNotFound when there is no such key.
 	RevokeKey(ctx context.Context, id string) error
-	// UseKeys notes that keys are in use now, unless that was noted less than a
+	// MarkKeysUsed notes that keys are in use now, unless that was noted less than a
 	// minute ago. Unknown ones are left out.
-	UseKeys(ctx context.Context, ids ...string) error
+	MarkKeysUsed(ctx context.Context, ids ...string) error
 	// ExpireKey brings a key's end forward to an instant (rotation's overlap).
 	ExpireKey(ctx context.Context, id string, at time.Time) error
 }

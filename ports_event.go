@@ -21,14 +21,14 @@ type EventReader interface {
 	EventsAfter(ctx context.Context, query EventQuery) ([]Event, error)
 	// LoggedEvent gives one event by its id, or ErrNotFound.
 	LoggedEvent(ctx context.Context, id int64) (Event, error)
-	// SuppliersTold names those with events after one id and up to another.
-	SuppliersTold(ctx context.Context, after, upTo int64) ([]string, error)
-	// EventsGone says of each supplier whose events were purged up to which
+	// SuppliersWithEvents names those with events after one id and up to another.
+	SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error)
+	// PurgedEvents says of each supplier whose events were purged up to which
 	// place they were, with the latest time of them.
-	EventsGone(ctx context.Context) (map[string]EventPlace, error)
-	// EventsHeldBy names the webhooks because of which events of a supplier stay
+	PurgedEvents(ctx context.Context) (map[string]EventPosition, error)
+	// WebhooksHoldingEvents names the webhooks because of which events of a supplier stay
 	// that are older than a length of time: they have not received them.
-	EventsHeldBy(ctx context.Context, supplier string, older time.Duration) ([]string, error)
+	WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error)
 	// LastEventBefore gives the place behind which everything is that happened
 	// at an instant or later; 0 is the beginning.
 	LastEventBefore(ctx context.Context, at time.Time) (int64, error)

@@ -35,9 +35,9 @@ type OperatorWriter interface {
 	// StartSession keeps a new session, for so long, and notes that its operator
 	// has signed in. The times are set here.
 	StartSession(ctx context.Context, session Session, length time.Duration) error
-	// SeeSession notes that a session is in use, unless that was noted within
+	// TouchSession notes that a session is in use, unless that was noted within
 	// the last minute.
-	SeeSession(ctx context.Context, id string) error
+	TouchSession(ctx context.Context, id string) error
 	// EndSession ends one at once, or ErrNotFound.
 	EndSession(ctx context.Context, id string) error
 	// EndSessions ends all of an operator but the one with an id, and says how
@@ -45,7 +45,7 @@ type OperatorWriter interface {
 	EndSessions(ctx context.Context, operator, except string) (int, error)
 	// DropEndedSessions forgets sessions that are over, at most so many.
 	DropEndedSessions(ctx context.Context, limit int) (int, error)
-	// SeeReplica notes that a server is there, and forgets those that were not
+	// TouchReplica notes that a server is there, and forgets those that were not
 	// seen for a day.
-	SeeReplica(ctx context.Context, replica Replica) error
+	TouchReplica(ctx context.Context, replica Replica) error
 }

@@ -24,8 +24,8 @@ type TallyReader interface {
 type ReconciliationReader interface {
 	// ControlTotals gives the newest of a supplier, or ErrNotFound.
 	ControlTotals(ctx context.Context, supplier string) (ControlTotals, error)
-	// FormerControlTotals gives all there ever were, the newest first.
-	FormerControlTotals(ctx context.Context, supplier string) ([]ControlTotals, error)
+	// ControlTotalsHistory gives all there ever were, the newest first.
+	ControlTotalsHistory(ctx context.Context, supplier string) ([]ControlTotals, error)
 	// SignOffs gives what was signed of a supplier, or of all with "", the
 	// newest first, without the documents.
 	SignOffs(ctx context.Context, supplier string) ([]SignOff, error)
@@ -40,6 +40,6 @@ type ReconciliationWriter interface {
 	// SetControlTotals keeps new totals, which count from now on; or
 	// ErrNotFound when there is no such supplier. SetAt is set here.
 	SetControlTotals(ctx context.Context, supplier string, totals ControlTotals) (ControlTotals, error)
-	// KeepSignOff seals a signed reconciliation and gives its number.
-	KeepSignOff(ctx context.Context, signed SignOff) (int64, error)
+	// CreateSignOff seals a signed reconciliation and gives its number.
+	CreateSignOff(ctx context.Context, signed SignOff) (int64, error)
 }

@@ -34,18 +34,18 @@ type RunWriter interface {
 	// SaveRun keeps what a run's own methods changed, and counts the time it
 	// has been running.
 	SaveRun(ctx context.Context, run Run) error
-	// RunAtRest waits for whoever is writing for a run, and reports whether
+	// RunIdle waits for whoever is writing for a run, and reports whether
 	// nobody holds a part of it.
-	RunAtRest(ctx context.Context, id string) (bool, error)
+	RunIdle(ctx context.Context, id string) (bool, error)
 	// SampleRuns notes of every live run that has begun how far it is, unless
 	// that was noted within a time. Samples of runs that ended long ago go.
 	SampleRuns(ctx context.Context, every time.Duration) error
 }
 
-// RunPipeline takes runs forward. What it writes for a slice it writes only for
+// RunQueue takes runs forward. What it writes for a slice it writes only for
 // the holder of the slice's token while its lease lives, and answers ErrFenced
 // to everybody else.
-type RunPipeline interface {
+type RunQueue interface {
 	// ChooseRun goes on choosing a run's accounts, a bounded number of them, and
 	// reports whether all are chosen. The first call decides up to when an
 	// account must have been staged. Any number of replicas may choose at once:
@@ -72,11 +72,11 @@ type RunPipeline interface {
 	// slice, all in one transaction or nothing, and starts the slice's lease
 	// anew. A member whose claim was lost meanwhile has no outcome by it. No
 	// member ever has two. ErrRevoked when the run's author may write no more.
-	SettleSlice(ctx context.Context, slice RunSlice, settlement Settlement) (Settled, error)
+	SettleSlice(ctx context.Context, slice RunSlice, settlement Settlement) (SettleResult, error)
 
-	// LeaveSlice gives a slice back; what is left of it is not to be taken
+	// ReturnSlice gives a slice back; what is left of it is not to be taken
 	// before a pause is over. One that was never its holder's is no trouble.
-	LeaveSlice(ctx context.Context, slice RunSlice, pause time.Duration) error
+	ReturnSlice(ctx context.Context, slice RunSlice, pause time.Duration) error
 
 	// RunFailures streams the accounts that failed in a run with the failure
 	// they had then, by external number.

@@ -21,9 +21,9 @@ type SupplierReader interface {
 type SupplierWriter interface {
 	// CreateSupplier keeps a new one, or ErrExists. CreatedAt is set here.
 	CreateSupplier(ctx context.Context, supplier Supplier) error
-	// HoldSuppliers keeps everybody else from creating or changing suppliers
+	// LockSuppliers keeps everybody else from creating or changing suppliers
 	// until this transaction ends, for decisions about all of them.
-	HoldSuppliers(ctx context.Context) error
+	LockSuppliers(ctx context.Context) error
 	// SaveSupplier replaces the settings of an existing one, or ErrNotFound.
 	SaveSupplier(ctx context.Context, supplier Supplier) error
 	// Grant lets an organisation use a supplier; again is fine. An absent

@@ -22,12 +22,12 @@ type Purger interface {
 	// codes, states and times stay. What an account that can still be taken back
 	// would need stays as well. What somebody else holds at the moment is left for
 	// another time. A dry run takes nothing away. ErrNotFound: no such supplier.
-	Purge(ctx context.Context, order PurgeOrder) (PurgeStep, error)
+	Purge(ctx context.Context, order PurgeRequest) (PurgeStep, error)
 }
 
-// Locksmith seals what is personal with the key that seals today, where it was
+// Rekeyer seals what is personal with the key that seals today, where it was
 // sealed with another one or not at all.
-type Locksmith interface {
+type Rekeyer interface {
 	// Rekey looks at some hundred rows and seals of them what is to be. What
 	// changes meanwhile is left alone, and looked at again in another round; what
 	// was interrupted goes on where it was. When a whole round finds nothing left,

@@ -2,10 +2,10 @@ package landfall
 
 import "context"
 
-// WebhookPipeline delivers events to webhooks, in rounds. At most one replica
+// WebhookQueue delivers events to webhooks, in rounds. At most one replica
 // has the claim of a webhook, by the database's clock; whoever lost it can write
 // nothing any more, and an operator's change ends it too.
-type WebhookPipeline interface {
+type WebhookQueue interface {
 	// ClaimWebhooks takes webhooks that have something to deliver and are due,
 	// those first that have waited longest, and says how many are active in all.
 	// Webhooks of disabled organisations wait.
@@ -13,10 +13,10 @@ type WebhookPipeline interface {
 	// WebhookRound reads what comes next, at most so many new events, or answers
 	// ErrFenced. What the organisation is not granted any more is left out.
 	WebhookRound(ctx context.Context, claim WebhookClaim, upTo int64, most int) (WebhookRound, error)
-	// KeepRound writes down what became of a round, or answers ErrFenced. It is
+	// SaveRound writes down what became of a round, or answers ErrFenced. It is
 	// durable before it returns: no position is ever ahead of what arrived or
 	// waits.
-	KeepRound(ctx context.Context, claim WebhookClaim, result RoundResult) error
+	SaveRound(ctx context.Context, claim WebhookClaim, result RoundResult) error
 }
 
 // WebhookReader reads webhooks and what became of deliveries.

@@ -25,11 +25,11 @@ type Posting struct {
 
 	// Decide may run more than once and must have no effect of its own. An
 	// error ends the posting with that error and writes nothing.
-	Decide func(AccountBooks) (Additions, error)
+	Decide func(AccountState) (Additions, error)
 }
 
-// AccountBooks is what is known about an account while it is locked.
-type AccountBooks struct {
+// AccountState is what is known about an account while it is locked.
+type AccountState struct {
 	AccountNumber string
 	Now           time.Time // by the database's clock
 	Period        Period    // the open one

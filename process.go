@@ -54,7 +54,7 @@ type Staging struct {
 	Hash     [32]byte
 	By       Author
 	Figures  Figures // what the document comes to
-	Sound    bool    // whoever hands it in has read it, and it is JSON
+	ValidJSON    bool    // whoever hands it in has read it, and it is JSON
 }
 
 // StageVerdict says what became of a Staging.
@@ -81,7 +81,7 @@ type StageOutcome struct {
 	Verdict       StageVerdict
 	Revision      int
 	AccountNumber string        // with RefusedImported
-	Left          time.Duration // of the lease that is in the way, with RefusedClaimed
+	LeaseLeft          time.Duration // of the lease that is in the way, with RefusedClaimed
 }
 
 // StagedRevision is one entry of a process's staging history.
@@ -90,7 +90,7 @@ type StagedRevision struct {
 	Hash     [32]byte
 	StagedAt time.Time
 	Document []byte    // nil once it is gone
-	GoneAt   time.Time // when it went; zero: it is there
+	RemovedAt   time.Time // when it went; zero: it is there
 	By       Author
 }
 
@@ -98,7 +98,7 @@ type StagedRevision struct {
 type Erasure struct {
 	Revisions     int       // of staged documents
 	AccountNumber string    // "" when it was never created
-	Before        time.Time // when it had been erased before; zero: never
+	PreviousAt        time.Time // when it had been erased before; zero: never
 }
 
 // ProcessFilter chooses what a list shows. Skipped processes are in no list

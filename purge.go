@@ -15,30 +15,30 @@ func (r Retention) Forever() bool { return r == Retention{} }
 
 // PurgeFigures are what a server has purged by itself since it started.
 type PurgeFigures struct {
-	Gone    PurgeCounts
+	Removed    PurgeCounts
 	Steps   int64
 	Took    time.Duration // all steps together
 	Longest time.Duration // the longest one
 }
 
-// PurgeOrder asks for one step of a purge.
-type PurgeOrder struct {
+// PurgeRequest asks for one step of a purge.
+type PurgeRequest struct {
 	Supplier string
-	After    PurgePlace // where the step before ended; the zero value: at the beginning
+	After    PurgeCursor // where the step before ended; the zero value: at the beginning
 	DryRun   bool
 }
 
-// PurgePlace is how far a purge of a supplier has got. Only the store knows
+// PurgeCursor is how far a purge of a supplier has got. Only the store knows
 // what it means.
-type PurgePlace struct {
+type PurgeCursor struct {
 	Lane, At, Number int64
 	Name             string
 }
 
 // PurgeStep is what became of one step.
 type PurgeStep struct {
-	Gone PurgeCounts // or what would go
-	Next PurgePlace
+	Removed PurgeCounts // or what would go
+	Next PurgeCursor
 	Done bool // there is nothing behind it
 }
 
@@ -55,6 +55,6 @@ func (c *PurgeCounts) Add(more PurgeCounts) {
 	c.Events += more.Events
 }
 
-// DocumentGone tells whoever looks at an account, or wants to create it, that
+// DocumentRemoved tells whoever looks at an account, or wants to create it, that
 // its document was kept long enough.
-const DocumentGone = "The staged document was removed because it was kept for as long as is set for this import supplier. Stage it again."
+const DocumentRemoved = "The staged document was removed because it was kept for as long as is set for this import supplier. Stage it again."

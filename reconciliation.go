@@ -23,14 +23,14 @@ type Reason string
 
 // The reasons, in the order they are shown.
 const (
-	BecausePending Reason = "pending"       // staged, waiting to be created
-	BecauseFailed  Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
-	BecauseSkipped Reason = "skipped"       // the operator marked it
-	BecauseOther   Reason = "other_figures" // created otherwise than it was sent
+	ReasonPending Reason = "pending"       // staged, waiting to be created
+	ReasonFailed  Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
+	ReasonSkipped Reason = "skipped"       // the operator marked it
+	ReasonOtherFigures   Reason = "other_figures" // created otherwise than it was sent
 )
 
 // Reasons are all there are.
-var Reasons = []Reason{BecausePending, BecauseFailed, BecauseSkipped, BecauseOther}
+var Reasons = []Reason{ReasonPending, ReasonFailed, ReasonSkipped, ReasonOtherFigures}
 
 // ReconciliationRow compares one measure.
 //
@@ -100,10 +100,10 @@ func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconci
 		all.Rows = append(all.Rows, compare(Measure{Kind: kind}, tallies, claims))
 	}
 	for _, currency := range currencies(tallies, claims) {
-		all.Rows = append(all.Rows, compare(Measure{Kind: MeasuresBalances, Currency: currency}, tallies, claims))
+		all.Rows = append(all.Rows, compare(Measure{Kind: MeasureBalances, Currency: currency}, tallies, claims))
 		for _, kind := range TransactionTypes {
-			row := compare(Measure{MeasuresTransactions, currency, kind}, tallies, claims)
-			if row.Claimed.Said() || !row.Staged.Zero() || !row.Created.Zero() {
+			row := compare(Measure{MeasureTransactions, currency, kind}, tallies, claims)
+			if row.Claimed.Known() || !row.Staged.Zero() || !row.Created.Zero() {
 				all.Rows = append(all.Rows, row)
 			}
 		}
@@ -111,8 +111,8 @@ func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconci
 	return all
 }
 
-// ReconcileIn compares what one view shows.
-func ReconcileIn(ctx context.Context, view View, supplier string) (Reconciliation, error) {
+// LoadReconciliation compares what one view shows.
+func LoadReconciliation(ctx context.Context, view View, supplier string) (Reconciliation, error) {
 	tallies, err := view.Tallies(ctx, supplier)
 	if err != nil {
 		return Reconciliation{}, err
@@ -144,12 +144,12 @@ func currencies(tallies *Tallies, claims map[Measure]Value) []string {
 
 // compare fills one row.
 func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) ReconciliationRow {
-	of := func(standing Standing) Value { return measure.Of(tallies.total(standing, measure.Currency)) }
+	of := func(standing AccountStatus) Value { return measure.Of(tallies.total(standing, measure.Currency)) }
 	row := ReconciliationRow{
-		Measure: measure, Claimed: claims[measure], Created: of(StandsCreated),
+		Measure: measure, Claimed: claims[measure], Created: of(StatusCreated),
 		Explained: map[Reason]Value{
-			BecausePending: of(StandsPending), BecauseFailed: of(StandsFailed),
-			BecauseSkipped: of(StandsSkipped), BecauseOther: of(StandsDeviates),
+			ReasonPending: of(StatusPending), ReasonFailed: of(StatusFailed),
+			ReasonSkipped: of(StatusSkipped), ReasonOtherFigures: of(StatusDeviating),
 		},
 	}
 	row.Staged = row.Created
@@ -157,20 +157,20 @@ func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) Reconc
 		row.Staged = row.Staged.Plus(row.Explained[reason])
 	}
 	switch measure.Kind {
-	case MeasuresAccounts:
+	case MeasureAccounts:
 		// Of these nothing else is known than that they exist.
 		refused := money.TotalOf(tallies.Refused)
-		row.Explained[BecauseFailed] = row.Explained[BecauseFailed].Plus(Value{Count: &refused})
-		row.Explained[BecauseSkipped] = row.Explained[BecauseSkipped].Plus(of(StandsUnstaged))
-	case MeasuresBalances:
+		row.Explained[ReasonFailed] = row.Explained[ReasonFailed].Plus(Value{Count: &refused})
+		row.Explained[ReasonSkipped] = row.Explained[ReasonSkipped].Plus(of(StatusUnstaged))
+	case MeasureBalances:
 		// An account that was created otherwise is there all the same.
-		row.Explained[BecauseOther] = Value{Amount: row.Explained[BecauseOther].Amount}
+		row.Explained[ReasonOtherFigures] = Value{Amount: row.Explained[ReasonOtherFigures].Amount}
 	}
 	return row
 }
 
 // total gives what a standing comes to in a currency, or in all with "".
-func (t *Tallies) total(standing Standing, currency string) Sums {
+func (t *Tallies) total(standing AccountStatus, currency string) Sums {
 	if currency != "" {
 		if sums := t.Sums[standing][currency]; sums != nil {
 			return *sums
@@ -186,8 +186,8 @@ func (t *Tallies) total(standing Standing, currency string) Sums {
 	return total
 }
 
-// BehindQuery asks for the accounts behind a figure that explains something.
-type BehindQuery struct {
+// ContributionQuery asks for the accounts behind a figure that explains something.
+type ContributionQuery struct {
 	Supplier string
 	Measure  Measure
 	Reason   Reason
@@ -195,12 +195,12 @@ type BehindQuery struct {
 	Limit    int            // 0 means all
 }
 
-// Behind is one account behind a figure, with its part in it.
-type Behind struct {
+// Contribution is one account behind a figure, with its part in it.
+type Contribution struct {
 	External      string
 	AccountNumber string    // "" when there is no account
 	FirstStagedAt time.Time // zero where the order is that of numbers alone
-	Part          Value
+	Value          Value
 }
 
 // SignOff is a reconciliation that the operator signed. It never changes.

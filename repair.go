@@ -42,7 +42,7 @@ var shares = []int{50, 80, 95}
 // FailureTally gathers failures one by one and keeps only what differs.
 type FailureTally struct {
 	accounts int
-	places   map[FailureGroup]int // code and attr alone → number of the group
+	index   map[FailureGroup]int // code and attr alone → number of the group
 	groups   []FailureGroup
 	sets     map[string]int // which groups an account has → how many accounts
 }
@@ -59,8 +59,8 @@ const (
 
 // Add counts the failure of one account.
 func (t *FailureTally) Add(failure Failure) {
-	if t.places == nil {
-		t.places, t.sets = map[FailureGroup]int{}, map[string]int{}
+	if t.index == nil {
+		t.index, t.sets = map[FailureGroup]int{}, map[string]int{}
 	}
 	places := make([]FailureGroup, 0, len(failure.Violations)+1)
 	for _, violation := range failure.Violations {
@@ -71,14 +71,14 @@ func (t *FailureTally) Add(failure Failure) {
 	}
 	var set []rune
 	for _, place := range places {
-		number, known := t.places[place]
+		number, known := t.index[place]
 		if !known && len(t.groups) >= mostGroups {
 			place.Attr = "*"
-			number, known = t.places[place]
+			number, known = t.index[place]
 		}
 		if !known {
 			number = len(t.groups)
-			t.places[place] = number
+			t.index[place] = number
 			t.groups = append(t.groups, place)
 		}
 		if !slices.Contains(set, rune(number)) { //nolint:gosec // there are a few dozen groups

@@ -42,7 +42,7 @@ type RunPlan struct {
 	Select    RunSelection
 	Sample    int // every so manieth of the selection; 0 means all
 	Limit     int // at most so many accounts; 0 means all
-	AtOnce    int // accounts created side by side, over all replicas; 0 leaves it to the service
+	Concurrency    int // accounts created side by side, over all replicas; 0 leaves it to the service
 	NotBefore time.Time
 	NotAfter  time.Time
 }
@@ -53,7 +53,7 @@ type PauseReason string
 // The reasons. All but the first go with what caused them or wait for somebody
 // to resume the run.
 const (
-	PauseAsked            PauseReason = "pause_asked"              // by a caller
+	PauseRequested            PauseReason = "pause_asked"              // by a caller
 	PauseSupplierPaused   PauseReason = "import_supplier_paused"   // ends when the supplier is Ongoing again
 	PauseSupplierComplete PauseReason = "import_supplier_complete" // as well
 	PauseKeyNotValid      PauseReason = "key_not_valid"            // whose key it was revoked, has ended or is of a disabled organisation
@@ -89,7 +89,7 @@ type Run struct {
 	Reason    PauseReason // of a paused run, or of one that will be as soon as nobody works on it
 	Chosen    bool        // its accounts are chosen
 	Tally     RunTally
-	Worked    time.Duration // how long it has been Running, up to the time it was read
+	RunningTime    time.Duration // how long it has been Running, up to the time it was read
 	CreatedAt time.Time
 	StartedAt time.Time // zero until then; everything staged by then is selected
 	EndedAt   time.Time // zero until then
@@ -107,13 +107,13 @@ type RunSample struct {
 	Done  int
 }
 
-// stillAfter is how long nothing may be finished before a run stands still: an
+// stalledAfter is how long nothing may be finished before a run stands still: an
 // account may take a while, a minute of all workers is too long.
-const stillAfter = time.Minute
+const stalledAfter = time.Minute
 
-// StillFor is how long a running run has finished nothing, as far as its samples
+// StalledFor is how long a running run has finished nothing, as far as its samples
 // tell; 0 while it moves.
-func (r *Run) StillFor(samples []RunSample) time.Duration {
+func (r *Run) StalledFor(samples []RunSample) time.Duration {
 	if r.State != RunRunning || r.Tally.Remaining() == 0 {
 		return 0
 	}
@@ -121,17 +121,17 @@ func (r *Run) StillFor(samples []RunSample) time.Duration {
 	for i := len(samples) - 1; i >= 0 && samples[i].Done == r.Tally.Done() && samples[i].State == RunRunning; i-- {
 		since = samples[i].At
 	}
-	if length := r.ReadAt.Sub(since); length >= stillAfter {
+	if length := r.ReadAt.Sub(since); length >= stalledAfter {
 		return length
 	}
 	return 0
 }
 
 // Due reports whether the time of a run has come and is not over.
-func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.Over() }
+func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.WindowOver() }
 
-// Over reports whether the window of a run has closed.
-func (r *Run) Over() bool { return !r.Plan.NotAfter.IsZero() && r.ReadAt.After(r.Plan.NotAfter) }
+// WindowOver reports whether the window of a run has closed.
+func (r *Run) WindowOver() bool { return !r.Plan.NotAfter.IsZero() && r.ReadAt.After(r.Plan.NotAfter) }
 
 // Stopping reports whether nobody may begin with anything of a run.
 func (r *Run) Stopping() bool { return r.Cancel || r.Reason != "" || r.State.Ended() }
@@ -139,7 +139,7 @@ func (r *Run) Stopping() bool { return r.Cancel || r.Reason != "" || r.State.End
 // Pause asks for a pause; it begins when what is being created is finished. A
 // caller's word counts more than a reason that would go by itself.
 func (r *Run) Pause(reason PauseReason) {
-	if r.State.Ended() || r.Cancel || r.Reason != "" && reason != PauseAsked {
+	if r.State.Ended() || r.Cancel || r.Reason != "" && reason != PauseRequested {
 		return
 	}
 	r.Reason = reason
@@ -159,9 +159,9 @@ func (r *Run) Resume() {
 	}
 }
 
-// Rest brings a run that stops to where it was asked to be, now that nobody
+// CompleteStop brings a run that stops to where it was asked to be, now that nobody
 // works on it, and gives the event of that; nil when there was nothing to do.
-func (r *Run) Rest() *Event {
+func (r *Run) CompleteStop() *Event {
 	switch {
 	case r.State.Ended():
 		return nil

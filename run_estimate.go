@@ -54,7 +54,7 @@ func wilson(passed, tried int64) Estimate {
 // PerThousandSeconds is how many accounts a run does in a thousand seconds of
 // running; 0 when that is not known yet.
 func (r *Run) PerThousandSeconds() int64 {
-	micros := r.Worked.Microseconds()
+	micros := r.RunningTime.Microseconds()
 	if micros <= 0 {
 		return 0
 	}

@@ -13,7 +13,7 @@ const SliceSize = 512
 type SliceRequest struct {
 	Run   string
 	Lease time.Duration
-	Width int // accounts the worker would have under way at once
+	Concurrency int // accounts the worker would have under way at once
 }
 
 // RunSlice is a part of a run's selection that one worker has to himself until
@@ -24,7 +24,7 @@ type RunSlice struct {
 	Number  int
 	Token   string
 	Lease   time.Duration
-	Width   int         // accounts that may be under way at once
+	Concurrency   int         // accounts that may be under way at once
 	Tries   int         // how often it was left for later
 	Members []RunMember // that have no outcome yet, in the order they were staged
 	Quotas  Quotas      // of the organisation the run acts for
@@ -57,11 +57,11 @@ type Settlement struct {
 	Created []RunCreation
 	Failed  []RunFailure
 	Refused []int   // ordinals of those that others have taken or skipped
-	LetGo   []Claim // to be given back as if they had never been
+	Released   []Claim // to be given back as if they had never been
 }
 
-// Settled is the answer to a Settlement.
-type Settled struct {
+// SettleResult is the answer to a Settlement.
+type SettleResult struct {
 	Created []CreateOutcome // in the order of the settlement; without an account the member stays open
 	Stop    bool            // the run has to stop: nothing more may be begun
 }

@@ -39,7 +39,7 @@ func TestEstimateIsWilsonsInterval(t *testing.T) {
 
 func TestExpectedEnd(t *testing.T) {
 	now := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
-	run := landfall.Run{State: landfall.RunRunning, ReadAt: now, Worked: 10 * time.Second}
+	run := landfall.Run{State: landfall.RunRunning, ReadAt: now, RunningTime: 10 * time.Second}
 	run.Tally = landfall.RunTally{Selected: 1000, Succeeded: 200, Failed: 40, Refused: 10}
 	if rate := run.PerThousandSeconds(); rate != 25_000 {
 		t.Errorf("%d in a thousand seconds", rate)
@@ -51,7 +51,7 @@ func TestExpectedEnd(t *testing.T) {
 	if end := run.ExpectedEnd(); !end.IsZero() {
 		t.Errorf("a paused run ends at %s", end)
 	}
-	run = landfall.Run{State: landfall.RunRunning, ReadAt: now, Worked: 24 * time.Hour * 365 * 10, Tally: landfall.RunTally{Selected: 1 << 40, Failed: 1}}
+	run = landfall.Run{State: landfall.RunRunning, ReadAt: now, RunningTime: 24 * time.Hour * 365 * 10, Tally: landfall.RunTally{Selected: 1 << 40, Failed: 1}}
 	if end := run.ExpectedEnd(); !end.IsZero() {
 		t.Errorf("a run that hardly moves ends at %s", end)
 	}
@@ -62,15 +62,15 @@ func TestExpectedEnd(t *testing.T) {
 func TestRunStates(t *testing.T) {
 	run := landfall.Run{State: landfall.RunRunning, StartedAt: time.Unix(1, 0)}
 	run.Pause(landfall.PauseSupplierPaused)
-	run.Pause(landfall.PauseAsked)
+	run.Pause(landfall.PauseRequested)
 	run.Pause(landfall.PauseWindowOver)
-	if run.Reason != landfall.PauseAsked || run.State != landfall.RunRunning || !run.Stopping() {
+	if run.Reason != landfall.PauseRequested || run.State != landfall.RunRunning || !run.Stopping() {
 		t.Errorf("%+v", run)
 	}
-	if event := run.Rest(); event == nil || event.Type != landfall.EventRunPaused || run.State != landfall.RunPaused {
+	if event := run.CompleteStop(); event == nil || event.Type != landfall.EventRunPaused || run.State != landfall.RunPaused {
 		t.Errorf("%+v", run)
 	}
-	if event := run.Rest(); event != nil {
+	if event := run.CompleteStop(); event != nil {
 		t.Error("it is paused twice")
 	}
 	run.Resume()
@@ -78,15 +78,15 @@ func TestRunStates(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	run.Cancel = true
-	run.Pause(landfall.PauseAsked)
-	if event := run.Rest(); event == nil || event.Type != landfall.EventRunCancelled || run.State != landfall.RunCancelled {
+	run.Pause(landfall.PauseRequested)
+	if event := run.CompleteStop(); event == nil || event.Type != landfall.EventRunCancelled || run.State != landfall.RunCancelled {
 		t.Errorf("%+v", run)
 	}
 	run.Resume()
 	if run.State != landfall.RunCancelled {
 		t.Error("a cancelled run lives again")
 	}
-	waiting := landfall.Run{State: landfall.RunPaused, Reason: landfall.PauseAsked}
+	waiting := landfall.Run{State: landfall.RunPaused, Reason: landfall.PauseRequested}
 	if waiting.Resume(); waiting.State != landfall.RunWaiting {
 		t.Errorf("%+v", waiting)
 	}
@@ -111,7 +111,7 @@ func TestRunsSayThatTheyStandStill(t *testing.T) {
 		for i, done := range one.done {
 			samples = append(samples, landfall.RunSample{At: ago(len(one.done) - 1 - i), State: one.state, Done: done})
 		}
-		if got := run.StillFor(samples); got != one.want {
+		if got := run.StalledFor(samples); got != one.want {
 			t.Errorf("%s: still for %v, want %v", name, got, one.want)
 		}
 	}

@@ -39,7 +39,7 @@ type Supplier struct {
 	VerifyDocuments    bool
 	ConcurrencyLimit   int           // 0 means none
 	UndoWindow         time.Duration // how long after its creation an account can be taken back; 0 means never
-	Keep               Retention
+	Retention               Retention
 	Severities         map[string]Severity // overrides of the rule book's defaults
 	CreatedAt          time.Time
 }

@@ -11,19 +11,19 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Standing is how an account stands when a supplier's figures are added up.
+// AccountStatus is how an account stands when a supplier's figures are added up.
 // Every account that is known has exactly one.
-type Standing string
+type AccountStatus string
 
 // The standings. The figures of a staged document count under the first three,
 // those of the account's own rows under Created.
 const (
-	StandsPending  Standing = "pending"   // staged, and no failure on record
-	StandsFailed   Standing = "failed"    // staged, and its last attempt failed
-	StandsSkipped  Standing = "skipped"   // staged, and marked to be skipped
-	StandsUnstaged Standing = "unstaged"  // marked to be skipped, and never staged
-	StandsCreated  Standing = "created"   // an account exists
-	StandsDeviates Standing = "deviating" // what was sent for existing accounts and is not on them
+	StatusPending  AccountStatus = "pending"   // staged, and no failure on record
+	StatusFailed   AccountStatus = "failed"    // staged, and its last attempt failed
+	StatusSkipped  AccountStatus = "skipped"   // staged, and marked to be skipped
+	StatusUnstaged AccountStatus = "unstaged"  // marked to be skipped, and never staged
+	StatusCreated  AccountStatus = "created"   // an account exists
+	StatusDeviating AccountStatus = "deviating" // what was sent for existing accounts and is not on them
 )
 
 // Sums is figures added up over any number of accounts.
@@ -53,15 +53,15 @@ func (s Sums) Figures(currency string) (parts []Figures) {
 // Tallies is what a supplier's accounts come to, by standing and currency.
 type Tallies struct {
 	At   time.Time // by the database's clock
-	Sums map[Standing]map[string]*Sums
+	Sums map[AccountStatus]map[string]*Sums
 	// Refused is how many accounts are known by a refused staging alone.
 	Refused int64
 }
 
 // Of gives the sums of a standing and currency, to be read or added to.
-func (t *Tallies) Of(standing Standing, currency string) *Sums {
+func (t *Tallies) Of(standing AccountStatus, currency string) *Sums {
 	if t.Sums == nil {
-		t.Sums = map[Standing]map[string]*Sums{}
+		t.Sums = map[AccountStatus]map[string]*Sums{}
 	}
 	if t.Sums[standing] == nil {
 		t.Sums[standing] = map[string]*Sums{}
@@ -87,7 +87,7 @@ var numberNames = func() (names [FigureCount]string) {
 // Differences says, a sentence for each, in what tallies are not what counting
 // everything anew has found.
 func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
-	for _, standing := range []Standing{StandsPending, StandsFailed, StandsSkipped, StandsUnstaged, StandsCreated, StandsDeviates} {
+	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating} {
 		currencies := map[string]bool{}
 		for _, some := range []*Tallies{t, counted} {
 			for currency := range some.Sums[standing] {

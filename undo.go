@@ -2,9 +2,9 @@ package landfall
 
 import "time"
 
-// Undoing asks that an account be taken back: that it be as if it had only
+// UndoRequest asks that an account be taken back: that it be as if it had only
 // been staged.
-type Undoing struct {
+type UndoRequest struct {
 	Key    Key
 	Number string // only the account with this number; "" means whichever there is
 	Reason string
@@ -19,7 +19,7 @@ type UndoVerdict uint8
 // The verdicts. Only Undone changes anything.
 const (
 	Undone        UndoVerdict = iota + 1
-	UndoneBefore              // the account with the number asked for was taken back earlier
+	AlreadyUndone              // the account with the number asked for was taken back earlier
 	UndoKept                  // it cannot be taken back any more
 	UndoNoAccount             // nothing is imported under the key, or not with the number or in the run
 )
@@ -51,18 +51,18 @@ type UndoOutcome struct {
 type UndoForecast struct {
 	Undoable int                // would be taken back
 	Kept     map[KeptReason]int // would be kept, by what keeps them
-	Gone     int                // were taken back before
+	AlreadyUndone     int                // were taken back before
 }
 
-// With counts another part of the same run in. Neither of the two is changed.
-func (f UndoForecast) With(part UndoForecast) UndoForecast {
+// Plus counts another part of the same run in. Neither of the two is changed.
+func (f UndoForecast) Plus(part UndoForecast) UndoForecast {
 	kept := make(map[KeptReason]int, len(f.Kept)+len(part.Kept))
 	for _, counts := range []map[KeptReason]int{f.Kept, part.Kept} {
 		for reason, count := range counts {
 			kept[reason] += count
 		}
 	}
-	return UndoForecast{Undoable: f.Undoable + part.Undoable, Gone: f.Gone + part.Gone, Kept: kept}
+	return UndoForecast{Undoable: f.Undoable + part.Undoable, AlreadyUndone: f.AlreadyUndone + part.AlreadyUndone, Kept: kept}
 }
 
 // AllKept is how many accounts would be kept, for whatever reason.

@@ -45,7 +45,7 @@ type Vendor struct {
 
 // VendorGrants says which suppliers may use a vendor.
 type VendorGrants struct {
-	Everybody bool     // open to every supplier; then Suppliers is empty
+	AllSuppliers bool     // open to every supplier; then Suppliers is empty
 	Suppliers []string // their codes, sorted
 }
 

@@ -49,18 +49,18 @@ type EventQuery struct {
 	Limit     int
 }
 
-// EventPlace is a place in the log: behind an event. Its time tells whether it is
+// EventPosition is a place in the log: behind an event. Its time tells whether it is
 // still the same event that has this place. The zero place is the beginning.
-type EventPlace struct {
+type EventPosition struct {
 	ID int64
 	At time.Time
 	// Gone is how far events had been purged when whoever reads began: so far
 	// nothing was kept from him that he had not been told of.
-	Gone int64
+	PurgedThrough int64
 }
 
-// Place is where an event stands in the log.
-func (e Event) Place() EventPlace { return EventPlace{ID: e.ID, At: e.At} }
+// Position is where an event stands in the log.
+func (e Event) Position() EventPosition { return EventPosition{ID: e.ID, At: e.At} }
 
-// Holds says whether this event still has a place that was given for it.
-func (p EventPlace) Holds(found Event) bool { return p.ID == found.ID && p.At.Equal(found.At) }
+// Matches says whether this event still has a place that was given for it.
+func (p EventPosition) Matches(found Event) bool { return p.ID == found.ID && p.At.Equal(found.At) }

@@ -90,7 +90,7 @@ type Delivery struct {
 	FirstAt  time.Time
 	DueAt    time.Time     // zero: it waits behind another one, or for nobody
 	Pause    time.Duration // until the next attempt, when it is kept
-	Behind   bool          // it waits behind another one of its account
+	Blocked   bool          // it waits behind another one of its account
 	Status   int           // of the last answer; 0: there was none
 	Reason   string        // in our words
 }
@@ -102,9 +102,9 @@ type RoundResult struct {
 	Settled   []int64    // of the deliveries that waited, those that need to wait no more
 	Failed    []Delivery // what waits or is dead from now on
 	Pause     time.Duration
-	Trouble   bool // the round failed as a whole
+	RoundFailed   bool // the round failed as a whole
 	Gone      bool // the receiver is gone for good
-	Keep      bool // another round follows under the same claim
+	KeepClaim      bool // another round follows under the same claim
 	Lease     time.Duration
 	Status    int // the last one worth telling
 	Reason    string

@@ -46,12 +46,12 @@ type auditLine struct {
 // others can check the chain with what is printed.
 func newAuditLine(link landfall.AuditLink) auditLine {
 	line := auditLine{
-		ID: link.ID, Place: link.Place, At: calendar.FormatInstant(link.At), Micros: link.At.UnixMicro(), Actor: link.Actor,
-		Action: link.Action, Subject: link.Subject, Detail: link.Detail, Source: link.Source, RequestID: link.RequestID, Acts: link.Acts,
+		ID: link.ID, Place: link.Position, At: calendar.FormatInstant(link.At), Micros: link.At.UnixMicro(), Actor: link.Actor,
+		Action: link.Action, Subject: link.Subject, Detail: link.Detail, Source: link.Source, RequestID: link.RequestID, Acts: link.Batch,
 	}
 	// Entries that are not chained yet have no place, and a hash of zeros would look like one
 	// that was computed.
-	if link.Place > 0 {
+	if link.Position > 0 {
 		line.Hash = link.Hash.String()
 	}
 	return line
@@ -175,7 +175,7 @@ func auditVerify() *cobra.Command {
 		// What has no meaning in a case is left out below rather than told as zero, so that
 		// machines can ask whether it is there.
 		told := map[string]any{
-			"entries": verdict.Chain.Place, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
+			"entries": verdict.Chain.Position, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
 			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
 		}
 		if verdict.Checkpoints > 0 {
@@ -205,12 +205,12 @@ func auditVerify() *cobra.Command {
 // printVerdict says what holds and, where something does not, at which place
 // it begins.
 func printVerdict(out io.Writer, verdict audit.Verdict) {
-	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
+	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Position)
 	// Checkpoints are only named where there are some: "0 agree" would sound as if something had
 	// been checked.
 	if verdict.Checkpoints > 0 {
 		fmt.Fprintf(out, ", %d checkpoints agree, the last of %s with %d entries behind it",
-			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Place-verdict.Last.Place)
+			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Position-verdict.Last.Place)
 	}
 	// New entries are chained a little later, so that some without a place are no reason to
 	// worry.

@@ -54,7 +54,7 @@ func accountErase() *cobra.Command {
 		}
 		return printDone(command, map[string]any{
 			"action": "account.erase", "import_supplier": key.Supplier, "external_account_number": key.External,
-			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": formatTime(erasure.Before), "wiped": wipe,
+			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": formatTime(erasure.PreviousAt), "wiped": wipe,
 		}, "What was personal of account %s of %s is erased.", key.External, key.Supplier)
 	})
 	flags := command.Flags()

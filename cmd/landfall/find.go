@@ -23,7 +23,7 @@ func accountFind() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// The words are one question, as somebody says them on the telephone; quotes are not
 		// needed.
-		found, err := operator.Find(command.Context(), strings.Join(args, " "))
+		found, err := operator.Search(command.Context(), strings.Join(args, " "))
 		if err != nil {
 			return err
 		}

@@ -38,9 +38,9 @@ func keyCreate() *cobra.Command {
 		}
 		return printNewKey(command, key, secret)
 	})
-	command.Flags().StringVar(&role, "role", string(landfall.Importer), "what its holder may do: importer or viewer")
+	command.Flags().StringVar(&role, "role", string(landfall.RoleImporter), "what its holder may do: importer or viewer")
 	command.Flags().StringVar(&expires, "expires", "", "how long it is good, such as 90d; without end when empty")
-	completeFlag(command, "role", oneOf(string(landfall.Importer), string(landfall.Viewer)))
+	completeFlag(command, "role", oneOf(string(landfall.RoleImporter), string(landfall.RoleViewer)))
 	completeFlag(command, "expires", oneOf("30d", "90d", "365d"))
 	return command
 }

@@ -36,8 +36,8 @@ func operatorCreate() *cobra.Command {
 		}
 		return printInvitation(command, args[0], link)
 	}, "base-url")
-	command.Flags().StringVar(&role, "role", string(landfall.ActingOperator), "what he may do: operator (reads and acts) or support (reads)")
-	completeFlag(command, "role", oneOf(string(landfall.ActingOperator), string(landfall.Support)))
+	command.Flags().StringVar(&role, "role", string(landfall.ConsoleOperator), "what he may do: operator (reads and acts) or support (reads)")
+	completeFlag(command, "role", oneOf(string(landfall.ConsoleOperator), string(landfall.ConsoleSupport)))
 	return command
 }
 
@@ -96,8 +96,8 @@ func operatorList() *cobra.Command {
 		entries, rows := []entry{}, [][]string{}
 		for _, one := range found {
 			// Whether there is a second factor is told, and never what it is.
-			entries = append(entries, entry{one.Name, string(one.Role), one.Disabled, one.Invited(), one.Second != "", formatTime(one.CreatedAt), timeOrNull(one.SignedInAt)})
-			rows = append(rows, []string{one.Name, string(one.Role), yesNo(one.Disabled), yesNo(one.Invited()), yesNo(one.Second != ""),
+			entries = append(entries, entry{one.Name, string(one.Role), one.Disabled, one.Invited(), one.TOTPSecret != "", formatTime(one.CreatedAt), timeOrNull(one.SignedInAt)})
+			rows = append(rows, []string{one.Name, string(one.Role), yesNo(one.Disabled), yesNo(one.Invited()), yesNo(one.TOTPSecret != ""),
 				formatTime(one.CreatedAt), formatTime(one.SignedInAt)})
 		}
 		return printData(command, entries, func(out io.Writer) {

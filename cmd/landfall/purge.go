@@ -55,7 +55,7 @@ func purgeCommand() *cobra.Command {
 		// Both are made even where nothing went: machines get a list and no null.
 		entries, rows := []purgeEntry{}, [][]string{}
 		for _, one := range found {
-			kept := one.Supplier.Keep
+			kept := one.Supplier.Retention
 			entries = append(entries, purgeEntry{
 				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,
 				formatRetention(kept.Staged), formatRetention(kept.Failures), formatRetention(kept.Mails), formatRetention(kept.Events), one.HeldBy,

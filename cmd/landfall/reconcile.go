@@ -113,7 +113,7 @@ func printAccountsBehind(command *cobra.Command, operator *operate.Operator, sup
 	if measure == "" || reason == "" {
 		return usageError{errors.New("--measure and --reason belong together: they name the figure whose accounts are wanted")}
 	}
-	rows, err := operator.Behind(command.Context(), supplier, measure, reason)
+	rows, err := operator.Contributions(command.Context(), supplier, measure, reason)
 	if err != nil {
 		return err
 	}
@@ -131,11 +131,11 @@ func printAccountsBehind(command *cobra.Command, operator *operate.Operator, sup
 			if one.AccountNumber != "" {
 				line += "  " + one.AccountNumber
 			}
-			if one.Part.Count != nil {
-				line += "  " + one.Part.Count.Digits()
+			if one.Value.Count != nil {
+				line += "  " + one.Value.Count.Digits()
 			}
-			if one.Part.Amount != nil {
-				line += "  " + one.Part.Amount.String()
+			if one.Value.Amount != nil {
+				line += "  " + one.Value.Amount.String()
 			}
 		}
 		if _, err := fmt.Fprintln(out, line); err != nil {

@@ -42,7 +42,7 @@ func rekeyCommand() *cobra.Command {
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
 			// A table is told when the next one begins, and the last by the sentence at the end.
 			if step.Table != table && table != "" && !jsonWanted(command) {
-				fmt.Fprintf(command.ErrOrStderr(), "%s is done: %d rows so far, %d of them encrypted anew\n", table, step.Looked, step.Sealed)
+				fmt.Fprintf(command.ErrOrStderr(), "%s is done: %d rows so far, %d of them encrypted anew\n", table, step.Scanned, step.Encrypted)
 			}
 			table = step.Table
 		})
@@ -60,11 +60,11 @@ func rekeyCommand() *cobra.Command {
 			}
 		}
 		dropped := "No other key is needed any more."
-		if len(done.Dropped) > 0 {
-			dropped = "Not needed any more: " + strings.Join(done.Dropped, ", ") + ". Keep them for as long as you keep backups made before."
+		if len(done.DroppedKeys) > 0 {
+			dropped = "Not needed any more: " + strings.Join(done.DroppedKeys, ", ") + ". Keep them for as long as you keep backups made before."
 		}
-		return printDone(command, rekeyEntry{done.Key, done.Looked, done.Sealed, append([]string{}, done.Dropped...), wipe},
-			"Everything personal is encrypted with key %s; %d of %d rows were encrypted anew. %s", done.Key, done.Sealed, done.Looked, dropped)
+		return printDone(command, rekeyEntry{done.Key, done.Scanned, done.Encrypted, append([]string{}, done.DroppedKeys...), wipe},
+			"Everything personal is encrypted with key %s; %d of %d rows were encrypted anew. %s", done.Key, done.Encrypted, done.Scanned, dropped)
 	})
 	flags := command.Flags()
 	flags.BoolVar(&newKey, "new-key", false, "print a new key and do nothing else")

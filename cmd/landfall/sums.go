@@ -22,7 +22,7 @@ func bookTotals(proof check.Proof) (sums []report.Sum) {
 	for i := range rows {
 		rows[i].Created = rows[i].Staged
 	}
-	refused := slices.Index(landfall.Reasons, landfall.BecauseFailed)
+	refused := slices.Index(landfall.Reasons, landfall.ReasonFailed)
 	for _, line := range operate.ReportLines(landfall.Reconciliation{Rows: rows}, nil) {
 		// Compared as text: a difference of nothing is written with zeros alone, however many
 		// decimals it has.

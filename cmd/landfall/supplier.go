@@ -195,8 +195,8 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
-		KeepStaged: formatRetention(supplier.Keep.Staged), KeepFailures: formatRetention(supplier.Keep.Failures), KeepMails: formatRetention(supplier.Keep.Mails),
-		KeepEvents:         formatRetention(supplier.Keep.Events),
+		KeepStaged: formatRetention(supplier.Retention.Staged), KeepFailures: formatRetention(supplier.Retention.Failures), KeepMails: formatRetention(supplier.Retention.Mails),
+		KeepEvents:         formatRetention(supplier.Retention.Events),
 		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
 	}
 }

@@ -82,7 +82,7 @@ func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
 		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: formatTime(vendor.CreatedAt),
 	}
-	if !vendor.Grants.Everybody {
+	if !vendor.Grants.AllSuppliers {
 		entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
 	}
 	return entry
@@ -101,7 +101,7 @@ func vendorList() *cobra.Command {
 		for _, vendor := range vendors {
 			// People read "all" and "none" where machines read null and an empty list.
 			entry, suppliers := newVendorEntry(vendor), "all"
-			if !vendor.Grants.Everybody {
+			if !vendor.Grants.AllSuppliers {
 				suppliers = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
 			}
 			// Sorted, since a map has no order and two lists are to be compared.

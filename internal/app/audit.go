@@ -77,7 +77,7 @@ func (a *App) auditReadings() []httpapi.Reading {
 				defer cancel()
 				var found landfall.AuditBacklog
 				if err := a.store.View(ctx, func(view landfall.View) (err error) {
-					found, err = view.AuditUnsealed(ctx, mostUnsealed)
+					found, err = view.AuditBacklog(ctx, mostUnsealed)
 					return err
 				}); err == nil {
 					backlog = found

@@ -154,7 +154,7 @@ func (b *bird) live(t *testing.T) {
 // visit does in the console what shows personal data, and what takes words.
 func (b *bird) visit(t *testing.T) {
 	t.Helper()
-	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ActingOperator)
+	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func (b *bird) visit(t *testing.T) {
 func (b *bird) settle(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		found, err := b.operator.Find(t.Context(), strings.ToLower(b.word))
+		found, err := b.operator.Search(t.Context(), strings.ToLower(b.word))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	if err := operator.SetVendor(ctx, landfall.Vendor{Code: demoVendor, Adapter: payvendor.Sandbox}); err != nil {
 		return err
 	}
-	link, err := operator.CreateOperator(ctx, DemoLogin, landfall.ActingOperator)
+	link, err := operator.CreateOperator(ctx, DemoLogin, landfall.ConsoleOperator)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	if _, err := d.doorman.Accept(ctx, link.Reveal(), d.login); err != nil {
 		return err
 	}
-	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.Importer})
+	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleImporter})
 	return err
 }
 

@@ -220,15 +220,15 @@ func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
 	switch {
 	case err != nil:
 		d.say("encryption", Bad, err.Error(), "")
-	case found.Writes == "" && d.settings.EncryptionKey+d.settings.EncryptionKeyFile != "":
+	case found.WriteKey == "" && d.settings.EncryptionKey+d.settings.EncryptionKeyFile != "":
 		d.say("encryption", Weak, "a key is set, and nothing is encrypted yet", "servers encrypt what they write from their next start on; 'landfall rekey' encrypts the rest")
-	case found.Writes == "":
+	case found.WriteKey == "":
 		d.say("encryption", Good, "what is personal is not encrypted in the database; see docs/encryption.md", "")
-	case len(found.Held) > 1 || found.Bare || found.Under:
-		d.say("encryption", Weak, "key "+found.Writes+" encrypts, and not everything is encrypted with it yet",
+	case len(found.Keys) > 1 || found.HasPlaintext || found.Rekeying:
+		d.say("encryption", Weak, "key "+found.WriteKey+" encrypts, and not everything is encrypted with it yet",
 			"run 'landfall rekey'; until it is done no key may be dropped")
 	default:
-		d.say("encryption", Good, "everything is encrypted with key "+found.Writes+"; no other one is needed", "")
+		d.say("encryption", Good, "everything is encrypted with key "+found.WriteKey+"; no other one is needed", "")
 	}
 }
 

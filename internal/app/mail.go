@@ -47,7 +47,7 @@ func (a *App) warnAboutMissingMail(ctx context.Context) {
 			}
 		}
 		if err == nil && a.settings.embedded() {
-			err = tx.PromiseMail(ctx, 0)
+			err = tx.AnnounceMailSender(ctx, 0)
 		}
 		return err
 	})

@@ -117,7 +117,7 @@ func (w *world) operate(t *testing.T, line string) {
 		w.execute(t, `DELETE FROM event WHERE id = (SELECT max(id) FROM event)`)
 	case "purge-events": // purge-events SUPPLIER: all of them but the newest
 		w.execute(t, `UPDATE supplier SET keep_events = 1`)
-		if _, err = w.application.Store().EnterTerms(ctx); err == nil {
+		if _, err = w.application.Store().IndexTerms(ctx); err == nil {
 			_, err = w.operator.Purge(ctx, words[1], false)
 		}
 	case "await": // await RUN STATE [REASON], the run being named by an answer
@@ -171,10 +171,10 @@ func (w *world) vaultKeys(names []string) string {
 // accounts and no others.
 func (w *world) find(ctx context.Context, externals []string, sought string) error {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := w.application.Store().EnterTerms(ctx); err != nil {
+		if _, err := w.application.Store().IndexTerms(ctx); err != nil {
 			return err
 		}
-		found, err := w.operator.Find(ctx, sought)
+		found, err := w.operator.Search(ctx, sought)
 		if err != nil {
 			return err
 		}

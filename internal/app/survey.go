@@ -21,9 +21,9 @@ const (
 )
 
 // standings are how a supplier's accounts are told apart on a dashboard.
-var standings = map[landfall.Standing]string{
-	landfall.StandsPending: "pending", landfall.StandsFailed: "failed", landfall.StandsSkipped: "skipped",
-	landfall.StandsUnstaged: "skipped", landfall.StandsCreated: "imported",
+var standings = map[landfall.AccountStatus]string{
+	landfall.StatusPending: "pending", landfall.StatusFailed: "failed", landfall.StatusSkipped: "skipped",
+	landfall.StatusUnstaged: "skipped", landfall.StatusCreated: "imported",
 }
 
 // surveyor asks the database how the migration stands, at most every ten
@@ -98,7 +98,7 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 			}
 		}
 		found.accounts[supplier.Code] = counts
-		found.purges = found.purges || !supplier.Keep.Forever()
+		found.purges = found.purges || !supplier.Retention.Forever()
 		// The same holds for suppliers without a run.
 		found.remaining[supplier.Code] = 0
 		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {

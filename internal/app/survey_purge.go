@@ -23,7 +23,7 @@ func (a *App) purgeSurveys(s *surveyor) []httpapi.Survey {
 		{Name: "landfall_purged_total", Counts: true, Labels: []string{"kind"},
 			Help: "What this server has taken away because it was kept long enough: documents, failures (their words), mails (their addresses), events.",
 			Read: func(report func(float64, ...string)) {
-				gone := figures().Gone
+				gone := figures().Removed
 				for kind, count := range map[string]int{
 					"documents": gone.Documents, "failures": gone.Failures, "mails": gone.Mails, "events": gone.Events,
 				} {

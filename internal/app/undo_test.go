@@ -55,7 +55,7 @@ func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	if err := setWindow(0); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, err := store.Undo(ctx, landfall.Undoing{Key: key}); err != nil || outcome.Verdict != landfall.UndoKept {
+	if outcome, err := store.Undo(ctx, landfall.UndoRequest{Key: key}); err != nil || outcome.Verdict != landfall.UndoKept {
 		t.Fatalf("got %+v, %v", outcome, err)
 	}
 	told := func(outcome string) float64 {
@@ -68,7 +68,7 @@ func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	if err := setWindow(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Undo(ctx, landfall.Undoing{Key: key}); err != nil {
+	if _, err := store.Undo(ctx, landfall.UndoRequest{Key: key}); err != nil {
 		t.Fatal(err)
 	}
 	if told("undone") != 1 || told("window_over") != 1 {

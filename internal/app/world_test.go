@@ -141,9 +141,9 @@ func (w *world) furnish(t *testing.T) {
 	must(w.operator.CreateTeam(ctx, "Migration Team"))
 	must(w.operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: payvendor.Sandbox}))
 	for word, request := range map[string]operate.KeyRequest{
-		"":        {Organisation: "Acme", Role: landfall.Importer},
-		"viewer ": {Organisation: "Acme", Role: landfall.Viewer},
-		"other ":  {Organisation: "Other", Role: landfall.Importer},
+		"":        {Organisation: "Acme", Role: landfall.RoleImporter},
+		"viewer ": {Organisation: "Acme", Role: landfall.RoleViewer},
+		"other ":  {Organisation: "Other", Role: landfall.RoleImporter},
 	} {
 		key, secret, err := w.operator.CreateKey(ctx, request)
 		must(err)

@@ -47,7 +47,7 @@ func accountPath(key landfall.Key) string { return address("accounts", key.Suppl
 // account gives the page, with what is personal or without.
 func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 	found, err := v.operator().Sheet(v.ctx(), key, operate.AccountLook{
-		Excerpt: landfall.Excerpt{
+		AccountPageQuery: landfall.AccountPageQuery{
 			Rows: accountRows, EntriesBefore: v.place("ledger"), NotesBefore: v.place("notes"), StatementsBefore: v.place("statements"),
 		},
 		Before: v.instant("before"), From: v.place("from"), To: v.place("to"),
@@ -74,7 +74,7 @@ func (v *visit) account(key landfall.Key, personal bool) (any, error) {
 		shown.Title = string(shown.AccountNumber)
 	}
 	// Teams and the last run are only asked for where the button can be shown.
-	if may(v.me.Role, landfall.ActingOperator) && (found.Process.State == landfall.Staged || found.Process.State == landfall.Claimed) {
+	if may(v.me.Role, landfall.ConsoleOperator) && (found.Process.State == landfall.Staged || found.Process.State == landfall.Claimed) {
 		shown.Create, err = v.creatable(found.Supplier)
 	}
 	return shown, err
@@ -118,7 +118,7 @@ func accounts() []page {
 	// Revealing is an act, since it is audited and wants a form that no other site can send, but
 	// support may do it: it is what support is for.
 	revealing := acts(path+"reveal/", reveal, shown)
-	revealing.role = landfall.Support
+	revealing.role = landfall.ConsoleSupport
 	return []page{
 		shown, reads("accounts/{number}/", accountByNumber, "account"), revealing,
 		acts(path+"skip/", skip, shown), acts(path+"unskip/", unskip, shown), acts(path+"undo/", undo, shown),

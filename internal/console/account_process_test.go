@@ -17,7 +17,7 @@ import (
 type restingVendor struct{}
 
 func (restingVendor) Verify(context.Context, string, landfall.Vendor, landfall.Instruction) (landfall.InstructionDetails, error) {
-	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
+	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
 }
 
 func TestOperatorsTryAndCreateAccounts(t *testing.T) {
@@ -33,7 +33,7 @@ func TestOperatorsTryAndCreateAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/accounts/NORTH/"
 	team, sure := url.Values{"team": {"Movers"}}, url.Values{"team": {"Movers"}, "confirm": {"yes"}}
 	told := func(act string, form url.Values, status int, texts ...string) {
@@ -63,7 +63,7 @@ func TestOperatorsTryAndCreateAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	told("6/process", sure, http.StatusBadRequest, "is paused or complete", "staged")
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	if body := sam.sees(path+"6/", "Reveal personal data"); strings.Contains(body, "Dry run") || strings.Contains(body, "Create 1 account") {
 		t.Error("support is offered to create accounts")
 	}

@@ -105,7 +105,7 @@ func (g *guest) harmless(path, body string) {
 func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/accounts/NORTH/1/"
 	body := sam.sees(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
 		"dated 2026-01-05 by the old supplier", "bills/1.pdf", "1200023305967", "revision 2 beside 1", "customers.0.given_name", "changed",
@@ -146,7 +146,7 @@ func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.signedIn(landfall.Support).sees("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
+	h.signedIn(landfall.ConsoleSupport).sees("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
 }
 
 // TestOperatorsActOnAccounts undoes and erases with a wrong confirmation first.
@@ -154,7 +154,7 @@ func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/accounts/NORTH/"
 	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
@@ -190,10 +190,10 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 	h := newHouse(t)
 	key := furnish(h)
-	if _, err := h.store.EnterTerms(t.Context()); err != nil {
+	if _, err := h.store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	for _, words := range []string{"lovel", "ada@mail", "07400 123456", "sw1y 4jh", "1200023305967"} {
 		body := sam.sees("/console/search/found/?q="+url.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• L•••••••")
 		sam.harmless(words, body)
@@ -223,7 +223,7 @@ func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 func TestListsLeadDownToAccounts(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/suppliers/NORTH/"
 	for state, wanted := range map[string]string{"all": ">1<", "pending": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
 		body := ada.sees(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)
@@ -262,7 +262,7 @@ func TestLongListsArePaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	seen := map[string]bool{}
 	pages := 0
 	for path := "/console/suppliers/NORTH/accounts/?state=pending"; path != ""; pages++ {

@@ -244,6 +244,6 @@ func adminPages() []page {
 		of("keys", createKey), of("revoke", revokeKey), of("grant", grantSupplier), of("ungrant", ungrantSupplier),
 		of("disable", disableOrganisation), of("enable", enableOrganisation), of("quotas", setQuotas),
 		teams, acts("admin/teams/", createTeam, teams),
-		reads("admin/audit/", audit, "audit"), live("admin/audit/live", auditNews, "list-news"), {path: "admin/audit.csv", role: landfall.Support, verb: auditFile, endless: true},
+		reads("admin/audit/", audit, "audit"), live("admin/audit/live", auditNews, "list-news"), {path: "admin/audit.csv", role: landfall.ConsoleSupport, verb: auditFile, endless: true},
 	}, vendorPages(), webhookPages(), operatorPages())
 }

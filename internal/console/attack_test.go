@@ -18,7 +18,7 @@ import (
 // signed in, and so is one that says nothing good of where it comes from.
 func TestNoActIsTakenFromAnotherSite(t *testing.T) {
 	h := newHouse(t)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, page := range pages() {
 		if page.method != http.MethodPost {
 			continue
@@ -38,7 +38,7 @@ func TestNoActIsTakenFromAnotherSite(t *testing.T) {
 // before, and the planted one opens nothing.
 func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
 	h := newHouse(t)
-	h.signedIn(landfall.ActingOperator)
+	h.signedIn(landfall.ConsoleOperator)
 	const planted = "planted-by-somebody-else-0123456789"
 	victim := h.stranger()
 	home, _ := url.Parse(h.server.URL)
@@ -59,7 +59,7 @@ func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
 func TestStreamsEndWithTheSession(t *testing.T) {
 	h := newHouse(t)
 	h.furnish()
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("when all have left there are %+v", w.open)
 	}
 	h := newHouse(t)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	h.console.watching.all = mostWatchers
 	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "still polls") {
 		t.Errorf("one more: %d %s", status, body)
@@ -120,7 +120,7 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestEndlessAddressesBreakNothing(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	long := strings.Repeat("x", 200_000)
 	for _, path := range []string{
 		"search/?q=", "search/found/?q=", "suppliers/NORTH/accounts/?state=failed&code=", "suppliers/NORTH/accounts/?after=", "admin/audit/?subject=",
@@ -160,7 +160,7 @@ func TestHostileNamesStayTextEverywhere(t *testing.T) {
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + script, Select: landfall.SelectPending})
 	must(err)
 	must(operator.Reveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+script))
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing")
 	for _, path := range Paths() {
 		path = values.Replace(path)

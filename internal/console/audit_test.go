@@ -44,7 +44,7 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 		}
 	}
 	must(operator.Grant(ctx, "NORTH", "Acme"))
-	acme := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
+	acme := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
 	for external := range 3 {
 		_, err := w.console.Desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
@@ -53,14 +53,14 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 	finished := w.runSome("NORTH", 1, landfall.RunFinished)
 	_, err = w.console.Desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
 	must(err)
-	key, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Importer})
+	key, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleImporter})
 	must(err)
-	link, err := operator.CreateOperator(ctx, "eve", landfall.Support)
+	link, err := operator.CreateOperator(ctx, "eve", landfall.ConsoleSupport)
 	must(err)
-	w.signedInAs("bob", landfall.Support)
+	w.signedInAs("bob", landfall.ConsoleSupport)
 	sessions, err := operator.Sessions(ctx, w.console.Reception.Idle())
 	must(err)
-	ada := w.signedIn(landfall.ActingOperator)
+	ada := w.signedIn(landfall.ConsoleOperator)
 
 	north, acmes, vendor, hook := []string{"{supplier}", "NORTH"}, []string{"{organisation}", "Acme"}, []string{"{vendor}", "V"}, []string{"{webhook}", "w"}
 	account := func(external string) []string { return append(north, "{external}", external) }

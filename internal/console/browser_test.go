@@ -21,11 +21,11 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
 	w := newWorld(t)
-	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ActingOperator)
+	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	support, err := w.operator().CreateOperator(t.Context(), "sam", landfall.Support)
+	support, err := w.operator().CreateOperator(t.Context(), "sam", landfall.ConsoleSupport)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (w *world) accountPaths() []string {
 	paths := []string{"/console/search/?q=A-100000", accountPath(spiteful), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
 	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "pending": "EAST"} {
 		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
-		body := w.signedInAs("reader-"+state, landfall.Support).sees(list, "</html>")
+		body := w.signedInAs("reader-"+state, landfall.ConsoleSupport).sees(list, "</html>")
 		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {
 			name, _, _ := strings.Cut(link, `"`)
 			paths = append(paths, "/console/accounts/"+name)

@@ -164,5 +164,5 @@ func (c *Console) handler(page page) http.Handler {
 
 // may reports whether a role is enough for what a page asks.
 func may(has, needs landfall.OperatorRole) bool {
-	return needs == "" || has == needs || has == landfall.ActingOperator
+	return needs == "" || has == needs || has == landfall.ConsoleOperator
 }

@@ -149,7 +149,7 @@ func (c *counts[T]) run(ctx context.Context, one *counting[T], clock func() time
 	// The one before is let go at the end, or each would hold on to all its predecessors.
 	one.Found, one.Ended, one.before = found, clock(), nil
 	if err != nil {
-		one.Trouble = landfall.Told("counting accounts", err).Detail
+		one.Trouble = landfall.UserError("counting accounts", err).Detail
 	}
 }
 

@@ -24,14 +24,14 @@ func (v *visit) fail(err error) {
 	}
 	// The cause goes to the log below; the page has the detail alone, which is written for
 	// readers.
-	refusal := landfall.Told("showing a page", err)
-	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.Elsewhere {
+	refusal := landfall.UserError("showing a page", err)
+	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.UpstreamUnavailable {
 		v.console.Logger.ErrorContext(v.ctx(), "a page of the console failed", "page", v.page.path, "error", refusal)
 	}
 	titles := map[landfall.Kind]string{
 		landfall.NotFound: "There is nothing here", landfall.Forbidden: "This is for operators",
 		landfall.Unavailable: "Not right now", landfall.Internal: "Something went wrong", landfall.Invalid: "That did not work",
-		landfall.TooMany: "Too fast", landfall.Elsewhere: "Not right now",
+		landfall.TooMany: "Too fast", landfall.UpstreamUnavailable: "Not right now",
 	}
 	title := titles[refusal.Kind]
 	if title == "" {

@@ -90,7 +90,7 @@ const password = "correct horse battery staple"
 func (h *house) signedIn(role landfall.OperatorRole) *guest {
 	h.t.Helper()
 	name := "ada"
-	if role == landfall.Support {
+	if role == landfall.ConsoleSupport {
 		name = "sam"
 	}
 	return h.signedInAs(name, role)

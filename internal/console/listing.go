@@ -203,7 +203,7 @@ func accountsCSV(v *visit) (any, error) {
 	for row, err := range rows {
 		if err != nil {
 			// The header is out: a line that is no account says that the end is missing.
-			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.Told("listing accounts", err).Detail})
+			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.UserError("listing accounts", err).Detail})
 			break
 		}
 		if !row.matches(v.query("code"), v.query("attr")) {

@@ -53,7 +53,7 @@ func TestWatchersShareOneLook(t *testing.T) {
 	sent := make([]map[string]string, 50)
 	look := func(watcher int) string {
 		v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
-			page: page{bare: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.Support}}
+			page: page{bare: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.ConsoleSupport}}
 		found, err := v.parts(overview, "stands")
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestWatchersShareOneLook(t *testing.T) {
 func TestListsTellThatTheyGrew(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/suppliers/NORTH/"
 	sam.sees(path+"accounts/?state=failed", `data-live="/console/suppliers/NORTH/accounts/live?state=failed"`, `data-count="1"`, "hidden></a>")
 	sam.sees(path+"failures/", `accounts/live?state=faulty"`, `data-count="1"`)
@@ -162,7 +162,7 @@ func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
 	if _, _, err := h.operator().AddWebhook(t.Context(), operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: receiver.URL}); err != nil {
 		t.Fatal(err)
 	}
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	source := func(page string) string {
 		t.Helper()
 		body := sam.sees(page, `id="list-news"`, `data-count="0"`)

@@ -42,12 +42,12 @@ func (p page) pattern() string {
 
 // reads is a page that whoever signed in may see.
 func reads(path string, verb func(*visit) (any, error), view string) page {
-	return page{path: path, role: landfall.Support, verb: verb, view: view}
+	return page{path: path, role: landfall.ConsoleSupport, verb: verb, view: view}
 }
 
 // acts is something only operators do, on the page that again shows.
 func acts(path string, verb func(*visit) (any, error), on page) page {
-	return page{method: http.MethodPost, path: path, role: landfall.ActingOperator, verb: verb, again: on.verb, lookAgain: on.view, view: on.view}
+	return page{method: http.MethodPost, path: path, role: landfall.ConsoleOperator, verb: verb, again: on.verb, lookAgain: on.view, view: on.view}
 }
 
 // done is what an act that went well gives: where to go, and what to say there.

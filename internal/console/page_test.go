@@ -33,7 +33,7 @@ func TestEveryPageIsShown(t *testing.T) {
 		if furnished {
 			h.furnish()
 		}
-		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ActingOperator, "sam": landfall.Support} {
+		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleOperator, "sam": landfall.ConsoleSupport} {
 			if furnished {
 				name += "-later"
 			}
@@ -60,7 +60,7 @@ func TestEveryPageIsShown(t *testing.T) {
 func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
 	h := newHouse(t)
 	h.furnish()
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, act := range []struct {
 		path    string
 		form    url.Values
@@ -102,7 +102,7 @@ func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
 func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
 	h := newHouse(t)
 	h.furnish()
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, act := range []struct {
 		path        string
 		form        url.Values
@@ -124,7 +124,7 @@ func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
 // Addresses that lead nowhere say so, and a forgotten slash is no reason.
 func TestUnknownPages(t *testing.T) {
 	h := newHouse(t)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, path := range []string{"nowhere/", "suppliers/NONE/", "runs/R-0/", "admin/organisations/None/", "assets/none.css"} {
 		if status, body := ada.get(Root + path); status != http.StatusNotFound {
 			t.Errorf("%s: %d\n%s", path, status, body)
@@ -137,7 +137,7 @@ func TestUnknownPages(t *testing.T) {
 func TestOverviewStreams(t *testing.T) {
 	h := newHouse(t)
 	h.furnish()
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	ada.sees("/console/live?once=1", `id="s-NORTH"`)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {

@@ -36,7 +36,7 @@ type explained struct {
 }
 
 var reasonWords = map[landfall.Reason]string{
-	landfall.BecausePending: "pending", landfall.BecauseFailed: "failed", landfall.BecauseSkipped: "skipped", landfall.BecauseOther: "with other figures",
+	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonOtherFigures: "with other figures",
 }
 
 // reconciled compares what was claimed with what is there.
@@ -66,10 +66,10 @@ func writeRow(code string, row landfall.ReconciliationRow) comparedRow {
 		Difference: value(row.Difference(), currency), Unexplained: value(row.Unexplained(), currency),
 		// A figure that nobody claimed is not right, even where nothing differs: there is nothing
 		// that it agrees with.
-		Right: row.Claimed.Said() && row.Difference().Zero(),
+		Right: row.Claimed.Known() && row.Difference().Zero(),
 	}
 	for _, reason := range landfall.Reasons {
-		if part := row.Explained[reason]; part.Said() && !part.Zero() {
+		if part := row.Explained[reason]; part.Known() && !part.Zero() {
 			written.Reasons = append(written.Reasons, explained{string(reason), reasonWords[reason], value(part, currency),
 				behindPath(code, row.Measure.String(), string(reason), "")})
 		}
@@ -108,7 +108,7 @@ func behindPath(code, measure, reason, after string) string {
 
 // behind lists the accounts behind a figure.
 func behind(v *visit) (any, error) {
-	code, measure, reason := v.value("supplier"), cmp.Or(v.query("measure"), "accounts"), cmp.Or(v.query("reason"), string(landfall.BecausePending))
+	code, measure, reason := v.value("supplier"), cmp.Or(v.query("measure"), "accounts"), cmp.Or(v.query("reason"), string(landfall.ReasonPending))
 	var after *landfall.ProcessCursor
 	if at, external, is := strings.Cut(v.query("after"), "~"); is {
 		cursor := landfall.ProcessCursor{External: external}
@@ -138,7 +138,7 @@ func behind(v *visit) (any, error) {
 			break
 		}
 		last = strconv.FormatInt(one.FirstStagedAt.UnixMicro(), 10) + "~" + one.External
-		shown.Rows = append(shown.Rows, behindRow{one.External, one.AccountNumber, value(one.Part, parsed.Currency)})
+		shown.Rows = append(shown.Rows, behindRow{one.External, one.AccountNumber, value(one.Value, parsed.Currency)})
 	}
 	return shown, nil
 }

@@ -24,14 +24,14 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 		}
 	}
 	must(h.operator().Grant(ctx, "NORTH", "Acme"))
-	acme := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
+	acme := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
 	for external := range 2 {
 		_, err := desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
 	}
 	_, err := desk.ProcessAs(ctx, "operator:test", "", contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
 	must(err)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/suppliers/NORTH/reconciliation/"
 	signs := func(form url.Values, status int, says ...string) {
 		t.Helper()
@@ -59,7 +59,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 		}
 		return err
 	}))
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	if status, _ := sam.post(path+"sign-off/", why); status != http.StatusForbidden {
 		t.Errorf("support signs: %d", status)
 	}

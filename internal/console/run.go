@@ -65,7 +65,7 @@ func (r ran) Sampled() string {
 
 // pauseWords says why a run is paused.
 var pauseWords = map[landfall.PauseReason]string{
-	landfall.PauseAsked: "somebody paused it", landfall.PauseSupplierPaused: "its supplier is paused; it goes on with him",
+	landfall.PauseRequested: "somebody paused it", landfall.PauseSupplierPaused: "its supplier is paused; it goes on with him",
 	landfall.PauseSupplierComplete: "its supplier is complete", landfall.PauseKeyNotValid: "the key it acts for is good no more; resume it to let it act for you",
 	landfall.PauseNotGranted: "the organisation it acts for is not granted the supplier", landfall.PauseWindowOver: "its window is over; resume it to go on all the same",
 	landfall.PauseTeamUnknown: "its team is gone",
@@ -130,7 +130,7 @@ func (v *visit) plan() (landfall.RunPlan, error) {
 	}
 	// Texts that are no numbers are refused here; what the numbers may be is for the verb to say,
 	// as it does for the command line.
-	for name, into := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.AtOnce} {
+	for name, into := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.Concurrency} {
 		if err := v.number(name, into); err != nil {
 			return plan, err
 		}

@@ -28,12 +28,12 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 	if _, err := w.operator().Erase(t.Context(), landfall.Key{Supplier: "NORTH", External: "A-1000002"}, "asked to"); err != nil {
 		t.Fatal(err)
 	}
-	sam := w.signedIn(landfall.Support)
+	sam := w.signedIn(landfall.ConsoleSupport)
 	body := sam.sees(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
-	ada := w.signedIn(landfall.ActingOperator)
+	ada := w.signedIn(landfall.ConsoleOperator)
 	ada.sees("/console/runs/"+run.ID+"/", `href="`+path+`"`)
 	ada.sees(path, "Undo 2 accounts, keep 1")
 	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
@@ -69,7 +69,7 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 	for range countsAtOnce { // two others are counted, and take long
 		w.console.forecasts.turns <- struct{}{}
 	}
-	ada, sam := w.signedIn(landfall.ActingOperator), w.signedIn(landfall.Support)
+	ada, sam := w.signedIn(landfall.ConsoleOperator), w.signedIn(landfall.ConsoleSupport)
 	ada.sees(path, "0 of 3 looked at", "<progress ", `data-live="`+path+`live"`)
 	body := sam.sees(path, "Counting, one")
 	if strings.Contains(body, "will be taken back") {

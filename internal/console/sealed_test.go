@@ -32,10 +32,10 @@ func TestEveryPageWithEncryption(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := w.runSome("NORTH", 0, landfall.RunFinished)
-	if _, err := store.EnterTerms(t.Context()); err != nil {
+	if _, err := store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme")
 	for _, path := range Paths() {
 		path = values.Replace(path)

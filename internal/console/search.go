@@ -21,7 +21,7 @@ type searched struct {
 // search looks for accounts as somebody types.
 func search(v *visit) (any, error) {
 	shown := searched{head: head{Title: "Search"}, Words: v.query("q"), Most: operate.MostFound}
-	found, err := v.operator().Find(v.ctx(), shown.Words)
+	found, err := v.operator().Search(v.ctx(), shown.Words)
 	// Too short a word is no fault while somebody is still typing it: it is a hint below the
 	// field.
 	if refusal, known := errors.AsType[*landfall.Error](err); known && refusal.Kind == landfall.Invalid {

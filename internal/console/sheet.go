@@ -43,7 +43,7 @@ func (v *visit) sheet(found any) *sheet {
 }
 
 // MayAct says whether the reader sees the buttons.
-func (s *sheet) MayAct() bool { return may(s.Me.Role, landfall.ActingOperator) }
+func (s *sheet) MayAct() bool { return may(s.Me.Role, landfall.ConsoleOperator) }
 
 // Typed gives what was typed into a field before it was refused, or else what
 // the field begins with.
@@ -84,7 +84,7 @@ var statuses = map[landfall.Kind]int{
 	landfall.Invalid: http.StatusBadRequest, landfall.Unauthenticated: http.StatusUnauthorized, landfall.Forbidden: http.StatusForbidden,
 	landfall.NotFound: http.StatusNotFound, landfall.TooMany: http.StatusTooManyRequests, landfall.Unavailable: http.StatusServiceUnavailable,
 	landfall.TooLarge: http.StatusRequestEntityTooLarge, landfall.MethodNotAllowed: http.StatusMethodNotAllowed,
-	landfall.Elsewhere: http.StatusServiceUnavailable,
+	landfall.UpstreamUnavailable: http.StatusServiceUnavailable,
 }
 
 func status(refusal *landfall.Error) int {

@@ -127,7 +127,7 @@ type own struct {
 // me shows how one signs in.
 func me(v *visit) (any, error) {
 	page := own{head: head{Title: "My sign-in"}, Shortest: auth.ShortestPassword}
-	if v.me.Second == "" {
+	if v.me.TOTPSecret == "" {
 		page.Secret = v.typed("secret") // the app may know it already
 		if page.Secret == "" {
 			page.Secret = auth.NewSecond()
@@ -173,7 +173,7 @@ func doors() []page {
 	mine := reads("me/", me, "me")
 	of := func(path string, verb func(*visit) (any, error)) page {
 		own := acts(path, verb, mine)
-		own.role = landfall.Support
+		own.role = landfall.ConsoleSupport
 		return own
 	}
 	out := of("sign-out/", signOut)

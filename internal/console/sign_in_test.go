@@ -11,7 +11,7 @@ import (
 
 func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
 	h := newHouse(t)
-	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ActingOperator)
+	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
 
 func TestSupportReadsAndDoesNotAct(t *testing.T) {
 	h := newHouse(t)
-	sam := h.signedIn(landfall.Support)
+	sam := h.signedIn(landfall.ConsoleSupport)
 	sam.sees("/console/", "(support)")
 	for _, page := range pages() {
-		if page.method != http.MethodPost || page.role != landfall.ActingOperator {
+		if page.method != http.MethodPost || page.role != landfall.ConsoleOperator {
 			continue
 		}
 		if status, body := sam.post(Root+fill(page.path), nil); status != http.StatusForbidden {
@@ -91,7 +91,7 @@ func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
 
 func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
 	h := newHouse(t)
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/sign-out/", nil)
 	request.Header.Set("Sec-Fetch-Site", "cross-site")
 	request.Header.Set("Origin", "https://evil.example")

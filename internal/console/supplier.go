@@ -201,10 +201,10 @@ func (k keepShown) Typed() string { return typedSpan(k.Length) }
 // Keeps are the lengths of time that things are kept.
 func (s settingsShown) Keeps() []keepShown {
 	return []keepShown{
-		{"keep_staged", "Keep staged documents", "after the account was created, or else after the last staging or attempt; such as 90d, 0 for ever", s.Keep.Staged},
-		{"keep_failures", "Keep the words of failures", "their codes and places stay; such as 90d, 0 for ever", s.Keep.Failures},
-		{"keep_mails", "Keep addresses of mails", "once they were sent or given up; such as 90d, 0 for ever", s.Keep.Mails},
-		{"keep_events", "Keep events", "once every webhook has received them; such as 180d, 0 for ever", s.Keep.Events},
+		{"keep_staged", "Keep staged documents", "after the account was created, or else after the last staging or attempt; such as 90d, 0 for ever", s.Retention.Staged},
+		{"keep_failures", "Keep the words of failures", "their codes and places stay; such as 90d, 0 for ever", s.Retention.Failures},
+		{"keep_mails", "Keep addresses of mails", "once they were sent or given up; such as 90d, 0 for ever", s.Retention.Mails},
+		{"keep_events", "Keep events", "once every webhook has received them; such as 180d, 0 for ever", s.Retention.Events},
 	}
 }
 

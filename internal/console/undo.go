@@ -166,7 +166,7 @@ func undoRun(v *visit) (any, error) {
 			// The result is what holds; what was counted meanwhile was for those who watch.
 			u.Ended, u.Undone, u.Failed = v.console.Clock(), result.Undone, result.Failed
 			if err != nil {
-				u.Trouble = landfall.Told("undoing a run", err).Detail
+				u.Trouble = landfall.UserError("undoing a run", err).Detail
 			}
 		})
 		// Sent before begun is closed, so that whoever wakes by that finds it: an undo refused at

@@ -31,7 +31,7 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 		return operate.New(h.store, operate.Options{Actor: actor, Verifier: verifier})
 	}
 	h.console.VendorHealth = func(string) string { return "refused by vendor" }
-	ada := h.signedIn(landfall.ActingOperator)
+	ada := h.signedIn(landfall.ConsoleOperator)
 	told := func(path string, form url.Values, status int, texts ...string) {
 		t.Helper()
 		got, body := ada.post("/console/admin/vendors/"+path, form)

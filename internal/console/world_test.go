@@ -90,7 +90,7 @@ func (w *world) administer() {
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_STRIPE_KEY"}))
 	must(operator.GrantVendor(ctx, "STRIPE", "NORTH"))
 	w.console.VendorHealth = func(code string) string { return map[string]string{"SANDBOX": "good"}[code] }
-	for _, role := range []landfall.Role{landfall.Importer, landfall.Viewer} {
+	for _, role := range []landfall.Role{landfall.RoleImporter, landfall.RoleViewer} {
 		_, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: role, Life: 90 * 24 * time.Hour})
 		must(err)
 	}
@@ -106,7 +106,7 @@ func (w *world) administer() {
 		"customers": []any{map[string]any{"given_name": hostile, "family_name": hostile}}, "notes": []any{map[string]any{"body": hostile, "is_pinned": true}},
 	})
 	must(err)
-	if told := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.Importer}, Body: document}); told.Status >= http.StatusBadRequest {
+	if told := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}, Body: document}); told.Status >= http.StatusBadRequest {
 		w.t.Fatalf("%d %s", told.Status, told.Body)
 	}
 	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostile, "\n", " ")))
@@ -135,7 +135,7 @@ func (w *world) stage(supplier string, accounts int, faulty bool) {
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}
-	who := landfall.Principal{Organisation: "Acme", Role: landfall.Importer}
+	who := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
 	for place := range accounts {
 		told := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: who, Body: order.Draw(place).Account})
 		if told.Status >= http.StatusInternalServerError {

@@ -195,15 +195,15 @@ func (m *model) tallied() landfall.Tallies {
 	for _, known := range m.processes {
 		switch {
 		case known.account != nil:
-			sums.Of(landfall.StandsCreated, known.account.figures.Currency).Add(known.account.figures)
+			sums.Of(landfall.StatusCreated, known.account.figures.Currency).Add(known.account.figures)
 		case known.skipped && len(known.staged) == 0:
-			sums.Of(landfall.StandsUnstaged, "").Add(landfall.Figures{Accounts: 1})
+			sums.Of(landfall.StatusUnstaged, "").Add(landfall.Figures{Accounts: 1})
 		case known.skipped:
-			sums.Of(landfall.StandsSkipped, known.current().figures.Currency).Add(known.current().figures)
+			sums.Of(landfall.StatusSkipped, known.current().figures.Currency).Add(known.current().figures)
 		case known.failure != nil:
-			sums.Of(landfall.StandsFailed, known.current().figures.Currency).Add(known.current().figures)
+			sums.Of(landfall.StatusFailed, known.current().figures.Currency).Add(known.current().figures)
 		default:
-			sums.Of(landfall.StandsPending, known.current().figures.Currency).Add(known.current().figures)
+			sums.Of(landfall.StatusPending, known.current().figures.Currency).Add(known.current().figures)
 		}
 	}
 	for external := range m.refusals {

@@ -89,11 +89,11 @@ func serve(t *testing.T, database string) *service {
 	); err != nil {
 		t.Fatal(err)
 	}
-	key, _, err := s.operator.CreateKey(s.ctx, operate.KeyRequest{Organisation: ours, Role: landfall.Importer})
+	key, _, err := s.operator.CreateKey(s.ctx, operate.KeyRequest{Organisation: ours, Role: landfall.RoleImporter})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.who = landfall.Principal{Organisation: ours, Role: landfall.Importer, KeyID: key.ID}
+	s.who = landfall.Principal{Organisation: ours, Role: landfall.RoleImporter, KeyID: key.ID}
 	var playing sync.WaitGroup
 	ctx, stop := context.WithCancel(s.ctx)
 	playing.Go(func() { s.runs.Run(ctx) })

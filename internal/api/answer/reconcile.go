@@ -63,20 +63,20 @@ func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
 
 // behind lists the accounts behind a figure.
 func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequest) (Answer, error) {
-	query := landfall.BehindQuery{
+	query := landfall.ContributionQuery{
 		Supplier: call.Path[0], Measure: request.Measure, Reason: request.Reason, After: request.After, Limit: request.Limit,
 	}
 	if query.Limit > 0 {
 		query.Limit++ // to know whether there is a next page
 	}
-	rows, err := a.desk.Behind(ctx, call.Who, query)
+	rows, err := a.desk.Contributions(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
 	if request.Limit == 0 {
 		return Stream(call, rows, contract.BehindBody), nil
 	}
-	return pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Behind) string {
+	return pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Contribution) string {
 		if last.FirstStagedAt.IsZero() {
 			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the place
 		}

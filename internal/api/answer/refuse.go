@@ -28,7 +28,7 @@ var statuses = [...]int{
 	landfall.TooMany:          http.StatusTooManyRequests,
 	landfall.Unavailable:      http.StatusServiceUnavailable,
 	landfall.TooManyFields:    http.StatusRequestHeaderFieldsTooLarge,
-	landfall.Elsewhere:        http.StatusInternalServerError, // as the contract has it
+	landfall.UpstreamUnavailable:        http.StatusInternalServerError, // as the contract has it
 }
 
 // errInternal stands for every error that is not one of ours: those may hold
@@ -53,7 +53,7 @@ func TooLarge(limit int64) error {
 
 // Admits refuses who may not use the verb.
 func (v *Verb) Admits(who landfall.Principal) error {
-	if v.Writes && who.Role != landfall.Importer {
+	if v.Writes && who.Role != landfall.RoleImporter {
 		return errRole
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryKindHasItsStatus(t *testing.T) {
-	for kind := landfall.Internal; kind <= landfall.Elsewhere; kind++ {
+	for kind := landfall.Internal; kind <= landfall.UpstreamUnavailable; kind++ {
 		if int(kind) >= len(statuses) || statuses[kind] < 400 {
 			t.Errorf("kind %d has no status", kind)
 		}

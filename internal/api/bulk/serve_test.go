@@ -54,7 +54,7 @@ func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	return bulk.New(bulk.Options{
 		Answers: answer.New(desk, nil), LineLimit: 1 << 20, CallTime: 10 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(log, nil)), Spool: bulk.Spool{Folder: t.TempDir(), Most: 1 << 30},
-	}), landfall.Principal{Organisation: "Acme", Role: landfall.Importer, RequestID: "request"}
+	}), landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, RequestID: "request"}
 }
 
 func serve(t *testing.T, service *bulk.Service, who landfall.Principal, verb *answer.Verb, body io.Reader) (string, bulk.Result) {

@@ -80,7 +80,7 @@ const detailAccount = "The account data is not valid."
 func read(ctx context.Context, table *rules.Table, body []byte) (*rules.Document, error) {
 	document, fault := table.Read(body, rules.Limits{Gone: ctx.Done()})
 	if err := ctx.Err(); err != nil {
-		return nil, landfall.Told("reading a body", err)
+		return nil, landfall.UserError("reading a body", err)
 	}
 	if fault == nil {
 		return document, nil

@@ -66,14 +66,14 @@ func claimedCurrencies(c landfall.ControlTotals) (found []currencyClaims) {
 
 // balances gives the sum of balances, nil when nobody claimed one.
 func (c currencyClaims) balances() *money.Total {
-	return c.claims[landfall.Measure{Kind: landfall.MeasuresBalances, Currency: c.currency}].Amount
+	return c.claims[landfall.Measure{Kind: landfall.MeasureBalances, Currency: c.currency}].Amount
 }
 
 // transactions gives what was claimed of each type, in the order of the
 // contract.
 func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 	for _, kind := range landfall.TransactionTypes {
-		measure := landfall.Measure{Kind: landfall.MeasuresTransactions, Currency: c.currency, Type: kind}
+		measure := landfall.Measure{Kind: landfall.MeasureTransactions, Currency: c.currency, Type: kind}
 		if value, said := c.claims[measure]; said {
 			found = append(found, landfall.ReconciliationRow{Measure: measure, Claimed: value})
 		}

@@ -30,9 +30,9 @@ var ReconciliationBody = &Body[landfall.Reconciliation]{
 func exampleReconciliation() landfall.Reconciliation {
 	tallies, totals := landfall.Tallies{At: exampleInstant}, exampleTotals()
 	created := landfall.Figures{Accounts: 1, Customers: 1, Notes: 1, Statements: 1, Instructions: 1, Balance: 5250}
-	created.Transact(landfall.Payment, 5250)
-	tallies.Of(landfall.StandsCreated, "GBP").Add(created)
-	tallies.Of(landfall.StandsFailed, "GBP").Add(landfall.Figures{Accounts: 1, Customers: 1, Instructions: 1})
+	created.CountTransaction(landfall.Payment, 5250)
+	tallies.Of(landfall.StatusCreated, "GBP").Add(created)
+	tallies.Of(landfall.StatusFailed, "GBP").Add(landfall.Figures{Accounts: 1, Customers: 1, Instructions: 1})
 	return landfall.Reconcile(exampleSupplier, &tallies, &totals)
 }
 
@@ -63,10 +63,10 @@ var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 var explainedBody = &Body[landfall.ReconciliationRow]{
 	name: "Explained", doc: "The part of a difference that rests on accounts one can name.",
 	members: []memberOf[landfall.ReconciliationRow]{
-		explains(landfall.BecausePending, "Accounts that are staged and wait."),
-		explains(landfall.BecauseFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
-		explains(landfall.BecauseSkipped, "Accounts that the operator marked to be skipped."),
-		explains(landfall.BecauseOther, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
+		explains(landfall.ReasonPending, "Accounts that are staged and wait."),
+		explains(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
+		explains(landfall.ReasonSkipped, "Accounts that the operator marked to be skipped."),
+		explains(landfall.ReasonOtherFigures, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
 	},
 	example: exampleReconciliation().Rows[0],
 }
@@ -92,17 +92,17 @@ func compares(name, doc string, get func(landfall.ReconciliationRow) landfall.Va
 }
 
 // BehindBody is one account behind a figure.
-var BehindBody = &Body[landfall.Behind]{
+var BehindBody = &Body[landfall.Contribution]{
 	name: "AccountBehind", doc: "An account behind a figure, and its part in it.",
-	members: append([]memberOf[landfall.Behind]{
-		says("external_account_number", "", func(b landfall.Behind) string { return b.External }),
-		saysOrNull("platform_account_number", "", func(b landfall.Behind) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
-	}, valueMembers(func(b landfall.Behind) landfall.Value { return b.Part })...),
-	example: landfall.Behind{External: "EXT-0002", Part: exampleReconciliation().Rows[0].Explained[landfall.BecauseFailed]},
+	members: append([]memberOf[landfall.Contribution]{
+		says("external_account_number", "", func(b landfall.Contribution) string { return b.External }),
+		saysOrNull("platform_account_number", "", func(b landfall.Contribution) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
+	}, valueMembers(func(b landfall.Contribution) landfall.Value { return b.Value })...),
+	example: landfall.Contribution{External: "EXT-0002", Value: exampleReconciliation().Rows[0].Explained[landfall.ReasonFailed]},
 }
 
 // BehindListBody answers the question which accounts are behind a figure.
-var BehindListBody = &List[landfall.Behind]{name: "AccountsBehind", items: BehindBody}
+var BehindListBody = &List[landfall.Contribution]{name: "AccountsBehind", items: BehindBody}
 
 // ReconciliationOrBehind is what the question about a reconciliation gets: the
 // comparison, or with a measure and a reason the list behind one figure.

@@ -17,7 +17,7 @@ var RunBody = &Body[landfall.Run]{
 		says("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).as(oneOfTexts(selections()...)),
 		countsOrNull("sample", "Every so manieth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
 		countsOrNull("limit", "At most so many accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
-		countsOrNull("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.AtOnce }),
+		countsOrNull("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.Concurrency }),
 		happensAt("not_before", "", func(r landfall.Run) time.Time { return r.Plan.NotBefore }),
 		happensAt("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
 		says("state", "", func(r landfall.Run) string { return string(r.State) }).as(oneOfTexts(runStates()...)),
@@ -46,7 +46,7 @@ var RunBody = &Body[landfall.Run]{
 			estimateSchema, runEstimate),
 	},
 	example: landfall.Run{
-		ID: "R-7K2M9QXZ", State: landfall.RunRunning, Chosen: true, Worked: 50 * time.Second, ReadAt: exampleInstant.Add(time.Minute),
+		ID: "R-7K2M9QXZ", State: landfall.RunRunning, Chosen: true, RunningTime: 50 * time.Second, ReadAt: exampleInstant.Add(time.Minute),
 		Plan:      landfall.RunPlan{Supplier: "DEMO_ENERGY", Team: "Migration Team", Select: landfall.SelectPending},
 		Tally:     landfall.RunTally{Selected: 100_000, Succeeded: 62_000, Failed: 480, Refused: 20},
 		CreatedAt: exampleInstant, StartedAt: exampleInstant, CreatedBy: landfall.Author{KeyID: "lf_k3y"},

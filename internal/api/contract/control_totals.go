@@ -41,8 +41,8 @@ var transactionTotalsTable = rules.NewTable("TransactionTotals", "What the sourc
 
 // claimedFields are the fields that are measures of their own.
 var claimedFields = []landfall.MeasureKind{
-	landfall.MeasuresAccounts, landfall.MeasuresCustomers, landfall.MeasuresSupplyPoints,
-	landfall.MeasuresNotes, landfall.MeasuresStatements, landfall.MeasuresInstructions,
+	landfall.MeasureAccounts, landfall.MeasureCustomers, landfall.MeasureSupplyPoints,
+	landfall.MeasureNotes, landfall.MeasureStatements, landfall.MeasureInstructions,
 }
 
 // ReadControlTotals reads what a source says it has. Its error is a
@@ -68,7 +68,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 		}
 		currencies[name] = true
 		if balances := in.Field("balances"); balances.Valid() {
-			totals.Claims[landfall.Measure{Kind: landfall.MeasuresBalances, Currency: name}] = landfall.Value{Amount: totalOf(balances)}
+			totals.Claims[landfall.Measure{Kind: landfall.MeasureBalances, Currency: name}] = landfall.Value{Amount: totalOf(balances)}
 		}
 		types := map[string]bool{}
 		for j, of := range in.Field("transactions").Items() {
@@ -79,9 +79,9 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			types[kind] = true
 			value := landfall.Value{Count: countOf(of.Field("count")), Amount: totalOf(of.Field("amount"))}
 			// A type that is only named is no claim that there is none of it.
-			if value.Said() {
+			if value.Known() {
 				totals.Claims[landfall.Measure{
-					Kind: landfall.MeasuresTransactions, Currency: name, Type: landfall.TransactionType(kind),
+					Kind: landfall.MeasureTransactions, Currency: name, Type: landfall.TransactionType(kind),
 				}] = value
 			}
 		}

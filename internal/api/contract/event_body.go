@@ -115,7 +115,7 @@ func (m eventMember) fits(text string) bool {
 // FeedPage is a part of the feed and where the next one begins.
 type FeedPage struct {
 	Events []CloudEvent
-	Next   landfall.EventPlace
+	Next   landfall.EventPosition
 }
 
 // FeedBody answers a question for events.
@@ -125,7 +125,7 @@ var FeedBody = &Body[FeedPage]{
 		holds("events", "Empty when there is nothing new.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
 		says("next", "Ask with it as `after` the next time. It is always there.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
 	},
-	example: FeedPage{Events: []CloudEvent{exampleEvent}, Next: exampleEvent.Place()},
+	example: FeedPage{Events: []CloudEvent{exampleEvent}, Next: exampleEvent.Position()},
 }
 
 // exampleEvent is the first that happens to somebody who tries things in their

@@ -16,40 +16,40 @@ import (
 const eventCursorVersion = 0x51
 
 // EncodeEventCursor writes a place in the log for a URL.
-func EncodeEventCursor(place landfall.EventPlace) string {
+func EncodeEventCursor(place landfall.EventPosition) string {
 	at := int64(0)
 	if !place.At.IsZero() {
 		at = place.At.UnixMicro()
 	}
 	raw := binary.AppendVarint(binary.AppendVarint([]byte{eventCursorVersion}, place.ID), at)
-	if place.Gone > 0 {
-		raw = binary.AppendVarint(raw, place.Gone)
+	if place.PurgedThrough > 0 {
+		raw = binary.AppendVarint(raw, place.PurgedThrough)
 	}
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // DecodeEventCursor reads what EncodeEventCursor wrote and nothing else.
-func DecodeEventCursor(text string) (landfall.EventPlace, bool) {
+func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) <= cursorTail || raw[0] != eventCursorVersion {
-		return landfall.EventPlace{}, false
+		return landfall.EventPosition{}, false
 	}
-	var place landfall.EventPlace
+	var place landfall.EventPosition
 	id, length := binary.Varint(raw[1:])
 	rest := raw[1+max(length, 0) : len(raw)-cursorTail]
 	at, length := binary.Varint(rest)
-	place.Gone, _ = binary.Varint(rest[max(length, 0):])
+	place.PurgedThrough, _ = binary.Varint(rest[max(length, 0):])
 	if place.ID = id; at != 0 {
 		place.At = time.UnixMicro(at).UTC()
 	}
 	// Only one spelling is ours, check sum included.
-	return place, id >= 0 && place.Gone >= 0 && EncodeEventCursor(place) == text
+	return place, id >= 0 && place.PurgedThrough >= 0 && EncodeEventCursor(place) == text
 }
 
 // FeedQuery is what the query of the feed asks for.
 type FeedQuery struct {
-	After    landfall.EventPlace
+	After    landfall.EventPosition
 	Begins   bool // no cursor was given: from the oldest event that is kept
 	Limit    int
 	Supplier string // "": every supplier granted

@@ -181,9 +181,9 @@ func TestEventsOnTheWire(t *testing.T) {
 }
 
 func TestFeedCursors(t *testing.T) {
-	for _, place := range []landfall.EventPlace{{}, {ID: 1, At: time.UnixMicro(5).UTC()}, {ID: 1 << 60, At: time.UnixMicro(1 << 50).UTC()}, {Gone: 7}, {ID: 3, At: time.UnixMicro(5).UTC(), Gone: 1 << 60}} {
+	for _, place := range []landfall.EventPosition{{}, {ID: 1, At: time.UnixMicro(5).UTC()}, {ID: 1 << 60, At: time.UnixMicro(1 << 50).UTC()}, {PurgedThrough: 7}, {ID: 3, At: time.UnixMicro(5).UTC(), PurgedThrough: 1 << 60}} {
 		text := EncodeEventCursor(place)
-		if got, sound := DecodeEventCursor(text); !sound || got.ID != place.ID || got.Gone != place.Gone || !got.At.Equal(place.At) {
+		if got, sound := DecodeEventCursor(text); !sound || got.ID != place.ID || got.PurgedThrough != place.PurgedThrough || !got.At.Equal(place.At) {
 			t.Errorf("%+v comes back as %+v, %v", place, got, sound)
 		}
 		for _, bad := range []string{text[1:], text + "A", text[:len(text)-1] + "!", strings.ToLower(text) + "=", EncodeCursor(landfall.ProcessCursor{External: "1"})} {

@@ -38,7 +38,7 @@ func countTransactions(list *rules.Node, into *landfall.Figures) (signed money.A
 		transaction := landfall.Transaction{
 			Type: landfall.TransactionType(item.Field("type").Text()), Amount: item.Field("amount").Amount(),
 		}
-		into.Transact(transaction.Type, transaction.Amount)
+		into.CountTransaction(transaction.Type, transaction.Amount)
 		signed += transaction.Signed()
 	}
 	return signed

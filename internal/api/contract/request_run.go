@@ -46,7 +46,7 @@ func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
 	plan := landfall.RunPlan{
 		Supplier: root.Field("import_supplier_code").Text(), Team: root.Field("operations_team_name").Text(),
 		DryRun: root.Field("dry_run").Bool(), Select: landfall.RunSelection(root.Field("select").Text()),
-		Sample: int(root.Field("sample").Int()), Limit: int(root.Field("limit").Int()), AtOnce: int(root.Field("at_once").Int()),
+		Sample: int(root.Field("sample").Int()), Limit: int(root.Field("limit").Int()), Concurrency: int(root.Field("at_once").Int()),
 		NotBefore: root.Field("not_before").Instant(), NotAfter: root.Field("not_after").Instant(),
 	}
 	if plan.Select == "" {

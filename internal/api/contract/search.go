@@ -24,11 +24,11 @@ const (
 
 // SearchTerms gives what an account of a supplier in some region is found by.
 // Where only whole terms are found each word of a name is one of them.
-func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfall.Term {
-	var terms []landfall.Term
+func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm {
+	var terms []landfall.SearchTerm
 	add := func(kind landfall.TermKind, text string) {
 		if text != "" {
-			terms = append(terms, landfall.Term{Kind: kind, Text: cutTerm(text)})
+			terms = append(terms, landfall.SearchTerm{Kind: kind, Text: cutTerm(text)})
 		}
 	}
 	name := func(text string) {
@@ -59,7 +59,7 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 			add(landfall.TermSupplyPoint, compact(place.SupplyPoints[j].Identifier))
 		}
 	}
-	slices.SortFunc(terms, func(a, b landfall.Term) int {
+	slices.SortFunc(terms, func(a, b landfall.SearchTerm) int {
 		return strings.Compare(string(a.Kind)+a.Text, string(b.Kind)+b.Text)
 	})
 	return slices.Compact(terms)
@@ -67,15 +67,15 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 
 // SearchWords gives what somebody may mean who types some words, with suppliers
 // in some regions. Words that cannot be a thing are not looked for as one.
-func SearchWords(words string, regions []string) landfall.FindQuery {
+func SearchWords(words string, regions []string) landfall.SearchQuery {
 	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, "")), " ")
 	words = strings.ReplaceAll(words[:min(len(words), longestWords)], "\x00", "")
 	words = strings.ToValidUTF8(words, "")
-	var query landfall.FindQuery
+	var query landfall.SearchQuery
 	if words == "" {
 		return query
 	}
-	if number, can := landfall.NumberTyped(words); can {
+	if number, can := landfall.AccountNumberPrefix(words); can {
 		query.Numbers = []string{number}
 	}
 	for _, spelled := range []string{words, strings.ToUpper(words), strings.ToLower(words)} {
@@ -84,7 +84,7 @@ func SearchWords(words string, regions []string) landfall.FindQuery {
 		}
 	}
 	add := func(kind landfall.TermKind, text string) {
-		term := landfall.Term{Kind: kind, Text: cutTerm(text)}
+		term := landfall.SearchTerm{Kind: kind, Text: cutTerm(text)}
 		if text != "" && !slices.Contains(query.Terms, term) {
 			query.Terms = append(query.Terms, term)
 		}

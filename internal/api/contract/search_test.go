@@ -24,8 +24,8 @@ func sought() *landfall.AccountData {
 // finds reports whether words find the account, by their beginnings or whole.
 func finds(words string, whole bool) bool {
 	entered := SearchTerms(sought(), "GB", whole)
-	return slices.ContainsFunc(SearchWords(words, []string{"DE", "GB"}).Terms, func(wanted landfall.Term) bool {
-		return slices.ContainsFunc(entered, func(term landfall.Term) bool {
+	return slices.ContainsFunc(SearchWords(words, []string{"DE", "GB"}).Terms, func(wanted landfall.SearchTerm) bool {
+		return slices.ContainsFunc(entered, func(term landfall.SearchTerm) bool {
 			return term == wanted || !whole && term.Kind == wanted.Kind && strings.HasPrefix(term.Text, wanted.Text)
 		})
 	})

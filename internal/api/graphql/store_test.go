@@ -25,10 +25,10 @@ func TestTheWholeWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, goodText := auth.NewKey("Acme", landfall.Importer, time.Time{})
-	revoked, revokedText := auth.NewKey("Acme", landfall.Importer, time.Time{})
-	expired, expiredText := auth.NewKey("Acme", landfall.Importer, time.Now().Add(-time.Second))
-	_, unknownText := auth.NewKey("Acme", landfall.Importer, time.Time{})
+	good, goodText := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
+	revoked, revokedText := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
+	expired, expiredText := auth.NewKey("Acme", landfall.RoleImporter, time.Now().Add(-time.Second))
+	_, unknownText := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 	ctx := t.Context()
 	err = store.Update(ctx, func(tx landfall.Tx) error {
 		return errors.Join(tx.CreateOrganisation(ctx, "Acme"), tx.CreateKey(ctx, good), tx.CreateKey(ctx, revoked),

@@ -13,7 +13,7 @@ import (
 func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
 	h := openHouse(t)
 	h.create("importer", "OURS", "1")
-	who := landfall.Principal{Organisation: "ours", Role: landfall.Importer}
+	who := landfall.Principal{Organisation: "ours", Role: landfall.RoleImporter}
 	notes := posting("1", `"notes":[{"body":"x","created_at":"2025-01-01T00:00:00Z"}]`)
 	transactions := posting("1", `"transactions":[{"transaction_id":"T","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT"}]`)
 	for _, c := range []struct {

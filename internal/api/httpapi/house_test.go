@@ -118,9 +118,9 @@ func (h *house) furnish() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.addKey("importer", "ours", landfall.Importer)
-	h.addKey("viewer", "ours", landfall.Viewer)
-	h.addKey("other", "theirs", landfall.Importer)
+	h.addKey("importer", "ours", landfall.RoleImporter)
+	h.addKey("viewer", "ours", landfall.RoleViewer)
+	h.addKey("other", "theirs", landfall.RoleImporter)
 }
 
 // addKey makes a key and a token for it, both known by a name.

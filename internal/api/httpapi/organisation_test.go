@@ -67,7 +67,7 @@ func TestTenantMatrix(t *testing.T) {
 		}
 		cancelled[supplier] = h.run
 	}
-	revoked := h.addKey("revoked", "ours", landfall.Importer)
+	revoked := h.addKey("revoked", "ours", landfall.RoleImporter)
 	ctx := t.Context()
 	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, revoked) }); err != nil {
 		t.Fatal(err)

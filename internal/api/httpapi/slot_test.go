@@ -91,7 +91,7 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open()
-		id := h.addKey("leaver", "ours", landfall.Importer)
+		id := h.addKey("leaver", "ours", landfall.RoleImporter)
 		request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)
 		request.Header.Set("Authorization", "Token "+h.tokens["leaver"])
 		x := &exchange{request: request, route: h.api.tree.find(stagePath).routes[0]}

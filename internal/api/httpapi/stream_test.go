@@ -292,7 +292,7 @@ func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 // A revoked key is felt by a stream that is under way.
 func TestStreamEndsWithItsKey(t *testing.T) {
 	h := openHouse(t)
-	key := h.addKey("short", "ours", landfall.Importer)
+	key := h.addKey("short", "ours", landfall.RoleImporter)
 	read, write := io.Pipe()
 	defer write.Close()
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(validatePath), read)

@@ -53,7 +53,7 @@ func TestWhoWaitsIsToldAtOnce(t *testing.T) {
 // A revoked key reads nothing more, however long it has waited.
 func TestRevokedWhileWaiting(t *testing.T) {
 	h := openHouse(t)
-	key := h.addKey("waiting", "ours", landfall.Viewer)
+	key := h.addKey("waiting", "ours", landfall.RoleViewer)
 	answered := h.waitFor("waiting", "?wait=60")
 	time.Sleep(200 * time.Millisecond)
 	ctx := t.Context()

@@ -22,12 +22,12 @@ type FoundAccount struct {
 
 // FoundOf paints what was found. Names are masked: who looks for a customer
 // recognises him, and many others may be on the same page.
-func FoundOf(found landfall.Found) Found {
+func FoundOf(found landfall.SearchResult) Found {
 	return Found{
-		More: found.More, Whole: found.Whole, Behind: found.Behind > 0,
-		Accounts: each(found.Accounts, func(one landfall.FoundAccount) FoundAccount {
+		More: found.More, Whole: found.ExactOnly, Behind: found.Unindexed > 0,
+		Accounts: each(found.Accounts, func(one landfall.SearchHit) FoundAccount {
 			return FoundAccount{one.Key.Supplier, one.Key.External, State(one.State, one.Failed),
-				Maybe(one.AccountNumber), MaskName(one.Name), one.By.Word()}
+				Maybe(one.AccountNumber), MaskName(one.Name), one.By.Label()}
 		}),
 	}
 }

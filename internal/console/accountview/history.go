@@ -84,8 +84,8 @@ func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	if whole {
 		shown.Document = staged.Document
 	}
-	if !staged.GoneAt.IsZero() {
-		gone := instant(staged.GoneAt)
+	if !staged.RemovedAt.IsZero() {
+		gone := instant(staged.RemovedAt)
 		shown.GoneAt = &gone
 	}
 	return shown

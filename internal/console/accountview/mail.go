@@ -29,7 +29,7 @@ func MailOf(mail landfall.MailRecord, personal bool) Mail {
 	painted := Mail{
 		ID: mail.ID, Supplier: mail.Key.Supplier, External: mail.Key.External, Kind: string(mail.Kind), To: mail.MaskedTo(),
 		Language: mail.Language, State: string(mail.State), QueuedAt: instant(mail.QueuedAt), DueAt: instant(mail.DueAt),
-		SettledAt: instant(mail.SettledAt), Attempts: mail.Attempts, Told: mail.Told(), Reply: codes(mail),
+		SettledAt: instant(mail.SettledAt), Attempts: mail.Attempts, Told: mail.MayHaveArrived(), Reply: codes(mail),
 	}
 	if personal {
 		painted.To, painted.Reply = mail.To, mail.Reply

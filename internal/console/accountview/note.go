@@ -28,14 +28,14 @@ func notes(given []landfall.Note, options Options) []Note {
 	slices.SortStableFunc(sorted, func(x, y landfall.Note) int {
 		return precedence(x, y, options.Now)
 	})
-	return each(sorted, func(n landfall.Note) Note { return note(landfall.PlacedNote{Note: n, Bytes: len(n.Body)}, options) })
+	return each(sorted, func(n landfall.Note) Note { return note(landfall.NumberedNote{Note: n, Bytes: len(n.Body)}, options) })
 }
 
 // note says how long a text is without showing it; one that is too long for a
 // portrait is cut and says so.
-func note(n landfall.PlacedNote, options Options) Note {
+func note(n landfall.NumberedNote, options Options) Note {
 	shown := Note{
-		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.ShownPinned(options.Now), UnpinAt: instant(n.UnpinAt),
+		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.PinnedAt(options.Now), UnpinAt: instant(n.UnpinAt),
 		Characters: utf8.RuneCountInString(n.Body), Documents: each(n.DocumentPaths, options.locate),
 	}
 	if n.Bytes > len(n.Body) {
@@ -49,8 +49,8 @@ func note(n landfall.PlacedNote, options Options) Note {
 
 // precedence orders two notes; a pin that has ended counts for nothing.
 func precedence(x, y landfall.Note, now time.Time) int {
-	switch pinned := x.ShownPinned(now); {
-	case pinned == y.ShownPinned(now):
+	switch pinned := x.PinnedAt(now); {
+	case pinned == y.PinnedAt(now):
 		return y.CreatedAt.Compare(x.CreatedAt)
 	case pinned:
 		return -1

@@ -13,7 +13,7 @@ import (
 type SheetFacts struct {
 	Process  landfall.Process
 	Supplier landfall.Supplier
-	Account  *landfall.AccountExcerpt
+	Account  *landfall.AccountPage
 	Undone   []landfall.UndoneAccount
 	Mails    []landfall.MailRecord
 	History  landfall.History
@@ -56,15 +56,15 @@ func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
 		sheet.InWords = InWords(made.Balance, made.Data.Currency)
 		sheet.LedgerLength, sheet.NoteCount = made.LedgerLength, made.NoteCount
 		sheet.StatementCount, sheet.InstructionCount = made.StatementCount, made.InstructionCount
-		sheet.Pinned, sheet.Notes = pinned(made.Pinned, options), each(made.Notes, func(n landfall.PlacedNote) Note { return note(n, options) })
+		sheet.Pinned, sheet.Notes = pinned(made.Pinned, options), each(made.Notes, func(n landfall.NumberedNote) Note { return note(n, options) })
 		if last := len(made.Ledger) - 1; last >= 0 && made.Ledger[last].Sequence > 1 {
 			sheet.EntriesBefore = made.Ledger[last].Sequence
 		}
-		if last := len(made.Notes) - 1; last >= 0 && made.Notes[last].Place > 1 {
-			sheet.NotesBefore = made.Notes[last].Place
+		if last := len(made.Notes) - 1; last >= 0 && made.Notes[last].Index > 1 {
+			sheet.NotesBefore = made.Notes[last].Index
 		}
-		if last := len(made.StatementPlaces) - 1; last >= 0 && made.StatementPlaces[last] > 1 {
-			sheet.StatementsBefore = made.StatementPlaces[last]
+		if last := len(made.StatementIndexes) - 1; last >= 0 && made.StatementIndexes[last] > 1 {
+			sheet.StatementsBefore = made.StatementIndexes[last]
 		}
 	}
 	sheet.Portrait = Of(all, options)
@@ -78,9 +78,9 @@ func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
 }
 
 // pinned gives the notes that are on top now.
-func pinned(given []landfall.PlacedNote, options Options) []Note {
-	given = slices.DeleteFunc(slices.Clone(given), func(n landfall.PlacedNote) bool { return !n.ShownPinned(options.Now) })
-	return each(given, func(n landfall.PlacedNote) Note { return note(n, options) })
+func pinned(given []landfall.NumberedNote, options Options) []Note {
+	given = slices.DeleteFunc(slices.Clone(given), func(n landfall.NumberedNote) bool { return !n.PinnedAt(options.Now) })
+	return each(given, func(n landfall.NumberedNote) Note { return note(n, options) })
 }
 
 // symbols are the currencies that people write with a sign.

@@ -22,9 +22,9 @@ func (r *Reader) count(read reading, currency string) {
 	if figures.Currency == "" {
 		figures.Currency = currency
 	}
-	standing := landfall.StandsCreated
+	standing := landfall.StatusCreated
 	if read.failure.Code != "" {
-		standing = landfall.StandsFailed
+		standing = landfall.StatusFailed
 	}
 	r.tallies.Of(standing, figures.Currency).Add(figures)
 }

@@ -47,7 +47,7 @@ func (a *account) add(p *keptPart) {
 			a.figures.Instructions++
 		case aTransaction:
 			if int(one.Of) < len(landfall.TransactionTypes) {
-				a.figures.Transact(landfall.TransactionTypes[one.Of], money.Amount(one.Amount))
+				a.figures.CountTransaction(landfall.TransactionTypes[one.Of], money.Amount(one.Amount))
 			}
 			a.figures.Balance += money.Amount(one.Signed)
 		}

@@ -42,8 +42,8 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 		a.add(line(t, book.Instructions, `{`+key+`,"vendor":"v","reference":"r","type":"CARD"}`))
 	}
 	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 600}
-	want.Transact(landfall.Payment, 300)
-	want.Transact(landfall.Charge, 400)
+	want.CountTransaction(landfall.Payment, 300)
+	want.CountTransaction(landfall.Charge, 400)
 	if a.figures != want {
 		t.Errorf("it comes to %+v, want %+v", a.figures, want)
 	}

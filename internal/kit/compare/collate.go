@@ -208,7 +208,7 @@ func (c *collation) settle(key landfall.Key, a *account) error {
 		c.result.Twice++
 	}
 	if a.given > 0 {
-		c.supplier(key.Supplier).tallies.Of(landfall.StandsCreated, a.figures.Currency).Add(a.figures)
+		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
 	}
 	state, differences := a.judge()
 	// Where the book is a part, further accounts are not even counted: any that was

@@ -63,7 +63,7 @@ func (c *collation) ask(ctx context.Context, s *Supplier) error {
 		})
 	}
 	if err == nil {
-		err = take(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasuresAccounts), string(landfall.BecauseSkipped)),
+		err = take(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasureAccounts), string(landfall.ReasonSkipped)),
 			func(one client.Behind) (string, found) { return one.External, found{State: Skipped} })
 	}
 	if err == nil {
@@ -101,9 +101,9 @@ func (c *collation) deviations(ctx context.Context, s *Supplier, compared client
 			continue
 		}
 		of := map[landfall.MeasureKind]func(client.Value) deviation{
-			landfall.MeasuresNotes:      func(v client.Value) deviation { return deviation{Notes: *v.Count} },
-			landfall.MeasuresStatements: func(v client.Value) deviation { return deviation{Statements: *v.Count} },
-			landfall.MeasuresBalances: func(v client.Value) deviation {
+			landfall.MeasureNotes:      func(v client.Value) deviation { return deviation{Notes: *v.Count} },
+			landfall.MeasureStatements: func(v client.Value) deviation { return deviation{Statements: *v.Count} },
+			landfall.MeasureBalances: func(v client.Value) deviation {
 				amount, _ := money.ParseAmount(v.Amount) // as the server writes it
 				return deviation{Balance: int64(amount)}
 			},
@@ -111,7 +111,7 @@ func (c *collation) deviations(ctx context.Context, s *Supplier, compared client
 		if of == nil {
 			continue
 		}
-		err := take(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.BecauseOther)),
+		err := take(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.ReasonOtherFigures)),
 			func(one client.Behind) (string, found) {
 				return one.External, found{Deviates: true, Deviation: of(one.Value)}
 			})

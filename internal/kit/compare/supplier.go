@@ -30,7 +30,7 @@ func (s *Supplier) Rows() []landfall.ReconciliationRow {
 	rows := landfall.Reconcile(s.Code, s.tallies, &landfall.ControlTotals{Claims: s.created}).Rows
 	for i, row := range rows {
 		rows[i] = landfall.ReconciliationRow{Measure: row.Measure, Claimed: row.Created, Created: row.Claimed}
-		if row.Measure.Kind == landfall.MeasuresBalances {
+		if row.Measure.Kind == landfall.MeasureBalances {
 			rows[i].Claimed.Count = nil
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared
 			continue
 		}
 		s.created[measure] = valueOf(row.Created)
-		if value := valueOf(row.Claimed); value.Said() {
+		if value := valueOf(row.Claimed); value.Known() {
 			claimed[measure] = value
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared
 	}
 	s.Claims.InBook = true
 	for _, row := range landfall.Reconcile(s.Code, &landfall.Tallies{}, totals).Rows {
-		if row.Claimed.Said() && !row.Claimed.Equal(claimed[row.Measure]) {
+		if row.Claimed.Known() && !row.Claimed.Equal(claimed[row.Measure]) {
 			s.Claims.Different = append(s.Claims.Different, row.Measure.String())
 		}
 		delete(claimed, row.Measure)

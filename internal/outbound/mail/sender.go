@@ -61,7 +61,7 @@ func (o SenderOptions) lease() time.Duration { return 10 * o.Timeout }
 // Store is the part of the store that a Sender uses.
 type Store interface {
 	landfall.Transactor
-	landfall.Mailroom
+	landfall.MailQueue
 }
 
 // Sender sends queued mails.
@@ -132,7 +132,7 @@ func (s *Sender) announce(ctx context.Context) {
 
 // Announce records that this server sends mail.
 func Announce(ctx context.Context, store landfall.Transactor) error {
-	return store.Update(ctx, func(tx landfall.Tx) error { return tx.PromiseMail(ctx, announceValid) })
+	return store.Update(ctx, func(tx landfall.Tx) error { return tx.AnnounceMailSender(ctx, announceValid) })
 }
 
 // claim takes mails to send, or none while the mail server is in a pause.
@@ -146,7 +146,7 @@ func (s *Sender) claim(ctx context.Context, limit int) ([]landfall.OutgoingMail,
 	if due, err := s.Store.MailsDue(ctx); err != nil || !due {
 		return nil, err
 	}
-	supply, err := s.Store.TakeMails(ctx, s.demand(limit))
+	supply, err := s.Store.ClaimMails(ctx, s.demand(limit))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mail := range supply.Mails {
@@ -158,11 +158,11 @@ func (s *Sender) claim(ctx context.Context, limit int) ([]landfall.OutgoingMail,
 
 // demand leaves one slot free of each supplier, so that slow mail of one supplier's
 // customers does not block the others.
-func (s *Sender) demand(limit int) landfall.MailDemand {
+func (s *Sender) demand(limit int) landfall.MailRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return landfall.MailDemand{
-		Most: limit, Pace: s.PerMinute, Lease: s.lease(), After: s.lastSupplier, Each: max(1, s.Concurrent-1), Held: maps.Clone(s.sending),
+	return landfall.MailRequest{
+		Max: limit, PerMinute: s.PerMinute, Lease: s.lease(), After: s.lastSupplier, PerSupplier: max(1, s.Concurrent-1), InFlight: maps.Clone(s.sending),
 	}
 }
 

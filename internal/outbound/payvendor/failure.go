@@ -126,7 +126,7 @@ func (l *lane) explain(err error) error {
 		return &landfall.Error{Kind: landfall.Invalid, Code: landfall.CodeVendorOutOfService, Cause: cause,
 			Detail: "The payment vendor has not answered for several minutes. Repeating the request will not help before the vendor is back."}
 	}
-	unavailable := &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Cause: cause,
+	unavailable := &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Cause: cause,
 		Detail: "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is."}
 	var status *statusError
 	switch {

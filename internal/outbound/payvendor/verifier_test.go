@@ -56,7 +56,7 @@ func codeOf(t *testing.T, err error) string {
 	}
 	wantKind := landfall.Invalid
 	if known.Code == landfall.CodeVendorUnavailable {
-		wantKind = landfall.Elsewhere
+		wantKind = landfall.UpstreamUnavailable
 	}
 	if known.Kind != wantKind {
 		t.Errorf("%s has kind %d, want %d", known.Code, known.Kind, wantKind)

@@ -202,7 +202,7 @@ func (t *Tide) tell(complete int64) {
 		defer cancel()
 		var found []string
 		err := t.log.View(ctx, func(view landfall.View) (err error) {
-			found, err = view.SuppliersTold(ctx, told, complete)
+			found, err = view.SuppliersWithEvents(ctx, told, complete)
 			return err
 		})
 		if err == nil {

@@ -40,7 +40,7 @@ type beach struct {
 
 func (s *sea) View(_ context.Context, fn func(landfall.View) error) error { return fn(beach{sea: s}) }
 
-func (s beach) SuppliersTold(_ context.Context, after, upTo int64) ([]string, error) {
+func (s beach) SuppliersWithEvents(_ context.Context, after, upTo int64) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.suppliers[after:upTo], nil

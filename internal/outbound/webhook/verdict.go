@@ -13,7 +13,7 @@ import (
 func (r *round) result() landfall.RoundResult {
 	trouble := r.gone || r.tripped || r.failures > 0 && r.count == 0
 	result := landfall.RoundResult{
-		Delivered: r.count, Trouble: trouble, Gone: r.gone, Status: r.last.Status, Reason: r.last.Reason,
+		Delivered: r.count, RoundFailed: trouble, Gone: r.gone, Status: r.last.Status, Reason: r.last.Reason,
 		Settled: r.read.Withdrawn, Pause: r.asked, Took: time.Since(r.began),
 	}
 	if trouble {
@@ -24,7 +24,7 @@ func (r *round) result() landfall.RoundResult {
 	if trouble && complete {
 		result.Pause = time.Second // all of them were given up: on to those behind them
 	}
-	result.Keep = !trouble && result.Pause == 0 && (r.read.More || !complete)
+	result.KeepClaim = !trouble && result.Pause == 0 && (r.read.More || !complete)
 	// What lies before the position need not be remembered.
 	for id := range r.arrived {
 		if id <= result.Position {
@@ -64,14 +64,14 @@ func (r *round) judgeNew(result *landfall.RoundResult, trouble bool) (complete b
 			result.Position = event.ID
 			continue
 		case fate == behind && r.read.Blocked[event.Key]:
-			delivery.Behind, delivery.Reason = true, "it waits behind an earlier event of its account"
+			delivery.Blocked, delivery.Reason = true, "it waits behind an earlier event of its account"
 		case trouble && r.expired(event):
 			delivery.State, delivery.Reason, delivery.Status = landfall.DeliveryDead, r.last.Reason, r.last.Status
 			delivery.Attempts = r.read.Webhook.Attempts + 1
 		case trouble || fate == unreached:
 			return false
 		case fate == behind:
-			delivery.Behind, delivery.Reason = true, "it waits behind an earlier event of its account"
+			delivery.Blocked, delivery.Reason = true, "it waits behind an earlier event of its account"
 		case fate == refused:
 			outcome := r.outcomes[event.ID]
 			delivery.Attempts, delivery.Status, delivery.Reason = 1, outcome.Status, outcome.Reason

@@ -25,7 +25,7 @@ type WebhookOptions struct {
 
 // WebhookStore is where webhooks are kept.
 type WebhookStore interface {
-	landfall.WebhookPipeline
+	landfall.WebhookQueue
 	Log
 }
 
@@ -129,8 +129,8 @@ func (w *Webhooks) serve(ctx context.Context, claim landfall.WebhookClaim) {
 		round := newRound(w, &read, arrived)
 		result := round.run(ctx)
 		result.Lease = w.Lease
-		result.Keep = result.Keep && time.Now().Before(ends) && ctx.Err() == nil
-		if !w.keep(ctx, claim, &read, result) || !result.Keep {
+		result.KeepClaim = result.KeepClaim && time.Now().Before(ends) && ctx.Err() == nil
+		if !w.keep(ctx, claim, &read, result) || !result.KeepClaim {
 			return
 		}
 		switch {
@@ -146,7 +146,7 @@ func (w *Webhooks) serve(ctx context.Context, claim landfall.WebhookClaim) {
 func (w *Webhooks) keep(ctx context.Context, claim landfall.WebhookClaim, read *landfall.WebhookRound, result landfall.RoundResult) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
 	defer cancel()
-	if err := w.store.KeepRound(ctx, claim, result); err != nil {
+	if err := w.store.SaveRound(ctx, claim, result); err != nil {
 		// What arrived will arrive again, which receivers expect.
 		if !errors.Is(err, landfall.ErrFenced) {
 			w.Log.Warn("what a webhook was told is not written down", "webhook", claim.Name, "error", err)
@@ -162,7 +162,7 @@ func (w *Webhooks) keep(ctx context.Context, claim landfall.WebhookClaim, read *
 	w.delivered.Add(int64(result.Delivered))
 	w.failed.Add(int64(len(result.Failed) - dead))
 	w.died.Add(int64(dead))
-	if result.Trouble && read.Webhook.Attempts == 0 {
+	if result.RoundFailed && read.Webhook.Attempts == 0 {
 		w.Log.Warn("the receiver of a webhook is in trouble", "webhook", claim.Name, "reason", result.Reason)
 	}
 	if dead > 0 {

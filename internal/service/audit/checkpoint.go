@@ -37,7 +37,7 @@ func (c Checkpoint) message() []byte {
 // newCheckpoint signs where there is a key. Without one it still shows that the
 // chain went through this place, to whoever kept it elsewhere.
 func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
-	made := Checkpoint{Chain: chain.Name, Place: chain.Place, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
+	made := Checkpoint{Chain: chain.Name, Place: chain.Position, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
 	if key != nil {
 		made.Key = KeyName(key.Public().(ed25519.PublicKey)) //nolint:forcetypeassert // it documents that
 		made.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, made.message()))

@@ -89,7 +89,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	}
 	// Of a file that was cut off or put back to an earlier state one sees how far it goes.
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: found[:1], Public: reader})
-	if err != nil || verdict.Wrong != "" || verdict.Last.Place != 3 || verdict.Chain.Place != 5 {
+	if err != nil || verdict.Wrong != "" || verdict.Last.Place != 3 || verdict.Chain.Position != 5 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	// Checkpoints that changed their places are not those that were signed, and

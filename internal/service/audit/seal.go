@@ -26,14 +26,14 @@ const (
 
 // SealSoon chains what was written a moment ago. When that does not succeed
 // somebody else will do it: the entry is there.
-func SealSoon(ctx context.Context, store landfall.AuditLog) {
+func SealSoon(ctx context.Context, store landfall.AuditChainer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), soon)
 	defer cancel()
 	var mark landfall.Watermark
 	var newest int64
 	for {
 		var err error
-		if mark, _, err = store.Seal(ctx, mark); err != nil {
+		if mark, _, err = store.ChainAudit(ctx, mark); err != nil {
 			return
 		}
 		// Only what was there at the first look is waited for: others go on writing,
@@ -64,7 +64,7 @@ type Options struct {
 // Store is what a notary needs of a store.
 type Store interface {
 	landfall.Transactor
-	landfall.AuditLog
+	landfall.AuditChainer
 }
 
 // Notary chains entries while a server runs.
@@ -103,7 +103,7 @@ func (n *Notary) Run(ctx context.Context) {
 			ended = true
 		}
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		after, sealed, err := n.store.Seal(work, mark)
+		after, sealed, err := n.store.ChainAudit(work, mark)
 		mark = after
 		n.sealed.Add(int64(sealed))
 		if err != nil {
@@ -125,7 +125,7 @@ func (n *Notary) Run(ctx context.Context) {
 // checkpoint lets the witness know how far the chain is, if it has grown.
 func (n *Notary) checkpoint(ctx context.Context) {
 	chain, err := n.chain(ctx)
-	if err == nil && (chain.Place == 0 || chain.Place == n.placed) {
+	if err == nil && (chain.Position == 0 || chain.Position == n.placed) {
 		return
 	}
 	if err == nil {
@@ -136,7 +136,7 @@ func (n *Notary) checkpoint(ctx context.Context) {
 		n.options.Log.Error("no checkpoint of the audit could be kept", "error", err)
 		return
 	}
-	n.placed = chain.Place
+	n.placed = chain.Position
 	n.noted.Add(1)
 }
 
@@ -156,9 +156,9 @@ func (n *Notary) compare(ctx context.Context) {
 	switch {
 	case last.Chain != chain.Name:
 		n.options.Log.Warn("the checkpoints of the audit are about another database so far", "checkpoint_chain", last.Chain, "chain", chain.Name)
-	case last.Place > chain.Place:
+	case last.Place > chain.Position:
 		n.options.Log.Error("the audit is shorter than its last checkpoint says: entries were cut off, or an earlier state of the database was restored",
-			"checkpoint_place", last.Place, "place", chain.Place)
+			"checkpoint_place", last.Place, "place", chain.Position)
 	}
 }
 

@@ -115,11 +115,11 @@ func (w *walk) along(ctx context.Context) error {
 
 // step looks at the next entry that is there.
 func (w *walk) step(ctx context.Context, link landfall.AuditLink) error {
-	if link.Place != w.at+1 {
+	if link.Position != w.at+1 {
 		return w.misplaced(ctx, link)
 	}
-	w.at = link.Place
-	w.hash = link.After(w.hash)
+	w.at = link.Position
+	w.hash = link.HashAfter(w.hash)
 	if w.hash != link.Hash {
 		w.wrong(w.at, link.ID, "entry %d at place %d was altered", link.ID, w.at)
 		return nil
@@ -143,18 +143,18 @@ func (w *walk) misplaced(ctx context.Context, link landfall.AuditLink) error {
 	switch {
 	case err != nil:
 		return err
-	case id == 0 && link.Place == 0 && next <= w.Chain.Place:
+	case id == 0 && link.Position == 0 && next <= w.Chain.Position:
 		w.wrong(next, link.ID, "entry %d has lost its link at place %d, or was put in for the one that had it", link.ID, next)
-	case id == 0 && link.Place == 0:
+	case id == 0 && link.Position == 0:
 		w.wrong(next, link.ID, "entry %d was put in: it is older than the end of the chain and has no place in it", link.ID)
 	case id == 0:
 		w.wrong(next, link.ID, "the entry at place %d was removed together with its link", next)
 	case !there:
 		w.wrong(next, id, "entry %d at place %d was removed", id, next)
-	case link.Place == 0:
+	case link.Position == 0:
 		w.wrong(next, link.ID, "entry %d was put in: it has no place in the chain", link.ID)
 	default:
-		w.wrong(next, link.ID, "entries were swapped: entry %d stands at place %d, and entry %d at place %d", link.ID, link.Place, id, next)
+		w.wrong(next, link.ID, "entries were swapped: entry %d stands at place %d, and entry %d at place %d", link.ID, link.Position, id, next)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (w *walk) misplaced(ctx context.Context, link landfall.AuditLink) error {
 // holder gives the entry that was given a place; 0: none.
 func (w *walk) holder(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = w.store.View(ctx, func(view landfall.View) (err error) {
-		id, there, err = view.AuditPlace(ctx, place)
+		id, there, err = view.AuditPosition(ctx, place)
 		return err
 	})
 	if errors.Is(err, landfall.ErrNotFound) {
@@ -177,14 +177,14 @@ func (w *walk) holder(ctx context.Context, place int64) (id int64, there bool, e
 // checkpoints behind it.
 func (w *walk) end(ctx context.Context) error {
 	switch {
-	case w.at < w.Chain.Place:
+	case w.at < w.Chain.Position:
 		id, _, err := w.holder(ctx, w.at+1)
 		if err != nil {
 			return err
 		}
-		w.wrong(w.at+1, id, "the chain was cut off behind place %d: it had %d entries", w.at, w.Chain.Place)
-	case w.at > w.Chain.Place || w.hash != w.Chain.Hash:
-		w.wrong(w.Chain.Place, 0, "the end of the chain was altered: it says place %d, and the last one is %d", w.Chain.Place, w.at)
+		w.wrong(w.at+1, id, "the chain was cut off behind place %d: it had %d entries", w.at, w.Chain.Position)
+	case w.at > w.Chain.Position || w.hash != w.Chain.Hash:
+		w.wrong(w.Chain.Position, 0, "the end of the chain was altered: it says place %d, and the last one is %d", w.Chain.Position, w.at)
 	}
 	for _, place := range slices.Sorted(maps.Keys(w.witnessed)) {
 		if place > w.at {

@@ -119,7 +119,7 @@ func TestLoginsAreToldOf(t *testing.T) {
 		})
 		grant := w.mustIssue(t, issuer)
 		_, _ = issuer.Refresh(t.Context(), "192.0.2.1", grant.RefreshToken.Reveal())
-		wrong, _ := auth.NewKey("Acme", landfall.Importer, time.Time{})
+		wrong, _ := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		for range 2 {
 			_, _ = issuer.Issue(t.Context(), "192.0.2.2", auth.WithID(w.text, wrong.ID))
 		}

@@ -40,8 +40,8 @@ func TestForgedHeadersGetOneAnswer(t *testing.T) {
 
 func TestBadKeysGetOneAnswer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		_, unknown := auth.NewKey("Acme", landfall.Importer, time.Time{})
-		_, other := auth.NewKey("Acme", landfall.Importer, time.Time{})
+		_, unknown := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
+		_, other := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		id := len("lf_") + len(w.key.ID)
 		details := map[string]bool{}
 		for name, text := range map[string]string{
@@ -67,7 +67,7 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		now := time.Now()
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: func() time.Time { return now }})
-		_, other := auth.NewKey("Acme", landfall.Importer, time.Time{})
+		_, other := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		wrong := auth.WithID(other.Reveal(), w.key.ID)
 		last := ""
 		for range 11 {

@@ -51,7 +51,7 @@ func (g *Gate) Identify(ctx context.Context, header []string) (landfall.Principa
 		return g.look(ctx, hash)
 	})
 	if err != nil {
-		return landfall.Principal{}, landfall.Told("looking up a service token", err)
+		return landfall.Principal{}, landfall.UserError("looking up a service token", err)
 	}
 	if !found.good || !before(now, found.until) {
 		return landfall.Principal{}, refused()

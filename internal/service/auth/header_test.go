@@ -17,7 +17,7 @@ func forged() map[string][]string {
 	segment := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	claims := segment(`{"sub":"Acme","role":"importer","exp":4102444800}`)
 	jwt := func(header string) string { return segment(header) + "." + claims + "." }
-	_, key := NewKey("Acme", landfall.Importer, time.Time{})
+	_, key := NewKey("Acme", landfall.RoleImporter, time.Time{})
 	return map[string][]string{
 		"scheme alone, Token":       {"Token"},
 		"scheme alone, Bearer":      {"Bearer"},
@@ -124,7 +124,7 @@ func FuzzBearer(f *testing.F) {
 }
 
 func FuzzParseKey(f *testing.F) {
-	_, key := NewKey("Acme", landfall.Importer, time.Time{})
+	_, key := NewKey("Acme", landfall.RoleImporter, time.Time{})
 	f.Add(key.Reveal())
 	f.Add("lf__")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -75,7 +75,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 	}
 	organisation, ok, err := i.verify(ctx, id, apiKey, now)
 	if err != nil {
-		return Grant{}, landfall.Told("looking up an API key", err)
+		return Grant{}, landfall.UserError("looking up an API key", err)
 	}
 	if !ok {
 		return Grant{}, i.refuse(source, login.KeyID, now)
@@ -93,13 +93,13 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 		if err := tx.SaveTokens(ctx, tokens...); err != nil {
 			return err
 		}
-		return tx.UseKeys(ctx, id)
+		return tx.MarkKeysUsed(ctx, id)
 	})
 	if errors.Is(err, landfall.ErrNotFound) { // the key went away in between
 		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
 	if err != nil {
-		return Grant{}, landfall.Told("keeping service tokens", err)
+		return Grant{}, landfall.UserError("keeping service tokens", err)
 	}
 	return grant, nil
 }

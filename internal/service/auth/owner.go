@@ -65,7 +65,7 @@ func invitationFault(err error) error {
 		return errNoInvitation
 	}
 	if err != nil {
-		return landfall.Told("looking up an invitation", err)
+		return landfall.UserError("looking up an invitation", err)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (r *Reception) AddSecond(ctx context.Context, session landfall.Session, sec
 		return err
 	}
 	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
-		now.Second, now.SecondUsed = secret, step
+		now.TOTPSecret, now.TOTPUsed = secret, step
 		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "on")
 	})
 }
@@ -113,7 +113,7 @@ func (r *Reception) DropSecond(ctx context.Context, session landfall.Session, pa
 		return err
 	}
 	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
-		now.Second, now.SecondUsed = "", 0
+		now.TOTPSecret, now.TOTPUsed = "", 0
 		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "off")
 	})
 }
@@ -144,7 +144,7 @@ func (r *Reception) prove(ctx context.Context, session landfall.Session, passwor
 	}
 	right, err := r.passwords.check(ctx, operator.Password, password)
 	if err != nil {
-		return landfall.Operator{}, landfall.Told("checking a password", err)
+		return landfall.Operator{}, landfall.UserError("checking a password", err)
 	}
 	if !right {
 		return landfall.Operator{}, landfall.Refuse(landfall.CodeValidationFailed, "The password you have now is not right.")
@@ -164,7 +164,7 @@ func (r *Reception) choose(ctx context.Context, name, password string) (string, 
 	}
 	hash, err := r.passwords.hash(ctx, password)
 	if err != nil {
-		return "", landfall.Told("hashing a password", err)
+		return "", landfall.UserError("hashing a password", err)
 	}
 	return hash, nil
 }
@@ -182,7 +182,7 @@ func (r *Reception) change(ctx context.Context, proved landfall.Operator, how fu
 		return how(tx, operator)
 	})
 	if err != nil {
-		return landfall.Told("changing a sign-in", err)
+		return landfall.UserError("changing a sign-in", err)
 	}
 	return nil
 }

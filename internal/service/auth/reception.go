@@ -87,12 +87,12 @@ func (r *Reception) SignIn(ctx context.Context, request SignIn) (Secret, landfal
 	}
 	right, err := r.passwords.check(ctx, kept, request.Password)
 	if err != nil {
-		return Secret{}, landfall.Session{}, landfall.Told("checking a password", err)
+		return Secret{}, landfall.Session{}, landfall.UserError("checking a password", err)
 	}
 	if !right || kept == nobodys {
 		return Secret{}, landfall.Session{}, wrongPassword()
 	}
-	if operator.Second != "" && strings.TrimSpace(request.Code) == "" {
+	if operator.TOTPSecret != "" && strings.TrimSpace(request.Code) == "" {
 		return Secret{}, landfall.Session{}, ErrSecondNeeded
 	}
 	secret, session, err := r.open(ctx, operator, request, now)
@@ -112,7 +112,7 @@ func (r *Reception) find(ctx context.Context, name string) (operator landfall.Op
 	case errors.Is(err, landfall.ErrNotFound):
 		return landfall.Operator{}, nil
 	case err != nil:
-		return landfall.Operator{}, landfall.Told("looking up an operator", err)
+		return landfall.Operator{}, landfall.UserError("looking up an operator", err)
 	}
 	return operator, nil
 }
@@ -133,12 +133,12 @@ func (r *Reception) open(ctx context.Context, checked landfall.Operator, request
 		if operator.Disabled || operator.Password != checked.Password {
 			return wrongPassword()
 		}
-		if operator.Second != "" {
-			step, right := checkSecond(operator.Second, request.Code, operator.SecondUsed, now)
+		if operator.TOTPSecret != "" {
+			step, right := checkSecond(operator.TOTPSecret, request.Code, operator.TOTPUsed, now)
 			if !right {
 				return wrongCode()
 			}
-			operator.SecondUsed = step
+			operator.TOTPUsed = step
 			if err := tx.SaveOperator(ctx, operator); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (r *Reception) open(ctx context.Context, checked landfall.Operator, request
 		})
 	})
 	if err != nil {
-		return Secret{}, landfall.Session{}, landfall.Told("opening a session", err)
+		return Secret{}, landfall.Session{}, landfall.UserError("opening a session", err)
 	}
 	return Secret{text}, session, nil
 }
@@ -175,14 +175,14 @@ func (r *Reception) Whoever(ctx context.Context, text string) (landfall.Operator
 		return found, err
 	})
 	if err != nil {
-		return landfall.Operator{}, landfall.Session{}, landfall.Told("looking up a session", err)
+		return landfall.Operator{}, landfall.Session{}, landfall.UserError("looking up a session", err)
 	}
 	if found.session.ID == "" || found.operator.Disabled {
 		return landfall.Operator{}, landfall.Session{}, missing()
 	}
 	if now.Sub(found.session.SeenAt) > time.Minute {
 		// Nobody waits for this to be known, and a page may only read.
-		if err := r.store.Update(ctx, func(tx landfall.Tx) error { return tx.SeeSession(ctx, found.session.ID) }); err != nil {
+		if err := r.store.Update(ctx, func(tx landfall.Tx) error { return tx.TouchSession(ctx, found.session.ID) }); err != nil {
 			return found.operator, found.session, nil //nolint:nilerr // the next page notes it
 		}
 	}

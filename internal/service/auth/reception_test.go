@@ -27,7 +27,7 @@ func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.
 	front := auth.NewReception(store, auth.ReceptionOptions{Clock: clock})
 	link, hash := auth.NewInvitation()
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		return tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Invitation: hash, InvitationEndsAt: time.Now().Add(time.Hour)})
+		return tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, Invitation: hash, InvitationEndsAt: time.Now().Add(time.Hour)})
 	}); err != nil {
 		t.Fatal(err)
 	}

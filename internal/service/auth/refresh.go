@@ -33,13 +33,13 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (gran
 	case errors.Is(err, errReused):
 		login.Reused = true
 		if err := i.store.Update(ctx, func(tx landfall.Tx) error { return tx.EndFamily(ctx, token.Family.ID) }); err != nil {
-			return Grant{}, landfall.Told("ending a family of tokens", err)
+			return Grant{}, landfall.UserError("ending a family of tokens", err)
 		}
 		return Grant{}, i.refuse(source, "", now)
 	case errors.Is(err, landfall.ErrNotFound):
 		return Grant{}, i.refuse(source, "", now)
 	case err != nil:
-		return Grant{}, landfall.Told("looking up a refresh token", err)
+		return Grant{}, landfall.UserError("looking up a refresh token", err)
 	}
 	if err := i.ration(organisation, now); err != nil {
 		return Grant{}, err
@@ -58,7 +58,7 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (gran
 		return Grant{}, i.refuse(source, "", now)
 	}
 	if err != nil {
-		return Grant{}, landfall.Told("spending a refresh token", err)
+		return Grant{}, landfall.UserError("spending a refresh token", err)
 	}
 	return grant, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // A secret must not come out by any of the ways a value is usually printed.
 func TestSecretIsMaskedEverywhere(t *testing.T) {
-	key, text := NewKey("Acme", landfall.Importer, time.Time{})
+	key, text := NewKey("Acme", landfall.RoleImporter, time.Time{})
 	grant := Grant{Token: text, RefreshToken: text}
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, nil))
@@ -40,7 +40,7 @@ func TestSecretIsMaskedEverywhere(t *testing.T) {
 }
 
 func TestKeyText(t *testing.T) {
-	key, text := NewKey("Acme", landfall.Viewer, time.Time{})
+	key, text := NewKey("Acme", landfall.RoleViewer, time.Time{})
 	whole := text.Reveal()
 	if id, ok := parseKey(whole); !ok || id != key.ID {
 		t.Fatalf("parseKey gives %q, %t", id, ok)
@@ -48,7 +48,7 @@ func TestKeyText(t *testing.T) {
 	if !strings.HasPrefix(whole, "lf_"+key.ID+"_") || key.SecretHash != digest(whole) {
 		t.Error("the text does not fit the key")
 	}
-	if _, other := NewKey("Acme", landfall.Viewer, time.Time{}); other.Reveal() == whole {
+	if _, other := NewKey("Acme", landfall.RoleViewer, time.Time{}); other.Reveal() == whole {
 		t.Error("two keys are the same")
 	}
 	// Every single mistyped character is noticed without asking anybody, but

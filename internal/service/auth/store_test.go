@@ -45,7 +45,7 @@ func each(t *testing.T, test func(*testing.T, *world)) {
 			t.Cleanup(func() { _ = store.Close() })
 			w := &world{store: store}
 			var text auth.Secret
-			w.key, text = auth.NewKey("Acme", landfall.Importer, time.Time{})
+			w.key, text = auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 			w.text = text.Reveal()
 			w.update(t, func(tx landfall.Tx) error {
 				return errors.Join(tx.CreateOrganisation(t.Context(), "Acme"), tx.CreateKey(t.Context(), w.key))
@@ -102,7 +102,7 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 			t.Errorf("lives are %s and %s", grant.ExpiresIn, grant.RefreshExpiresIn)
 		}
 		principal, err := gate.Identify(t.Context(), show(grant))
-		if want := (landfall.Principal{Organisation: "Acme", KeyID: w.key.ID, Role: landfall.Importer, Quotas: landfall.DefaultQuotas()}); err != nil || principal != want {
+		if want := (landfall.Principal{Organisation: "Acme", KeyID: w.key.ID, Role: landfall.RoleImporter, Quotas: landfall.DefaultQuotas()}); err != nil || principal != want {
 			t.Fatalf("%+v, %v", principal, err)
 		}
 		_, err = gate.Identify(t.Context(), []string{"Token " + grant.RefreshToken.Reveal()})
@@ -215,7 +215,7 @@ func TestRotationOverlap(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		issuer, gate := w.issuer(), auth.NewGate(w.store, w.now)
 		old := w.mustIssue(t, issuer)
-		next, text := auth.NewKey("Acme", landfall.Importer, time.Time{})
+		next, text := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		w.update(t, func(tx landfall.Tx) error {
 			return errors.Join(tx.CreateKey(t.Context(), next), tx.ExpireKey(t.Context(), w.key.ID, w.now().Add(10*time.Minute)))
 		})
@@ -314,7 +314,7 @@ func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.
 // TestDatabaseAway asks while there is no database. Told that his token is bad,
 // a caller would throw away a good one and ask for another.
 func TestDatabaseAway(t *testing.T) {
-	_, key := auth.NewKey("Acme", landfall.Importer, time.Time{})
+	_, key := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 	tokens := auth.Tokens()
 	for _, cause := range []error{landfall.ErrUnavailable, landfall.ErrUnknownOutcome, context.DeadlineExceeded} {
 		store := away{err: cause}

@@ -37,7 +37,7 @@ func (g *Gate) KeepUses(ctx context.Context) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	err := g.store.Update(ctx, func(tx landfall.Tx) error { return tx.UseKeys(ctx, keys...) })
+	err := g.store.Update(ctx, func(tx landfall.Tx) error { return tx.MarkKeysUsed(ctx, keys...) })
 	if err != nil {
 		for _, key := range keys {
 			g.uses.note(key) // for the next time

@@ -43,8 +43,8 @@ type Options struct {
 // Store is what the verbs of the API need of a store.
 type Store interface {
 	landfall.Transactor
-	landfall.Pipeline
-	landfall.RunPipeline
+	landfall.Importer
+	landfall.RunQueue
 	landfall.Lister
 	landfall.EventLog
 }
@@ -88,4 +88,4 @@ func New(store Store, options Options) *Desk {
 }
 
 // trouble is what a caller is told of an error from below.
-func trouble(err error) *landfall.Error { return landfall.Told("intake", err) }
+func trouble(err error) *landfall.Error { return landfall.UserError("intake", err) }

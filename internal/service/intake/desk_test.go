@@ -82,7 +82,7 @@ func (w *watched) advance(by time.Duration) {
 	w.now = w.now.Add(by)
 }
 
-var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.Importer}
+var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.RoleImporter}
 
 func body(external string) []byte {
 	return fmt.Appendf(nil, `{"import_supplier":"S", "external_account_number":%q, "customers":[{}]}`, external)

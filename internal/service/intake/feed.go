@@ -12,7 +12,7 @@ import (
 
 // FeedRequest asks for events.
 type FeedRequest struct {
-	After    landfall.EventPlace
+	After    landfall.EventPosition
 	Begins   bool // from the oldest event that is kept
 	Limit    int
 	Supplier string        // "": every one granted
@@ -24,7 +24,7 @@ type FeedRequest struct {
 // FeedPage is a part of the log and where the next one begins.
 type FeedPage struct {
 	Events []landfall.Event
-	Next   landfall.EventPlace
+	Next   landfall.EventPosition
 }
 
 // Events reads the log of what happened to the suppliers an organisation is
@@ -108,14 +108,14 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 		if err != nil {
 			return err
 		}
-		gone, err := view.EventsGone(ctx)
+		gone, err := view.PurgedEvents(ctx)
 		if err != nil {
 			return err
 		}
 		if request.Begins {
 			// Whoever begins at the oldest event misses nothing that had gone before.
 			// His cursor says so, and is not refused for it later.
-			next.Gone = furthest(gone).ID
+			next.PurgedThrough = furthest(gone).ID
 		} else if err := stillThere(ctx, view, request.After, suppliers, gone); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 		return FeedPage{}, err
 	}
 	if len(found) > 0 {
-		last := found[len(found)-1].Place()
+		last := found[len(found)-1].Position()
 		next.ID, next.At = last.ID, last.At
 	}
 	return FeedPage{Events: found, Next: next}, nil
@@ -137,9 +137,9 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 // stillThere refuses a cursor from which going on would skip events in silence:
 // because some behind it were purged, or because it is of another history. Then
 // the database was put back to an earlier state, and its places are given anew.
-func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPlace, suppliers []string, gone map[string]landfall.EventPlace) error {
+func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
 	for _, supplier := range suppliers {
-		if purged := gone[supplier]; purged.ID > max(place.ID, place.Gone) {
+		if purged := gone[supplier]; purged.ID > max(place.ID, place.PurgedThrough) {
 			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(
 				"Events behind this cursor were removed because they were kept for as long as is set: those of import supplier %s up to %s. "+
 					"Begin again without a cursor, at the oldest event that is kept, and read from the lists of accounts what happened in between. "+
@@ -154,7 +154,7 @@ func stillThere(ctx context.Context, view landfall.EventReader, place landfall.E
 	if purged := furthest(gone); errors.Is(err, landfall.ErrNotFound) && place.ID <= purged.ID && !place.At.After(purged.At) {
 		return nil
 	}
-	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Holds(event) {
+	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Matches(event) {
 		return landfall.Refuse(landfall.CodeEventCursorUnknown,
 			"The event this cursor stands behind is not in the log any more. Begin again without a cursor: events that come again have the same ids.")
 	}
@@ -162,7 +162,7 @@ func stillThere(ctx context.Context, view landfall.EventReader, place landfall.E
 }
 
 // furthest is up to where and when events of any supplier were purged.
-func furthest(gone map[string]landfall.EventPlace) (place landfall.EventPlace) {
+func furthest(gone map[string]landfall.EventPosition) (place landfall.EventPosition) {
 	for _, one := range gone {
 		place.ID = max(place.ID, one.ID)
 		if one.At.After(place.At) {

@@ -62,7 +62,7 @@ func (d *Desk) keepInstruction(
 	posted := []landfall.Instruction{instruction}
 	number, err = d.post(ctx, landfall.Posting{
 		Key: key, By: who.Author(), Instructions: posted,
-		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict, differences := ledger.PostInstructions(account.Instructions, posted)
 			known = conflict < 0 && len(fresh) == 0
 			switch {

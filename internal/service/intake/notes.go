@@ -42,7 +42,7 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 	prepared := ledger.PrepareNotes(notes)
 	_, err = d.post(ctx, landfall.Posting{
 		Key: request.Key(), By: who.Author(), Notes: notes,
-		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			results, fresh := prepared.Onto(account.Notes, account.Now)
 			receipt.Results = results
 			return landfall.Additions{Notes: fresh, Event: event(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil

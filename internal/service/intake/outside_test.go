@@ -38,8 +38,8 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 		{landfall.RefuseInstruction("type", landfall.CodeInstructionTypeMismatch, "Another."),
 			"payment_instruction_type_mismatch at payment_instructions.1.type", landfall.Invalid},
 		{landfall.Refuse(landfall.CodeVendorRejected, "No."), landfall.CodeVendorRejected, landfall.Invalid},
-		{&landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second},
-			landfall.CodeVendorUnavailable, landfall.Elsewhere},
+		{&landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second},
+			landfall.CodeVendorUnavailable, landfall.UpstreamUnavailable},
 	} {
 		g.vendor.answer = refuse(c.says)
 		_, err := g.process("1", false)

@@ -294,7 +294,7 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 		// What is there needs no vendor, and what is not gets no vendor's time.
 		asked := g.vendor.asked.Load()
 		g.vendor.answer = func(context.Context, landfall.Instruction) error {
-			return &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second}
+			return &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second}
 		}
 		if _, err := g.PostInstruction(t.Context(), ours, body("1", "r")); err != nil {
 			t.Errorf("again: %s", describe(err))
@@ -307,7 +307,7 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 		}
 		_, err := g.PostInstruction(t.Context(), ours, body("1", "other"))
 		var refusal *landfall.Error
-		if !errors.As(err, &refusal) || refusal.Kind != landfall.Elsewhere || refusal.Code != landfall.CodeVendorUnavailable || refusal.RetryAfter == 0 {
+		if !errors.As(err, &refusal) || refusal.Kind != landfall.UpstreamUnavailable || refusal.Code != landfall.CodeVendorUnavailable || refusal.RetryAfter == 0 {
 			t.Errorf("vendor away: %s", describe(err))
 		}
 	})

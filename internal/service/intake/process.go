@@ -234,14 +234,14 @@ func refusedClaim(key landfall.Key, outcome landfall.ClaimOutcome) error {
 	switch outcome.Verdict {
 	case landfall.ClaimNotStaged:
 		return landfall.Refuse(landfall.CodeProcessUnknown, "No data was staged for this account. Stage it first.")
-	case landfall.ClaimDocumentGone:
-		return landfall.Refuse(landfall.CodeProcessUnknown, landfall.DocumentGone)
+	case landfall.ClaimDocumentRemoved:
+		return landfall.Refuse(landfall.CodeProcessUnknown, landfall.DocumentRemoved)
 	case landfall.ClaimImported:
 		return alreadyImported(key, outcome.AccountNumber)
 	case landfall.ClaimSkipped:
 		return errMarkedAsSkipped
 	case landfall.ClaimTaken:
-		return importInProgress(outcome.Left)
+		return importInProgress(outcome.LeaseLeft)
 	case landfall.ClaimNoTeam:
 		return refuseField("operations_team_name", landfall.CodeTeamUnknown, "There is no operations team with this name.")
 	case landfall.ClaimNoSupplier:

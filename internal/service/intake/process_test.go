@@ -304,7 +304,7 @@ func TestOperatorsProcessInTheirOwnName(t *testing.T) {
 		g.stage("1", `,"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"}]`)
 		change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
 		g.vendor.answer = func(context.Context, landfall.Instruction) error {
-			return &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+			return &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
 		}
 		if _, err := process(true); codeOf(err) != landfall.CodeVendorUnavailable {
 			t.Errorf("the vendor is away: %s", describe(err))

@@ -23,7 +23,7 @@ func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, cod
 	totals.By = who.Author()
 	var kept landfall.ControlTotals
 	err = d.store.Update(ctx, func(tx landfall.Tx) (err error) {
-		if err := tx.Vouch(ctx, totals.By); err != nil {
+		if err := tx.CheckAuthor(ctx, totals.By); err != nil {
 			return err
 		}
 		// Whoever sets totals of this supplier at the same time waits for us.
@@ -79,7 +79,7 @@ func (d *Desk) Reconcile(ctx context.Context, who landfall.Principal, code strin
 	}
 	var found landfall.Reconciliation
 	err := d.store.View(ctx, func(view landfall.View) (err error) {
-		found, err = landfall.ReconcileIn(ctx, view, code)
+		found, err = landfall.LoadReconciliation(ctx, view, code)
 		return err
 	})
 	if err != nil {
@@ -88,10 +88,10 @@ func (d *Desk) Reconcile(ctx context.Context, who landfall.Principal, code strin
 	return found, nil
 }
 
-// Behind streams the accounts behind a figure.
-func (d *Desk) Behind(ctx context.Context, who landfall.Principal, query landfall.BehindQuery) (iter.Seq2[landfall.Behind, error], error) {
+// Contributions streams the accounts behind a figure.
+func (d *Desk) Contributions(ctx context.Context, who landfall.Principal, query landfall.ContributionQuery) (iter.Seq2[landfall.Contribution, error], error) {
 	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return untroubled(d.store.Behind(ctx, query)), nil
+	return untroubled(d.store.Contributions(ctx, query)), nil
 }

@@ -22,7 +22,7 @@ const (
 func (d *Desk) StartRun(ctx context.Context, who landfall.Principal, plan landfall.RunPlan) (landfall.Run, error) {
 	var run landfall.Run
 	err := d.store.Update(ctx, func(tx landfall.Tx) error {
-		if err := tx.Vouch(ctx, who.Author()); err != nil {
+		if err := tx.CheckAuthor(ctx, who.Author()); err != nil {
 			return err
 		}
 		supplier, err := tx.GrantedSupplier(ctx, who.Organisation, plan.Supplier)
@@ -43,7 +43,7 @@ func (d *Desk) StartRun(ctx context.Context, who landfall.Principal, plan landfa
 		if errors.Is(err, landfall.ErrExists) {
 			return alreadyActive(run.ID)
 		}
-		if err == nil && run.Over() {
+		if err == nil && run.WindowOver() {
 			return windowOver()
 		}
 		if err != nil {
@@ -167,7 +167,7 @@ func (d *Desk) PauseRun(ctx context.Context, who landfall.Principal, id string) 
 		if run.State.Ended() || run.Cancel {
 			return errRunEnded
 		}
-		run.Pause(landfall.PauseAsked)
+		run.Pause(landfall.PauseRequested)
 		return nil
 	})
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *Desk) ResumeRun(ctx context.Context, who landfall.Principal, id string)
 		if run.Reason == "" {
 			return nil // nobody stopped it
 		}
-		if run.Over() {
+		if run.WindowOver() {
 			run.Plan.NotAfter = time.Time{}
 		}
 		run.ActsFor = who.Author()
@@ -225,7 +225,7 @@ func (d *Desk) changeRun(
 ) (landfall.Run, error) {
 	var run landfall.Run
 	err := d.store.Update(ctx, func(tx landfall.Tx) (err error) {
-		if err := tx.Vouch(ctx, who.Author()); err != nil {
+		if err := tx.CheckAuthor(ctx, who.Author()); err != nil {
 			return err
 		}
 		if run, err = grantedRun(ctx, tx, who, id); err != nil {

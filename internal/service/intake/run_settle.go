@@ -60,7 +60,7 @@ func waitable(err error) bool {
 
 // send writes a settlement, again and again while the database is away, as long
 // as the leases may live. Sending again is safe: what was written is left alone.
-func (s *stint) send(ctx context.Context, settlement landfall.Settlement) (landfall.Settled, error) {
+func (s *stint) send(ctx context.Context, settlement landfall.Settlement) (landfall.SettleResult, error) {
 	end := time.Now().Add(min(s.slice.Lease, s.desk.lease))
 	for pause := settlePause; ; pause = min(2*pause, longestSettlePause) {
 		settled, err := s.desk.store.SettleSlice(ctx, s.slice, settlement)
@@ -70,14 +70,14 @@ func (s *stint) send(ctx context.Context, settlement landfall.Settlement) (landf
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return landfall.Settled{}, ctx.Err()
+			return landfall.SettleResult{}, ctx.Err()
 		}
 	}
 }
 
 // count adds up what a settlement came to. Accounts that could not be created
 // after all stay open, and what was claimed for them is let go.
-func (s *stint) count(ctx context.Context, settlement landfall.Settlement, settled landfall.Settled) error {
+func (s *stint) count(ctx context.Context, settlement landfall.Settlement, settled landfall.SettleResult) error {
 	var closed []landfall.Claim
 	for i, outcome := range settled.Created {
 		switch outcome.Verdict {
@@ -97,12 +97,12 @@ func (s *stint) count(ctx context.Context, settlement landfall.Settlement, settl
 			s.later(0)
 		}
 	}
-	s.Later += len(settlement.LetGo)
+	s.Later += len(settlement.Released)
 	s.Refused += len(settlement.Refused)
 	s.Stop = s.Stop || settled.Stop
 	if len(closed) == 0 {
 		return nil
 	}
-	_, err := s.send(ctx, landfall.Settlement{LetGo: closed})
+	_, err := s.send(ctx, landfall.Settlement{Released: closed})
 	return err
 }

@@ -99,7 +99,7 @@ func (d *Desk) hindrance(ctx context.Context, view landfall.SupplierReader, run 
 		return landfall.PauseSupplierPaused, nil
 	case supplier.Status == landfall.Complete:
 		return landfall.PauseSupplierComplete, nil
-	case run.Over():
+	case run.WindowOver():
 		return landfall.PauseWindowOver, nil
 	}
 	return "", nil
@@ -111,7 +111,7 @@ func (d *Desk) advance(ctx context.Context, tx landfall.Tx, run *landfall.Run) (
 		return run.Start(), nil
 	}
 	if run.Stopping() {
-		if resting, err := tx.RunAtRest(ctx, run.ID); err != nil || !resting {
+		if resting, err := tx.RunIdle(ctx, run.ID); err != nil || !resting {
 			return nil, err
 		}
 	}
@@ -134,5 +134,5 @@ func (d *Desk) advance(ctx context.Context, tx landfall.Tx, run *landfall.Run) (
 	if run.Tally = latest.Tally; done {
 		return run.Finish(), nil // even if it was to stop: nothing was left to be stopped
 	}
-	return run.Rest(), nil
+	return run.CompleteStop(), nil
 }

@@ -39,7 +39,7 @@ func (d *Desk) WorkOn(ctx context.Context, slice landfall.RunSlice, members []la
 	run := slice.Run
 	who := landfall.Principal{
 		Organisation: run.ActsFor.Organisation, KeyID: run.ActsFor.KeyID, RequestID: run.ActsFor.RequestID,
-		Role: landfall.Importer, Quotas: slice.Quotas,
+		Role: landfall.RoleImporter, Quotas: slice.Quotas,
 	}
 	supplier, err := d.supplier(ctx, who, run.Plan.Supplier)
 	if err != nil {
@@ -104,7 +104,7 @@ type try struct {
 func (s *stint) request(key landfall.Key, loose bool) landfall.ClaimRequest {
 	plan := s.slice.Run.Plan
 	return landfall.ClaimRequest{
-		Key: key, Team: plan.Team, Lease: s.desk.lease, ServiceLimit: s.desk.serviceLimit, DryRun: plan.DryRun, Loose: loose,
+		Key: key, Team: plan.Team, Lease: s.desk.lease, ServiceLimit: s.desk.serviceLimit, DryRun: plan.DryRun, Optimistic: loose,
 		By: s.who.Author(),
 	}
 }
@@ -128,11 +128,11 @@ func (s *stint) claim(ctx context.Context, members []landfall.RunMember) error {
 			s.tries = append(s.tries, &try{ordinal: members[i].Ordinal, attempt: attempt{
 				desk: s.desk, who: s.who, claim: outcome.Claim, supplier: s.supplier, within: s.slice.Run.ID,
 			}})
-		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentGone:
+		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentRemoved:
 			s.refused = append(s.refused, members[i].Ordinal)
 		// Somebody else is at it and may fail, so this is no outcome yet.
 		case landfall.ClaimTaken:
-			s.later(outcome.Left)
+			s.later(outcome.LeaseLeft)
 		case landfall.ClaimOverLimit:
 			s.Untouched = append(s.Untouched, members[i])
 		case landfall.ClaimNoSupplier:
@@ -310,12 +310,12 @@ func (s *stint) fail(out *landfall.Settlement, t *try) {
 	}
 	switch {
 	case errors.Is(t.reason, landfall.ErrFenced), errors.Is(t.reason, context.Canceled):
-		out.LetGo = append(out.LetGo, t.claim)
+		out.Released = append(out.Released, t.claim)
 	case shown.Kind == landfall.Invalid || s.slice.Tries >= mostInternal && ours:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.claim, Attempt: t.record(t.reason), Final: true})
 	case s.slice.Tries == 0:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.claim, Attempt: t.record(t.reason)})
 	default:
-		out.LetGo = append(out.LetGo, t.claim)
+		out.Released = append(out.Released, t.claim)
 	}
 }

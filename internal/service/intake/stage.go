@@ -64,7 +64,7 @@ func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte,
 func (d *Desk) staging(who landfall.Principal, read understood, into *landfall.Staging) {
 	account := read.account
 	into.Key, into.Document, into.Hash, into.By = account.Key(), account.Body(), account.Hash(), who.Author()
-	into.Figures, into.Sound = account.Figures(read.supplier.Currency), true
+	into.Figures, into.ValidJSON = account.Figures(read.supplier.Currency), true
 }
 
 // conclude tells what became of an account that was handed to the store.
@@ -113,7 +113,7 @@ func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
 	case landfall.RefusedSkipped:
 		return errMarkedAsSkipped
 	case landfall.RefusedClaimed:
-		return importInProgress(outcome.Left)
+		return importInProgress(outcome.LeaseLeft)
 	case landfall.RefusedSupplier:
 		return errSupplierNotOngoing
 	}

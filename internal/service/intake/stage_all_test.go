@@ -62,7 +62,7 @@ func (g *ground) left(external string) (said string) {
 		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}
-		refusal, err := view.Refused(ctx, key(external))
+		refusal, err := view.StagingRefusal(ctx, key(external))
 		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}

@@ -40,7 +40,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 	added := 0
 	_, err = d.post(ctx, landfall.Posting{
 		Key: key, By: who.Author(), StatementIDs: ids,
-		Decide: func(account landfall.AccountBooks) (landfall.Additions, error) {
+		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict := ledger.PostStatements(account.Statements, posted)
 			if conflict >= 0 {
 				return landfall.Additions{}, refuseStatement(conflict)

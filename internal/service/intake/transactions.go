@@ -49,7 +49,7 @@ func (d *Desk) PostTransactions(
 	receipt := TransactionsReceipt{Warnings: verdict.Warnings}
 	posting := transactionPosting(who, *supplier, request.Key(), request.Transactions(), flags)
 	decide := posting.decide
-	posting.Decide = func(account landfall.AccountBooks) (landfall.Additions, error) {
+	posting.Decide = func(account landfall.AccountState) (landfall.Additions, error) {
 		results, additions, err := decide(account)
 		if refusal, is := errors.AsType[*ledger.RefusedError](err); is {
 			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, nil)
@@ -71,7 +71,7 @@ func (d *Desk) PostTransactions(
 // does with the decision about them.
 type transactionsOnto struct {
 	landfall.Posting
-	decide func(landfall.AccountBooks) ([]ledger.TransactionResult, landfall.Additions, error)
+	decide func(landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error)
 }
 
 // transactionPosting has the store look for the ids only where somebody wants to
@@ -86,7 +86,7 @@ func transactionPosting(
 			posting.TransactionIDs[i] = transaction.ID
 		}
 	}
-	return transactionsOnto{posting, func(account landfall.AccountBooks) ([]ledger.TransactionResult, landfall.Additions, error) {
+	return transactionsOnto{posting, func(account landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error) {
 		return ledger.PostTransactions(account, ledger.TransactionPost{
 			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
 			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
@@ -108,9 +108,9 @@ func (d *Desk) failsEarlier(
 		return nil
 	}
 	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
-	var account landfall.AccountBooks
+	var account landfall.AccountState
 	if d.store.View(ctx, func(view landfall.View) (err error) {
-		account, err = view.AccountBooks(ctx, posting.Key, posting.TransactionIDs)
+		account, err = view.AccountState(ctx, posting.Key, posting.TransactionIDs)
 		return err
 	}) != nil {
 		return nil //nolint:nilerr // see above: it is not what is wrong first

@@ -160,7 +160,7 @@ func verdict(results []ledger.NoteResult) string {
 // of the period. A moved one must keep the day it had, or nobody can say any
 // more what happened when.
 func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
-	account := landfall.AccountBooks{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 100, LastSequence: 4}
+	account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 100, LastSequence: 4}
 	post := ledger.TransactionPost{Today: today, CheckAdded: true, ForceDates: true, Transactions: []landfall.Transaction{
 		transaction("first day", landfall.Payment, 1, "2026-07-01"),
 		transaction("last day", landfall.Payment, 1, "2026-08-20"),
@@ -199,7 +199,7 @@ func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 // Books closed today, or billed in advance, took today's payment tomorrow.
 func TestTheOpenPeriodAlwaysContainsToday(t *testing.T) {
 	for name, from := range map[string]calendar.Day{"closed today": today.AddDays(1), "billed in advance": today.AddDays(300), "closed at the end of time": calendar.Last} {
-		account := landfall.AccountBooks{Period: landfall.Period{FromOn: from}}
+		account := landfall.AccountState{Period: landfall.Period{FromOn: from}}
 		for on, want := range map[string]string{"2026-08-19": "2026-08-20", "2026-08-20": "2026-08-20", "2026-08-21": "2026-08-20", "9999-12-31": "2026-08-20"} {
 			post := ledger.TransactionPost{Today: today, ForceDates: true, Transactions: []landfall.Transaction{transaction("T", landfall.Payment, 1, on)}}
 			results, _, err := ledger.PostTransactions(account, post)
@@ -227,7 +227,7 @@ func TestOpeningEntryIsNotInTheFuture(t *testing.T) {
 func TestTransactionsAddedBefore(t *testing.T) {
 	old := transaction("T1", landfall.Payment, 500, "2026-07-02")
 	old.Document = []byte(`{"amount":5}`)
-	account := landfall.AccountBooks{
+	account := landfall.AccountState{
 		Period:  landfall.Period{FromOn: day("2026-07-01")},
 		Entries: []landfall.LedgerEntry{{Transaction: old}},
 	}
@@ -277,7 +277,7 @@ func TestStatementsAreIdempotent(t *testing.T) {
 
 // A balance that could not be counted on is refused, not wrapped around.
 func TestBalanceStaysCountable(t *testing.T) {
-	account := landfall.AccountBooks{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 999_999_999_999_999_999}
+	account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 999_999_999_999_999_999}
 	for signed, fails := range map[landfall.TransactionType]bool{landfall.Payment: true, landfall.Charge: false} {
 		_, _, err := ledger.PostTransactions(account, ledger.TransactionPost{
 			Today: today, Transactions: []landfall.Transaction{transaction("T", signed, 2, "2026-07-02")}})

@@ -42,7 +42,7 @@ func (r *RefusedError) Error() string {
 
 // PostTransactions decides what a batch adds to an account: all of it or, with
 // a *RefusedError for the first one that cannot be added, nothing.
-func PostTransactions(account landfall.AccountBooks, post TransactionPost) ([]TransactionResult, landfall.Additions, error) {
+func PostTransactions(account landfall.AccountState, post TransactionPost) ([]TransactionResult, landfall.Additions, error) {
 	added := make(map[string]landfall.Transaction, len(account.Entries))
 	for _, entry := range account.Entries {
 		if _, twice := added[entry.Transaction.ID]; !twice {

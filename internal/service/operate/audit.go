@@ -54,7 +54,7 @@ func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[land
 			}
 			acts := link.Expand()
 			for _, act := range slices.Backward(acts) {
-				if filter.admits(act) && !yield(landfall.AuditLink{AuditEntry: act, Place: link.Place, Hash: link.Hash}, nil) {
+				if filter.admits(act) && !yield(landfall.AuditLink{AuditEntry: act, Position: link.Position, Hash: link.Hash}, nil) {
 					return
 				}
 			}

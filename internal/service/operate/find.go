@@ -18,18 +18,18 @@ const MostFound = 50
 // fewestCharacters keeps a search from finding everything.
 const fewestCharacters = 2
 
-// Find looks for accounts of every supplier by what somebody typed: either
+// Search looks for accounts of every supplier by what somebody typed: either
 // number, or a customer's name, e-mail address, phone number, postcode or supply
 // point, whole or as it begins.
-func (o *Operator) Find(ctx context.Context, words string) (landfall.Found, error) {
+func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchResult, error) {
 	words = strings.TrimSpace(words)
 	if utf8.RuneCountInString(words) < fewestCharacters {
-		return landfall.Found{}, invalid("words", rules.CodeRequired,
+		return landfall.SearchResult{}, invalid("words", rules.CodeRequired,
 			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or a supply point.", fewestCharacters)
 	}
 	suppliers, err := o.Suppliers(ctx)
 	if err != nil {
-		return landfall.Found{}, err
+		return landfall.SearchResult{}, err
 	}
 	var regions []string
 	for _, supplier := range suppliers {
@@ -39,6 +39,6 @@ func (o *Operator) Find(ctx context.Context, words string) (landfall.Found, erro
 	}
 	query := contract.SearchWords(words, regions)
 	query.Limit = MostFound
-	found, err := o.store.Find(ctx, query)
+	found, err := o.store.Search(ctx, query)
 	return found, storeFault("account.find", err)
 }

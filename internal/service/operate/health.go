@@ -49,7 +49,7 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 // so it is in no audit.
 func (o *Operator) Beat(ctx context.Context, self landfall.Replica, every time.Duration) error {
 	return storeFault("beat", o.store.Update(ctx, func(tx landfall.Tx) error {
-		if err := tx.SeeReplica(ctx, self); err != nil {
+		if err := tx.TouchReplica(ctx, self); err != nil {
 			return err
 		}
 		return tx.SampleRuns(ctx, every)

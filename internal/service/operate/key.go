@@ -19,7 +19,7 @@ type KeyRequest struct {
 
 // CreateKey makes an API key. Its text is shown once: only a hash is kept.
 func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.APIKey, auth.Secret, error) {
-	if request.Role != landfall.Importer && request.Role != landfall.Viewer {
+	if request.Role != landfall.RoleImporter && request.Role != landfall.RoleViewer {
 		return landfall.APIKey{}, auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
 			"Role %q is not known; use importer (reads and writes) or viewer (reads).", string(request.Role))
 	}

@@ -16,7 +16,7 @@ func TestKeyLife(t *testing.T) {
 	each(t, func(t *testing.T, d office) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
-		key, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Viewer, Life: 90 * 24 * time.Hour})
+		key, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleViewer, Life: 90 * 24 * time.Hour})
 		must(t, err)
 		issuer := auth.NewIssuer(d.store, auth.Options{})
 		must(t, second(issuer.Issue(ctx, "192.0.2.1", text.Reveal())))
@@ -26,7 +26,7 @@ func TestKeyLife(t *testing.T) {
 		must(t, second(issuer.Issue(ctx, "192.0.2.1", text.Reveal())), second(issuer.Issue(ctx, "192.0.2.1", nextText.Reveal())))
 		keys, err := d.Keys(ctx, "Acme")
 		must(t, err)
-		if len(keys) != 2 || keys[0].ID != key.ID || keys[1].ID != next.ID || keys[1].Role != landfall.Viewer {
+		if len(keys) != 2 || keys[0].ID != key.ID || keys[1].ID != next.ID || keys[1].Role != landfall.RoleViewer {
 			t.Fatalf("keys are %+v", keys)
 		}
 		if left := time.Until(keys[0].ExpiresAt); left > time.Hour || left < 50*time.Minute {
@@ -69,9 +69,9 @@ func TestKeyRefusals(t *testing.T) {
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		_, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: "admin"})
 		refusal(t, "role", err, landfall.CodeValidationFailed, "importer", "viewer")
-		_, _, err = d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Viewer, Life: -1})
+		_, _, err = d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleViewer, Life: -1})
 		refusal(t, "life", err, landfall.CodeValidationFailed, "past")
-		_, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Nobody", Role: landfall.Viewer})
+		_, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Nobody", Role: landfall.RoleViewer})
 		refusal(t, "organisation", err, landfall.CodeNotFound, "Nobody")
 		if text.Reveal() != "" {
 			t.Error("a refused key was shown")

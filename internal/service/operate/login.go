@@ -89,7 +89,7 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 				"Operator %q is disabled. Let him in first with: operator enable %s", name, name))
 		}
-		operator.Password, operator.Second, operator.SecondUsed = "", "", 0
+		operator.Password, operator.TOTPSecret, operator.TOTPUsed = "", "", 0
 		operator.Invitation, operator.InvitationEndsAt = hash, o.clock().Add(invitationLife).UTC()
 		ended, err := tx.EndSessions(ctx, name, "")
 		return fmt.Sprintf("%d sessions ended", ended), err

@@ -19,7 +19,7 @@ func (o *Operator) mayMail(ctx context.Context, view landfall.MailReader, before
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil
 	}
-	until, err := view.MailSentUntil(ctx)
+	until, err := view.MailSenderUntil(ctx)
 	if err != nil || until.After(o.clock()) {
 		return err
 	}
@@ -159,11 +159,11 @@ func (o *Operator) decide(ctx context.Context, wanted decision, name, reason str
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
 				fmt.Sprintf("The account of mail %d was undone, so there is nothing to tell.", found.ID))
 		}
-		if wanted.state == landfall.MailQueued && found.Gone {
+		if wanted.state == landfall.MailQueued && found.RecipientRemoved {
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
 				fmt.Sprintf("It is not known any more whom mail %d is for: that was purged or erased.", found.ID))
 		}
-		if err := tx.DecideMail(ctx, found.ID, wanted.state, reason); err != nil {
+		if err := tx.SetMailState(ctx, found.ID, wanted.state, reason); err != nil {
 			return "", err
 		}
 		detail := fmt.Sprintf("mail %d, was %s", found.ID, found.State)
@@ -218,11 +218,11 @@ func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier stri
 				// It may be in somebody's hands by now, or gone with its account.
 				found, err := tx.Mail(ctx, mail.ID)
 				if errors.Is(err, landfall.ErrNotFound) ||
-					err == nil && (found.State != state || found.AccountNumber == "" || found.Gone && wanted.state == landfall.MailQueued) {
+					err == nil && (found.State != state || found.AccountNumber == "" || found.RecipientRemoved && wanted.state == landfall.MailQueued) {
 					continue
 				}
 				if err == nil {
-					err = tx.DecideMail(ctx, mail.ID, wanted.state, reason)
+					err = tx.SetMailState(ctx, mail.ID, wanted.state, reason)
 				}
 				if err != nil {
 					return "", err

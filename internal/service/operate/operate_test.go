@@ -271,7 +271,7 @@ func TestVendorLife(t *testing.T) {
 		}
 		vendor.CreatedAt = vendors[0].CreatedAt
 		same(t, "the vendor", vendors[0].Vendor, vendor)
-		same(t, "its grants", vendors[0].Grants, landfall.VendorGrants{Everybody: true})
+		same(t, "its grants", vendors[0].Grants, landfall.VendorGrants{AllSuppliers: true})
 
 		// Setting it again leaves nothing of what was there before.
 		must(t, d.SetVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"}))

@@ -38,15 +38,15 @@ type Options struct {
 // among it but what Pipeline has for taking accounts back.
 type Store interface {
 	landfall.Transactor
-	landfall.Pipeline
-	landfall.RunPipeline
+	landfall.Importer
+	landfall.RunQueue
 	landfall.Lister
 	landfall.Inspector
 	landfall.Purger
-	landfall.Locksmith
-	landfall.Finder
+	landfall.Rekeyer
+	landfall.Searcher
 	landfall.EventLog
-	landfall.AuditLog
+	landfall.AuditChainer
 }
 
 // Operator runs the operator's verbs on behalf of one actor.
@@ -119,7 +119,7 @@ func storeFault(doing string, err error) error {
 	if _, known := errors.AsType[*landfall.Error](err); known || err == nil {
 		return err
 	}
-	told := landfall.Told(doing, err)
+	told := landfall.UserError(doing, err)
 	switch {
 	case errors.Is(err, landfall.ErrUnknownOutcome):
 		told.Detail = "The database went away during the change. Look whether it took effect before trying again."

@@ -98,7 +98,7 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 			if err != nil {
 				return nil, err
 			}
-			stand.Still = run.StillFor(samples)
+			stand.Still = run.StalledFor(samples)
 		}
 	}
 	return stands, nil
@@ -150,21 +150,21 @@ func (s *SupplierStand) count(ctx context.Context, view landfall.View) error {
 		return err
 	}
 	found := landfall.Reconcile(s.Code, &tallies, totals)
-	of := func(standing landfall.Standing) (accounts int64) {
+	of := func(standing landfall.AccountStatus) (accounts int64) {
 		for _, sums := range tallies.Sums[standing] {
 			accounts += sums[landfall.AtAccounts].Count()
 		}
 		return accounts
 	}
-	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StandsPending), of(landfall.StandsFailed), tallies.Refused, of(landfall.StandsCreated)
-	s.Skipped = of(landfall.StandsSkipped) + of(landfall.StandsUnstaged)
+	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StatusPending), of(landfall.StatusFailed), tallies.Refused, of(landfall.StatusCreated)
+	s.Skipped = of(landfall.StatusSkipped) + of(landfall.StatusUnstaged)
 	// Accounts being created are still counted where they come from.
 	s.InProgress = min(s.InProgress, s.Staged+s.Failed)
 	if s.Staged -= s.InProgress; s.Staged < 0 {
 		s.Failed, s.Staged = s.Failed+s.Staged, 0
 	}
 	for _, row := range found.Rows {
-		if row.Measure.Kind != landfall.MeasuresBalances {
+		if row.Measure.Kind != landfall.MeasureBalances {
 			continue
 		}
 		stand := MoneyStand{Currency: row.Measure.Currency, Claimed: row.Claimed.Amount}

@@ -37,7 +37,7 @@ func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purge
 				err = wrote
 			}
 		}
-		if err == nil && supplier.Keep.Events > 0 {
+		if err == nil && supplier.Retention.Events > 0 {
 			found[i].HeldBy, err = o.heldBy(ctx, supplier)
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purge
 func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]string, error) {
 	var names []string
 	err := o.store.View(ctx, func(view landfall.View) (err error) {
-		names, err = view.EventsHeldBy(ctx, supplier.Code, supplier.Keep.Events)
+		names, err = view.WebhooksHoldingEvents(ctx, supplier.Code, supplier.Retention.Events)
 		return err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Suppl
 	all, err := o.Suppliers(ctx)
 	var some []landfall.Supplier
 	for _, supplier := range all {
-		if !supplier.Keep.Forever() {
+		if !supplier.Retention.Forever() {
 			some = append(some, supplier)
 		}
 	}
@@ -80,13 +80,13 @@ func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Suppl
 // purge goes on in small steps until nothing is left to do. Between steps it
 // rests, because whoever stages meanwhile must hardly notice.
 func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, err error) {
-	for order := (landfall.PurgeOrder{Supplier: code, DryRun: dryRun}); ; {
+	for order := (landfall.PurgeRequest{Supplier: code, DryRun: dryRun}); ; {
 		began := time.Now()
 		step, err := o.store.Purge(ctx, order)
 		if err != nil {
 			return gone, storeFault("supplier.purge", err)
 		}
-		if gone.Add(step.Gone); step.Done {
+		if gone.Add(step.Removed); step.Done {
 			return gone, nil
 		}
 		order.After = step.Next

@@ -54,7 +54,7 @@ func TestOneOfTwoRotationsWins(t *testing.T) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		for range 5 {
-			key, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.Importer})
+			key, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleImporter})
 			must(t, err)
 			results := make([]error, 4)
 			var crowd sync.WaitGroup

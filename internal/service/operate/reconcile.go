@@ -21,21 +21,21 @@ import (
 func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconciliation, error) {
 	var found landfall.Reconciliation
 	err := o.view(ctx, "reconcile", func(view landfall.View) (err error) {
-		found, err = landfall.ReconcileIn(ctx, view, code)
+		found, err = landfall.LoadReconciliation(ctx, view, code)
 		return supplierFault(ctx, view, code, err)
 	})
 	return found, err
 }
 
-// Behind streams the accounts behind a figure, which must be one there is.
-func (o *Operator) Behind(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Behind, error], error) {
+// Contributions streams the accounts behind a figure, which must be one there is.
+func (o *Operator) Contributions(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Contribution, error], error) {
 	return o.BehindFrom(ctx, code, measure, reason, nil)
 }
 
 // BehindFrom is Behind from some account on.
 func (o *Operator) BehindFrom(
 	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
-) (iter.Seq2[landfall.Behind, error], error) {
+) (iter.Seq2[landfall.Contribution, error], error) {
 	// A stream that begins can refuse nothing any more, so what is asked for is
 	// compared with the rows there are before it does.
 	found, err := o.Reconcile(ctx, code)
@@ -49,7 +49,7 @@ func (o *Operator) BehindFrom(
 	if !slices.Contains(landfall.Reasons, landfall.Reason(reason)) {
 		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. It is one of: pending, failed, skipped, other_figures.", reason)
 	}
-	rows := o.store.Behind(ctx, landfall.BehindQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
+	rows := o.store.Contributions(ctx, landfall.ContributionQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
 	return told("reconcile", rows), nil
 }
 
@@ -115,7 +115,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		if _, err := tx.Supplier(ctx, code); err != nil {
 			return "", supplierFault(ctx, tx, code, err)
 		}
-		found, err := landfall.ReconcileIn(ctx, tx, code)
+		found, err := landfall.LoadReconciliation(ctx, tx, code)
 		if err != nil {
 			return "", err
 		}
@@ -135,7 +135,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 			return "", err
 		}
 		signed.PageHash = sha256.Sum256(signed.Page)
-		if signed.ID, err = tx.KeepSignOff(ctx, signed); err != nil {
+		if signed.ID, err = tx.CreateSignOff(ctx, signed); err != nil {
 			return "", err
 		}
 		// Both hashes stand in the audit as well, so that a report that is altered

@@ -35,9 +35,9 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			}
 		}
 		if told(step); step.Done {
-			detail := fmt.Sprintf("done with key %s: %d of %d rows", step.Key, step.Sealed, step.Looked)
-			if len(step.Dropped) > 0 {
-				detail += ", no more needed: " + strings.Join(step.Dropped, ", ")
+			detail := fmt.Sprintf("done with key %s: %d of %d rows", step.Key, step.Encrypted, step.Scanned)
+			if len(step.DroppedKeys) > 0 {
+				detail += ", no more needed: " + strings.Join(step.DroppedKeys, ", ")
 			}
 			return step, o.rekeyed(ctx, detail)
 		}

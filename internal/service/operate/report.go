@@ -38,7 +38,7 @@ type ReportLine struct {
 // ReportLines writes a comparison for people.
 func ReportLines(found landfall.Reconciliation, reasons map[string]string) (lines []ReportLine) {
 	for _, row := range found.Rows {
-		if row.Measure.Kind != landfall.MeasuresBalances {
+		if row.Measure.Kind != landfall.MeasureBalances {
 			lines = append(lines, reportLine(row, "count", reasons, func(value landfall.Value) string { return grouped(value.Count, false) }))
 		}
 		if row.Measure.Currency != "" {

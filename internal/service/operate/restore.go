@@ -53,7 +53,7 @@ func (o *Operator) Restore(ctx context.Context, fate KeyFate) (done Restored, er
 				done.Good = append(done.Good, key)
 			}
 		}
-		return fmt.Sprintf("tokens ended=%d, keys revoked=%s", done.Tokens, listed(done.Revoked)), tx.Admit(ctx)
+		return fmt.Sprintf("tokens ended=%d, keys revoked=%s", done.Tokens, listed(done.Revoked)), tx.AdmitCopy(ctx)
 	})
 	return done, err
 }

@@ -35,7 +35,7 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
 		// Refused after it was made, which takes the run back together with its
 		// transaction.
-		case err == nil && run.Over():
+		case err == nil && run.WindowOver():
 			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has passed already.")
 		}
 		return describeRun(run), err
@@ -52,7 +52,7 @@ func checkPlan(plan landfall.RunPlan) error {
 		return invalid("sample", rules.CodeOutOfRange, "A sample is every second account at least: 2 to %d, or 0 for all.", highestQuota)
 	case plan.Limit < 0:
 		return invalid("limit", rules.CodeOutOfRange, "The limit is 1 or more, or 0 for none.")
-	case plan.AtOnce < 0 || plan.AtOnce > 10_000:
+	case plan.Concurrency < 0 || plan.Concurrency > 10_000:
 		return invalid("at_once", rules.CodeOutOfRange, "Accounts created at once are 1 to 10000, or 0 to leave it to the service.")
 	case !plan.NotAfter.IsZero() && !plan.NotAfter.After(plan.NotBefore):
 		return invalid("not_after", rules.CodeOutOfRange, "The window ends before it begins.")
@@ -70,7 +70,7 @@ func describeRun(run landfall.Run) string {
 // PauseRun stops a run for now. What is being created is finished first.
 func (o *Operator) PauseRun(ctx context.Context, id string) (landfall.Run, error) {
 	return o.changeRun(ctx, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
-		run.Pause(landfall.PauseAsked)
+		run.Pause(landfall.PauseRequested)
 		return nil
 	})
 }
@@ -86,7 +86,7 @@ func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, erro
 		if supplier.Status != landfall.Ongoing {
 			return landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
 		}
-		if run.Over() {
+		if run.WindowOver() {
 			run.Plan.NotAfter = time.Time{}
 		}
 		// With the key it was started with it would stop again, if that is what
@@ -157,7 +157,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 			last = facts.EndedAt
 		}
 		facts.Samples, err = view.RunSamples(ctx, id, last.Add(-runSpan))
-		facts.Still = facts.StillFor(facts.Samples)
+		facts.Still = facts.StalledFor(facts.Samples)
 		return err
 	})
 	if err != nil || failures == 0 || facts.Tally.Failed == 0 {

@@ -39,10 +39,10 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	put(&next.TimeZone, change.TimeZone)
 	put(&next.ConcurrencyLimit, change.ConcurrencyLimit)
 	put(&next.UndoWindow, change.UndoWindow)
-	put(&next.Keep.Staged, change.KeepStaged)
-	put(&next.Keep.Failures, change.KeepFailures)
-	put(&next.Keep.Mails, change.KeepMails)
-	put(&next.Keep.Events, change.KeepEvents)
+	put(&next.Retention.Staged, change.KeepStaged)
+	put(&next.Retention.Failures, change.KeepFailures)
+	put(&next.Retention.Mails, change.KeepMails)
+	put(&next.Retention.Events, change.KeepEvents)
 	put(&next.VerifyDocuments, change.VerifyDocuments)
 	put(&next.SendCustomerEmails, change.SendCustomerEmails)
 	for code, severity := range change.Severities {
@@ -123,7 +123,7 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("undo_window", rules.CodeOutOfRange,
 			"The undo window must be between 0 (nothing is taken back) and 3650d, not %s.", s.UndoWindow)
 	}
-	for _, kept := range keeps(s.Keep) {
+	for _, kept := range keeps(s.Retention) {
 		if kept.length < 0 || kept.length > longestWindow || kept.length > 0 && kept.length < shortestKeep {
 			return invalid(kept.setting, rules.CodeOutOfRange,
 				"%s can be kept for 1h to 3650d, or for ever (0), not for %s.", kept.what, kept.length)

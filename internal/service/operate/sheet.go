@@ -12,7 +12,7 @@ import (
 
 // AccountLook says which part of an account somebody looks at.
 type AccountLook struct {
-	landfall.Excerpt
+	landfall.AccountPageQuery
 	Before   time.Time // of the history; zero: until now
 	From, To int       // revisions to compare; 0: the last two
 }
@@ -21,7 +21,7 @@ type AccountLook struct {
 type AccountSheet struct {
 	Process  landfall.Process
 	Supplier landfall.Supplier
-	Account  *landfall.AccountExcerpt // nil until there is one
+	Account  *landfall.AccountPage // nil until there is one
 	Undone   []landfall.UndoneAccount
 	Mails    []landfall.MailRecord
 	History  landfall.History
@@ -50,7 +50,7 @@ func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook
 // load fills the sheet from one snapshot. An account that was only ever refused
 // has no process, but people look for it all the same.
 func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
-	refused, unrefused := view.Refused(ctx, key)
+	refused, unrefused := view.StagingRefusal(ctx, key)
 	if unrefused != nil && !errors.Is(unrefused, landfall.ErrNotFound) {
 		return unrefused
 	}
@@ -69,7 +69,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 	if s.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
 		return err
 	}
-	account, err := view.AccountExcerpt(ctx, key, look.Excerpt)
+	account, err := view.AccountPage(ctx, key, look.AccountPageQuery)
 	switch {
 	case err == nil:
 		s.Account = &account
@@ -92,7 +92,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 
 // compare loads two revisions: those asked for, or the last one and the one
 // before it.
-func (s *AccountSheet) compare(ctx context.Context, view landfall.ExcerptReader, key landfall.Key, look AccountLook) (err error) {
+func (s *AccountSheet) compare(ctx context.Context, view landfall.AccountPageReader, key landfall.Key, look AccountLook) (err error) {
 	if look.To <= 0 || look.To > s.Process.Revision {
 		look.To = s.Process.Revision
 	}
@@ -108,7 +108,7 @@ func (s *AccountSheet) compare(ctx context.Context, view landfall.ExcerptReader,
 
 // revision gives a staged document, or nil where there is none: before the first,
 // and after it was purged or erased.
-func revision(ctx context.Context, view landfall.ExcerptReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
+func revision(ctx context.Context, view landfall.AccountPageReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
 	if number < 1 {
 		return nil, nil //nolint:nilnil // there is none before the first
 	}
@@ -124,7 +124,7 @@ func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, erro
 	number = strings.ToUpper(number)
 	var key landfall.Key
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
-		found, err := view.KeyOfNumber(ctx, number)
+		found, err := view.KeyByNumber(ctx, number)
 		if errors.Is(err, landfall.ErrNotFound) {
 			return numberFault(ctx, view, number)
 		}

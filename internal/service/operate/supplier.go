@@ -49,7 +49,7 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		return landfall.Supplier{}, err
 	}
 	err := o.change(ctx, "supplier.create", code, func(tx landfall.Tx) (string, error) {
-		if err := tx.HoldSuppliers(ctx); err != nil {
+		if err := tx.LockSuppliers(ctx); err != nil {
 			return "", err
 		}
 		if err := settleRoot(ctx, tx, supplier); err != nil {
@@ -81,7 +81,7 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		// All suppliers are held before the one: two who hold one each and then want
 		// all would wait for each other.
 		if change.DocumentRoot != nil {
-			if err := tx.HoldSuppliers(ctx); err != nil {
+			if err := tx.LockSuppliers(ctx); err != nil {
 				return "", err
 			}
 		}
@@ -189,7 +189,7 @@ func settings(s landfall.Supplier) []string {
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
 	}
 	// What is kept for ever is as it always was.
-	for _, kept := range keeps(s.Keep) {
+	for _, kept := range keeps(s.Retention) {
 		if kept.length > 0 {
 			parts = append(parts, kept.setting+"="+kept.length.String())
 		}

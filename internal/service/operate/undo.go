@@ -34,8 +34,8 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 
 // undoing names who takes the account back with the order itself: the store writes
 // the audit entry in the transaction that removes the account.
-func (o *Operator) undoing(key landfall.Key, reason, run string) landfall.Undoing {
-	return landfall.Undoing{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
+func (o *Operator) undoing(key landfall.Key, reason, run string) landfall.UndoRequest {
+	return landfall.UndoRequest{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
 }
 
 // keptBecause says to a person why an account is kept.

@@ -31,7 +31,7 @@ type fate struct {
 }
 
 // Undo takes an account back, and may not tell.
-func (f *forgetful) Undo(ctx context.Context, wanted landfall.Undoing) (landfall.UndoOutcome, error) {
+func (f *forgetful) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
 	external := wanted.Key.External
 	f.lock.Lock()
 	f.asked[external]++
@@ -56,7 +56,7 @@ func (d office) posted(t *testing.T, externals ...string) {
 	for _, external := range externals {
 		if _, err := d.store.Post(t.Context(), landfall.Posting{
 			Key: landfall.Key{Supplier: "S", External: external},
-			Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			Decide: func(landfall.AccountState) (landfall.Additions, error) {
 				return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil
 			},
 		}); err != nil {

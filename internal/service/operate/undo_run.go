@@ -132,7 +132,7 @@ func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress 
 		}); err != nil {
 			return landfall.UndoForecast{}, err
 		}
-		all = all.With(part)
+		all = all.Plus(part)
 		progress(min(from+forecastStep, run.Tally.Selected), run.Tally.Selected)
 	}
 	return all, nil
@@ -246,7 +246,7 @@ func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, st
 
 // undoOne takes one account back, and waits for a database that is away for a
 // moment.
-func (o *Operator) undoOne(ctx context.Context, undoing landfall.Undoing) (outcome landfall.UndoOutcome, err error) {
+func (o *Operator) undoOne(ctx context.Context, undoing landfall.UndoRequest) (outcome landfall.UndoOutcome, err error) {
 	for try := range undoTries {
 		if try > 0 {
 			select {

@@ -58,7 +58,7 @@ func (d office) ranThrough(t *testing.T, supplier string, count int) landfall.Ru
 	}
 	change(func(run *landfall.Run) { run.Start() })
 	for {
-		slice, err := d.store.TakeSlice(ctx, landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+		slice, err := d.store.TakeSlice(ctx, landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Concurrency: 64})
 		if errors.Is(err, landfall.ErrNotFound) {
 			break
 		}

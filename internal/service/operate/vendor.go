@@ -53,7 +53,7 @@ func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) erro
 		if err != nil {
 			return "", err
 		}
-		if grants.Everybody {
+		if grants.AllSuppliers {
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 				"Payment vendor %q is open to every supplier. Grant it to those who may use it, and it is closed to the others: vendor grant %s SUPPLIER", code, code))
 		}

@@ -63,7 +63,7 @@ func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, 
 	if err != nil {
 		return nil, err
 	}
-	gone, err := tx.EventsGone(ctx)
+	gone, err := tx.PurgedEvents(ctx)
 	for _, supplier := range suppliers {
 		told := len(webhook.Suppliers) == 0 || slices.Contains(webhook.Suppliers, supplier)
 		if place, purged := gone[supplier]; told && purged && !place.At.Before(since) {

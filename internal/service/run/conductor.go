@@ -45,7 +45,7 @@ const (
 // which runs there are.
 type Store interface {
 	landfall.Transactor
-	landfall.RunPipeline
+	landfall.RunQueue
 }
 
 // Conductor takes runs forward.

@@ -26,7 +26,7 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 			return nil
 		})
 		s.play(2)
-		run := s.start("A1", landfall.RunPlan{AtOnce: 10})
+		run := s.start("A1", landfall.RunPlan{Concurrency: 10})
 		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
 		close(gate)
@@ -57,7 +57,7 @@ func TestTheEndComesAmidARun(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
-		made := s.start("B1", landfall.RunPlan{AtOnce: 4})
+		made := s.start("B1", landfall.RunPlan{Concurrency: 4})
 		for range 2 {
 			ctx, stop := context.WithCancel(t.Context())
 			c := run.New(s.store, s.desk, run.Options{Lease: time.Second, Lanes: 3, Company: s.company.Load})
@@ -96,7 +96,7 @@ func TestPauseAskedForStays(t *testing.T) {
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		time.Sleep(700 * time.Millisecond)
-		s.paused(run.ID, landfall.PauseAsked)
+		s.paused(run.ID, landfall.PauseRequested)
 	})
 }
 

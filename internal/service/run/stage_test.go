@@ -53,7 +53,7 @@ func (v *vendor) says(answer func(context.Context, string) error) {
 	v.answer = answer
 }
 
-var away = &landfall.Error{Kind: landfall.Elsewhere, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
+var away = &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
 
 const team = "Team"
 
@@ -92,7 +92,7 @@ func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *s
 		s.update(func(tx landfall.Tx) error { return tx.Grant(ctx, name, name) })
 		for _, key := range []string{"1", "2"} {
 			s.update(func(tx landfall.Tx) error {
-				return tx.CreateKey(ctx, landfall.APIKey{ID: name + key, Organisation: name, Role: landfall.Importer})
+				return tx.CreateKey(ctx, landfall.APIKey{ID: name + key, Organisation: name, Role: landfall.RoleImporter})
 			})
 		}
 	}
@@ -123,7 +123,7 @@ func (s *stage) update(fn func(landfall.Tx) error) {
 }
 
 func who(key string) landfall.Principal {
-	return landfall.Principal{Organisation: key[:1], KeyID: key, Role: landfall.Importer, RequestID: "request-of-" + key}
+	return landfall.Principal{Organisation: key[:1], KeyID: key, Role: landfall.RoleImporter, RequestID: "request-of-" + key}
 }
 
 // book stages accounts of a supplier; more is what each has besides.

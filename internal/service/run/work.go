@@ -121,7 +121,7 @@ func (c *Conductor) leave(p *part, empty bool) {
 
 // serve takes a slice of a run and works on it.
 func (c *Conductor) serve(ctx context.Context, p *part) error {
-	slice, err := c.store.TakeSlice(behalf(ctx, p.organisation), landfall.SliceRequest{Run: p.id, Lease: c.lease, Width: width})
+	slice, err := c.store.TakeSlice(behalf(ctx, p.organisation), landfall.SliceRequest{Run: p.id, Lease: c.lease, Concurrency: width})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (c *Conductor) serve(ctx context.Context, p *part) error {
 func (c *Conductor) giveBack(ctx context.Context, slice landfall.RunSlice, later time.Duration) error {
 	began := time.Now()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, longestTrouble) {
-		err := c.store.LeaveSlice(ctx, slice, later)
+		err := c.store.ReturnSlice(ctx, slice, later)
 		if err == nil || ctx.Err() != nil || time.Since(began) > c.lease {
 			return err
 		}
@@ -160,7 +160,7 @@ func (c *Conductor) play(ctx, unhurried context.Context, slice landfall.RunSlice
 	later, wait, full := 0, time.Duration(0), false
 	open := slice.Members
 	for end := time.Now().Add(stint); len(open) > 0 && ctx.Err() == nil && (time.Now().Before(end) || later > 0 && !full); {
-		size := batchOf(open, c.together(slice.Width))
+		size := batchOf(open, c.together(slice.Concurrency))
 		var progress intake.Progress
 		c.inTurn(unhurried, slice.Run.ActsFor.Organisation, func() { progress, err = c.desk.WorkOn(unhurried, slice, open[:size]) })
 		if err != nil {

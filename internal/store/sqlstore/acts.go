@@ -9,14 +9,14 @@ import (
 
 // actPile gives the row that says what organisations did, and one for each act
 // of an operator.
-func actPile(acts *landfall.Acts) *pile {
+func actPile(acts *landfall.AuditBatch) *pile {
 	rows := &pile{table: auditTable}
 	if acts.Count > 0 {
 		addAudit(rows, landfall.AuditEntry{
-			Actor: "organisations", Action: "accounts.change", Detail: strconv.Itoa(acts.Count), Acts: acts.String(),
+			Actor: "organisations", Action: "accounts.change", Detail: strconv.Itoa(acts.Count), Batch: acts.String(),
 		})
 	}
-	for _, entry := range acts.Operators {
+	for _, entry := range acts.OperatorEntries {
 		addAudit(rows, entry)
 	}
 	return rows
@@ -50,5 +50,5 @@ const auditColumns = `actor, action, subject, detail, source, request_id, acts`
 
 // addAudit gives no time: the database's clock does, for all replicas alike.
 func addAudit(to *pile, entry landfall.AuditEntry) {
-	to.add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Acts)
+	to.add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Batch)
 }

@@ -17,7 +17,7 @@ const auditEntry = `SELECT a.id, a.at, a.actor, a.action, a.subject, a.detail, a
 func auditInto(entry *landfall.AuditEntry) []any {
 	return []any{
 		&entry.ID, instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail,
-		&entry.Source, &entry.RequestID, &entry.Acts,
+		&entry.Source, &entry.RequestID, &entry.Batch,
 	}
 }
 
@@ -28,7 +28,7 @@ type hashInto struct{ hash *landfall.AuditHash }
 func (i hashInto) Scan(value any) error {
 	var kept sql.NullString
 	err := kept.Scan(value)
-	*i.hash = landfall.ReadAuditHash(kept.String)
+	*i.hash = landfall.ParseAuditHash(kept.String)
 	return err
 }
 
@@ -48,7 +48,7 @@ func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
 // AuditChain says how far the entries are chained.
 func (v *view) AuditChain(ctx context.Context) (chain landfall.AuditChain, err error) {
 	err = v.one(ctx, `SELECT name, place, hash, through FROM audit_chain WHERE id = 1`, nil,
-		[]any{&chain.Name, &chain.Place, hashInto{&chain.Hash}, &chain.Through})
+		[]any{&chain.Name, &chain.Position, hashInto{&chain.Hash}, &chain.Through})
 	return chain, err
 }
 
@@ -63,20 +63,20 @@ func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]lan
 		before = math.MaxInt64
 	}
 	return collect(ctx, v.session, func(scan scanner, link *landfall.AuditLink) error {
-		return scan(append(auditInto(&link.AuditEntry), &link.Place, hashInto{&link.Hash})...)
+		return scan(append(auditInto(&link.AuditEntry), &link.Position, hashInto{&link.Hash})...)
 	}, auditEntry+`, coalesce(l.place, 0), coalesce(l.hash, '') FROM audit a LEFT JOIN audit_link l ON l.entry = a.id
 		WHERE a.id > $1 AND a.id < $2 ORDER BY `+order+` LIMIT $3`, query.After, before, int64(query.Limit))
 }
 
-// AuditPlace gives the entry that was given a place.
-func (v *view) AuditPlace(ctx context.Context, place int64) (id int64, there bool, err error) {
+// AuditPosition gives the entry that was given a place.
+func (v *view) AuditPosition(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = v.one(ctx, `SELECT l.entry, EXISTS (SELECT 1 FROM audit a WHERE a.id = l.entry) FROM audit_link l WHERE l.place = $1`,
 		[]any{place}, []any{&id, &there})
 	return id, there, err
 }
 
-// AuditUnsealed says what is not chained yet.
-func (v *view) AuditUnsealed(ctx context.Context, most int) (backlog landfall.AuditBacklog, err error) {
+// AuditBacklog says what is not chained yet.
+func (v *view) AuditBacklog(ctx context.Context, most int) (backlog landfall.AuditBacklog, err error) {
 	var age int64
 	err = v.one(ctx, `SELECT count(*), coalesce({now} - min(late.at), 0) FROM
 		(SELECT a.at FROM audit a WHERE a.id > (SELECT through FROM audit_chain WHERE id = 1) ORDER BY a.id LIMIT $1) AS late`,
@@ -91,8 +91,8 @@ const sealBatch = 500
 // linkTable is the chain.
 var linkTable = newTable("audit_link", "place bigint", "entry bigint", "hash text")
 
-// Seal chains what is complete.
-func (s *Store) Seal(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
+// ChainAudit chains what is complete.
+func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
 	mark, err := s.sound(ctx, "audit", before)
 	if err != nil {
 		return before, 0, err
@@ -137,7 +137,7 @@ func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 	}
 	links := pile{table: linkTable}
 	for _, entry := range entries {
-		place, hash = place+1, entry.After(hash)
+		place, hash = place+1, entry.HashAfter(hash)
 		links.add(place, entry.ID, hash.String())
 	}
 	if through = max(through, upTo); len(entries) == sealBatch {

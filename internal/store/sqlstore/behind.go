@@ -11,8 +11,8 @@ import (
 	"landfall"
 )
 
-// Behind streams the accounts behind a figure.
-func (s *Store) Behind(ctx context.Context, query landfall.BehindQuery) iter.Seq2[landfall.Behind, error] {
+// Contributions streams the accounts behind a figure.
+func (s *Store) Contributions(ctx context.Context, query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
 	from := landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(math.MinInt64)}
 	if query.After != nil {
 		from = *query.After
@@ -38,17 +38,17 @@ func (s *Store) Behind(ctx context.Context, query landfall.BehindQuery) iter.Seq
 
 // partOf is an account with the figures it brings.
 type partOf struct {
-	landfall.Behind
+	landfall.Contribution
 	figures []landfall.Figures
 }
 
 // partsOf picks those that have a part in a measure.
-func partsOf(rows iter.Seq2[partOf, error], query landfall.BehindQuery) iter.Seq2[landfall.Behind, error] {
-	return func(yield func(landfall.Behind, error) bool) {
+func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
+	return func(yield func(landfall.Contribution, error) bool) {
 		count := 0
 		for row, err := range rows {
 			if err != nil {
-				yield(landfall.Behind{}, err)
+				yield(landfall.Contribution{}, err)
 				return
 			}
 			var sums landfall.Sums
@@ -57,14 +57,14 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.BehindQuery) iter.Seq
 					sums.Add(figures)
 				}
 			}
-			row.Part = query.Measure.Of(sums)
-			if query.Measure.Kind == landfall.MeasuresBalances {
-				row.Part.Count = nil // an account is one account
+			row.Value = query.Measure.Of(sums)
+			if query.Measure.Kind == landfall.MeasureBalances {
+				row.Value.Count = nil // an account is one account
 			}
-			if row.Part.Zero() {
+			if row.Value.Zero() {
 				continue
 			}
-			if !yield(row.Behind, nil) {
+			if !yield(row.Contribution, nil) {
 				return
 			}
 			if count++; count == query.Limit {
@@ -76,10 +76,10 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.BehindQuery) iter.Seq
 
 // behind reads a batch of the accounts behind each reason.
 var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
-	landfall.BecausePending: waitingBehind(pending + ` AND p.failed_at IS NULL`),
-	landfall.BecauseSkipped: waitingBehind(skipped),
-	landfall.BecauseFailed:  (*view).failedBehind,
-	landfall.BecauseOther:   (*view).deviatingBehind,
+	landfall.ReasonPending: waitingBehind(pending + ` AND p.failed_at IS NULL`),
+	landfall.ReasonSkipped: waitingBehind(skipped),
+	landfall.ReasonFailed:  (*view).failedBehind,
+	landfall.ReasonOtherFigures:   (*view).deviatingBehind,
 }
 
 // waitingBehind reads processes in the order of first staging.

@@ -30,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	// A claim that is of no use is given back at once. Its lease would keep the
 	// account from whoever stages it anew.
 	if purged(claim) {
-		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}, s.letGo(ctx, *claim)
+		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}, s.letGo(ctx, *claim)
 	}
 	if claim.Document, err = s.safe.unpacked(claim.Key, claim.Document, claim.Hash); err != nil {
 		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
@@ -234,7 +234,7 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 		}
 		switch verdict := claimVerdict(status, team.Valid, landfall.ProcessState(state.String)); {
 		case verdict != 0:
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, Left: remaining(left)})
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 		case limit > 0:
 			counted = append(counted, one)
 		}

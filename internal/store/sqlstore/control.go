@@ -95,7 +95,7 @@ func (v *view) ControlTotals(ctx context.Context, code string) (landfall.Control
 	return first(found, err, landfall.ErrNotFound)
 }
 
-// FormerControlTotals gives all there ever were, the newest first.
-func (v *view) FormerControlTotals(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
+// ControlTotalsHistory gives all there ever were, the newest first.
+func (v *view) ControlTotalsHistory(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
 	return collect(ctx, v.session, readTotals, controlTotals, code)
 }

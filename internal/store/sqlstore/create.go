@@ -191,7 +191,7 @@ func (t *tx) importAll(
 		into.take(one.wanted, process, at, number)
 		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
 		into.counted.take(supplier, waiting(failed), sent)
-		into.counted.add(supplier, landfall.StandsCreated, one.wanted.has)
+		into.counted.add(supplier, landfall.StatusCreated, one.wanted.has)
 		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
 	}
 	return collision(t.note(rows.Err()))

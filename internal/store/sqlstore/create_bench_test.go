@@ -151,7 +151,7 @@ func BenchmarkPost(b *testing.B) {
 				body := fmt.Sprint("Note ", number)
 				outcome, err := store.Post(b.Context(), landfall.Posting{
 					Key: landfall.Key{Supplier: "S", External: fmt.Sprint(number%accounts + 1)}, Notes: []landfall.Note{{Body: body}}, TransactionIDs: []string{fresh.ID},
-					Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 						return landfall.Additions{
 							Notes: []landfall.Note{{Body: body, HasBody: true}},
 							Entries: []landfall.LedgerEntry{{

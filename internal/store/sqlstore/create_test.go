@@ -258,7 +258,7 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 			func(ctx context.Context, number string) (bool, error) {
 				outcome, err := store.Post(ctx, landfall.Posting{
 					Key: landfall.Key{Supplier: "S", External: number},
-					Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+					Decide: func(landfall.AccountState) (landfall.Additions, error) {
 						return landfall.Additions{Notes: []landfall.Note{{Body: "b", HasBody: true}}}, nil
 					},
 				})
@@ -269,7 +269,7 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 		"undo": {
 			created,
 			func(ctx context.Context, number string) (bool, error) {
-				outcome, err := store.Undo(ctx, landfall.Undoing{Key: landfall.Key{Supplier: "S", External: number}, Reason: "r"})
+				outcome, err := store.Undo(ctx, landfall.UndoRequest{Key: landfall.Key{Supplier: "S", External: number}, Reason: "r"})
 				return outcome.Verdict == landfall.Undone, err
 			},
 			`SELECT count(*) FROM process p JOIN undone_account u ON u.process_id = p.id

@@ -105,8 +105,8 @@ func (t *tx) RevokeKey(ctx context.Context, id string) error {
 		`UPDATE api_key SET revoked_at = coalesce(revoked_at, {now}) WHERE id = $1`, id))
 }
 
-// UseKeys notes that keys are in use now.
-func (t *tx) UseKeys(ctx context.Context, ids ...string) error {
+// MarkKeysUsed notes that keys are in use now.
+func (t *tx) MarkKeysUsed(ctx context.Context, ids ...string) error {
 	slices.Sort(ids) // the same order for everybody, so that nobody waits in a circle
 	for _, id := range ids {
 		if _, err := t.exec(ctx, `UPDATE api_key SET used_at = {now}

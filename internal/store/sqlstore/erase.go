@@ -46,7 +46,7 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 	if err != nil {
 		return landfall.Erasure{}, err
 	}
-	erasure := landfall.Erasure{Revisions: process.Revision, AccountNumber: process.AccountNumber, Before: process.ErasedAt}
+	erasure := landfall.Erasure{Revisions: process.Revision, AccountNumber: process.AccountNumber, PreviousAt: process.ErasedAt}
 	// Whoever creates the account has read its document already: what is erased now
 	// would come back with it.
 	if process.State == landfall.Claimed {

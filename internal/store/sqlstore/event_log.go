@@ -104,8 +104,8 @@ func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error
 	return first(found, err, landfall.ErrNotFound)
 }
 
-// SuppliersTold names those with events in a part of the log.
-func (v *view) SuppliersTold(ctx context.Context, after, upTo int64) ([]string, error) {
+// SuppliersWithEvents names those with events in a part of the log.
+func (v *view) SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error) {
 	return collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT DISTINCT e.supplier FROM event e WHERE e.id > $1 AND e.id <= $2`, after, upTo)
 }

@@ -10,21 +10,21 @@ import (
 	"landfall"
 )
 
-// AccountExcerpt gives an account with pages of its long lists.
-func (v *view) AccountExcerpt(ctx context.Context, key landfall.Key, excerpt landfall.Excerpt) (landfall.AccountExcerpt, error) {
+// AccountPage gives an account with pages of its long lists.
+func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfall.AccountPageQuery) (landfall.AccountPage, error) {
 	account, id, err := v.accountHead(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
 	if err != nil {
-		return landfall.AccountExcerpt{}, err
+		return landfall.AccountPage{}, err
 	}
 	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadPeriods} {
 		if err := load(ctx, id, &account); err != nil {
-			return landfall.AccountExcerpt{}, err
+			return landfall.AccountPage{}, err
 		}
 	}
-	found := landfall.AccountExcerpt{Account: account}
+	found := landfall.AccountPage{Account: account}
 	if err := v.one(ctx, `SELECT ledger_length, note_count, statement_count, instruction_count FROM account WHERE id = $1`, []any{id},
 		[]any{&found.LedgerLength, &found.NoteCount, &found.StatementCount, &found.InstructionCount}); err != nil {
-		return landfall.AccountExcerpt{}, err
+		return landfall.AccountPage{}, err
 	}
 	after, before := pageOf(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
 	found.Ledger, err = collect(ctx, v.session, func(scan scanner, entry *landfall.LedgerEntry) error {
@@ -34,10 +34,10 @@ func (v *view) AccountExcerpt(ctx context.Context, key landfall.Key, excerpt lan
 		return err
 	}, `SELECT `+entryColumns+` FROM ledger_entry WHERE account_id = $1 AND sequence > $2 AND sequence < $3 ORDER BY sequence DESC`, id, after, before)
 	if err != nil {
-		return landfall.AccountExcerpt{}, err
+		return landfall.AccountPage{}, err
 	}
 	if err := v.excerptNotes(ctx, id, excerpt, &found); err != nil {
-		return landfall.AccountExcerpt{}, err
+		return landfall.AccountPage{}, err
 	}
 	return found, v.excerptPapers(ctx, id, excerpt, &found)
 }
@@ -69,12 +69,12 @@ const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THE
 
 // excerptNotes leaves long texts in the database and says how long they are: a page
 // of them could be a gigabyte.
-func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
-	read := func(scan scanner, note *landfall.PlacedNote) error {
+func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
+	read := func(scan scanner, note *landfall.NumberedNote) error {
 		var row owned[landfall.Note]
 		var bytes sql.NullInt64
 		err := v.readNote(func(columns ...any) error { return scan(append(columns, &bytes)...) }, &row)
-		note.Note, note.Place, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
+		note.Note, note.Index, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
 		return err
 	}
 	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.safe.longestNote(), int64(excerpt.Rows))
@@ -88,7 +88,7 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Exce
 }
 
 // excerptPapers reads the old statements and how the account is paid.
-func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Excerpt, into *landfall.AccountExcerpt) (err error) {
+func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
 	statements, err := collect(ctx, v.session, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
 		` ORDER BY ordinal DESC`, id, after, before)
@@ -97,7 +97,7 @@ func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Exc
 	}
 	for _, one := range statements {
 		into.Data.Statements = append(into.Data.Statements, one.item)
-		into.StatementPlaces = append(into.StatementPlaces, int(one.place))
+		into.StatementIndexes = append(into.StatementIndexes, int(one.place))
 	}
 	into.Data.Instructions, err = collect(ctx, v.session, func(scan scanner, instruction *landfall.Instruction) error {
 		var row owned[landfall.Instruction]
@@ -108,15 +108,15 @@ func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Exc
 	return err
 }
 
-// KeyOfNumber gives the key of the account that has a number.
-func (v *view) KeyOfNumber(ctx context.Context, number string) (key landfall.Key, err error) {
+// KeyByNumber gives the key of the account that has a number.
+func (v *view) KeyByNumber(ctx context.Context, number string) (key landfall.Key, err error) {
 	err = v.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.account_number = $1`,
 		[]any{number}, []any{&key.Supplier, &key.External})
 	return key, err
 }
 
-// Refused gives why the last staging of an account was refused.
-func (v *view) Refused(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
+// StagingRefusal gives why the last staging of an account was refused.
+func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
 	var text []byte
 	var at sql.NullInt64
 	if err := v.one(ctx, `SELECT r.failure, r.at FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
@@ -143,13 +143,13 @@ const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN s
 func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
 	var kept []byte
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
-		return v.readRevision(key)(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.GoneAt})...) }, r)
+		return v.readRevision(key)(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.RemovedAt})...) }, r)
 	}, stagedColumns+`, g.document, g.gone_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
 	one, err := first(found, err, landfall.ErrNotFound)
 	if err != nil {
 		return landfall.StagedRevision{}, err
 	}
-	if !one.GoneAt.IsZero() && len(kept) == 0 {
+	if !one.RemovedAt.IsZero() && len(kept) == 0 {
 		return one, nil
 	}
 	if one.Document, err = v.safe.unpacked(key, kept, one.Hash); err != nil {

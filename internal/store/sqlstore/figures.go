@@ -89,6 +89,6 @@ func accountFigures(account *landfall.Account) landfall.Figures {
 	for i := range data.SupplyAddresses {
 		figures.SupplyPoints += int64(len(data.SupplyAddresses[i].SupplyPoints))
 	}
-	figures.Enter(account.Ledger)
+	figures.CountEntries(account.Ledger)
 	return figures
 }

@@ -42,28 +42,28 @@ const (
 // finding is a search on its way.
 type finding struct {
 	*view
-	query landfall.FindQuery
-	found landfall.Found
+	query landfall.SearchQuery
+	found landfall.SearchResult
 	seen  map[landfall.Key]bool
 }
 
-// Find looks for accounts by one thing after the other until it has one more
+// Search looks for accounts by one thing after the other until it has one more
 // than were asked for.
-func (s *Store) Find(ctx context.Context, query landfall.FindQuery) (landfall.Found, error) {
-	var found landfall.Found
+func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfall.SearchResult, error) {
+	var found landfall.SearchResult
 	err := s.stream(ctx, func(v *view) error {
 		f := &finding{view: v, query: query, seen: map[landfall.Key]bool{}}
-		f.found.Whole = s.terms.Whole()
-		if err := v.one(ctx, behindText, nil, []any{&f.found.Behind}); err != nil {
+		f.found.ExactOnly = s.terms.ExactOnly()
+		if err := v.one(ctx, behindText, nil, []any{&f.found.Unindexed}); err != nil {
 			return err
 		}
 		if err := f.byNumbers(ctx); err != nil {
 			return err
 		}
 		for _, term := range query.Terms {
-			for _, kept := range s.terms.Forms(term) {
+			for _, kept := range s.terms.Encode(term) {
 				until := kept + beyond
-				if f.found.Whole {
+				if f.found.ExactOnly {
 					until = kept + "\x01" // nothing of ours follows a hash
 				}
 				if err := f.take(ctx, term.Kind, findTerms, kept, until); err != nil {
@@ -79,7 +79,7 @@ func (s *Store) Find(ctx context.Context, query landfall.FindQuery) (landfall.Fo
 		return nil
 	})
 	if err != nil {
-		return landfall.Found{}, err
+		return landfall.SearchResult{}, err
 	}
 	return found, nil
 }
@@ -124,7 +124,7 @@ func (f *finding) take(ctx context.Context, by landfall.TermKind, text string, a
 		return nil
 	}
 	wanted := f.wanted()
-	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.FoundAccount) error {
+	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.SearchHit) error {
 		var number, bills, given, family sql.NullString
 		var id int64
 		person := f.safe.shelf("customer", &id, int64(1))

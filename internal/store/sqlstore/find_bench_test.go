@@ -35,7 +35,7 @@ func BenchmarkEnterTerms(b *testing.B) {
 			})
 			creating := b.Elapsed()
 			began := time.Now()
-			if entered, err := store.EnterTerms(b.Context()); err != nil || entered != b.N {
+			if entered, err := store.IndexTerms(b.Context()); err != nil || entered != b.N {
 				b.Fatal(entered, err)
 			}
 			b.ReportMetric(float64(creating.Microseconds())/float64(b.N), "µs/creation")

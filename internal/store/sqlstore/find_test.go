@@ -15,7 +15,7 @@ import (
 // hashed keeps terms as keyed hashes; the second key is one of before.
 type hashed [2]string
 
-func (h hashed) Forms(term landfall.Term) []string {
+func (h hashed) Encode(term landfall.SearchTerm) []string {
 	var forms []string
 	for _, key := range h {
 		mac := hmac.New(sha256.New, []byte(key))
@@ -25,7 +25,7 @@ func (h hashed) Forms(term landfall.Term) []string {
 	return forms
 }
 
-func (hashed) Whole() bool { return true }
+func (hashed) ExactOnly() bool { return true }
 
 func openHashed(t *testing.T, url string, form hashed) *sqlstore.Store {
 	t.Helper()
@@ -41,11 +41,11 @@ func openHashed(t *testing.T, url string, form hashed) *sqlstore.Store {
 	return store
 }
 
-func findWords(t *testing.T, store *sqlstore.Store, words string) landfall.Found {
+func findWords(t *testing.T, store *sqlstore.Store, words string) landfall.SearchResult {
 	t.Helper()
 	query := contract.SearchWords(words, []string{"GB"})
 	query.Limit = 10
-	found, err := store.Find(t.Context(), query)
+	found, err := store.Search(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
 			t.Fatal(err)
 		}
-		if entered, err := store.EnterTerms(t.Context()); entered != 1 || err != nil {
+		if entered, err := store.IndexTerms(t.Context()); entered != 1 || err != nil {
 			t.Fatalf("%d entered, %v", entered, err)
 		}
 		terms, err := store.Texts(t.Context(), `SELECT term FROM search_term`)
@@ -76,7 +76,7 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 		for _, form := range []hashed{{"old", "older"}, {"new", "old"}} {
 			store := openHashed(t, url, form)
 			for _, words := range []string{"lovelace", "Ada Lovelace", "ada.lovelace@mail.co.uk", "07400 654321", "sw1y 4jh", "7501234509"} {
-				if found := findWords(t, store, words); len(found.Accounts) != 1 || !found.Whole {
+				if found := findWords(t, store, words); len(found.Accounts) != 1 || !found.ExactOnly {
 					t.Errorf("%q finds %+v", words, found)
 				}
 			}
@@ -102,13 +102,13 @@ func TestAccountsOfBeforeAreEntered(t *testing.T) {
 			event_after = (SELECT max(id) FROM event)`); err != nil {
 			t.Fatal(err)
 		}
-		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 0 || found.Behind == 0 {
+		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 0 || found.Unindexed == 0 {
 			t.Errorf("found %+v", found)
 		}
-		if entered, err := store.EnterTerms(t.Context()); entered != 3 || err != nil {
+		if entered, err := store.IndexTerms(t.Context()); entered != 3 || err != nil {
 			t.Fatalf("%d entered, %v", entered, err)
 		}
-		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 3 || found.Behind != 0 {
+		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 3 || found.Unindexed != 0 {
 			t.Errorf("found %+v", found)
 		}
 	})

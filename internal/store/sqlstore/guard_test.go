@@ -34,7 +34,7 @@ func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
 		for i := range many {
 			posting.TransactionIDs[i] = fmt.Sprintf("T-%d", i)
 		}
-		posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+		posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
 			var add landfall.Additions
 			for i, id := range posting.TransactionIDs {
 				add.Entries = append(add.Entries, landfall.LedgerEntry{
@@ -107,7 +107,7 @@ func TestPostedRowsNameTheirAuthor(t *testing.T) {
 		store, _ := created(t, url)
 		_, err := store.Post(t.Context(), landfall.Posting{
 			Key: held, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
-			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				return landfall.Additions{
 					Notes:        []landfall.Note{{Body: "n", HasBody: true}},
 					Statements:   []landfall.Statement{{ID: "new"}},

@@ -204,7 +204,7 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 
 // keepAttempts writes down who tried.
 func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
-	var did landfall.Acts
+	var did landfall.AuditBatch
 	for _, one := range kept.batch {
 		if kept.byKey[one.key] == one {
 			event := one.wanted.event

@@ -71,7 +71,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
 		}
 		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, Left: remaining(left)})
+			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 			continue
 		}
 		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {

@@ -56,7 +56,7 @@ func TestLostExchange(t *testing.T) {
 		}, `SELECT count(*) FROM staging g JOIN process p ON p.id = g.process_id WHERE p.external = $1`},
 		"key": {func(ctx context.Context, name string) error {
 			return store.Update(ctx, func(tx landfall.Tx) error {
-				return tx.CreateKey(ctx, landfall.APIKey{ID: name, Organisation: "O", Role: landfall.Viewer})
+				return tx.CreateKey(ctx, landfall.APIKey{ID: name, Organisation: "O", Role: landfall.RoleViewer})
 			})
 		}, `SELECT count(*) FROM api_key WHERE id = $1`},
 	}

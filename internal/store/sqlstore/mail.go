@@ -27,47 +27,47 @@ func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
 	return due, err
 }
 
-// TakeMails gives mails to one sender. Whoever takes holds the desk, so that
+// ClaimMails gives mails to one sender. Whoever takes holds the desk, so that
 // takers come one after the other and the pace is that of all.
-func (s *Store) TakeMails(ctx context.Context, demand landfall.MailDemand) (landfall.MailSupply, error) {
-	var supply landfall.MailSupply
+func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
+	var supply landfall.MailBatch
 	err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
 		supply, err = t.takeMails(ctx, demand)
 		return err
 	})
 	if err != nil {
-		return landfall.MailSupply{}, err
+		return landfall.MailBatch{}, err
 	}
 	return supply, nil
 }
 
 // takeMails holds the one row that all replicas share, by which they keep to one pace
 // together.
-func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfall.MailSupply, error) {
+func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
 	var freeAt, now int64
 	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_desk held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
-		return landfall.MailSupply{}, err
+		return landfall.MailBatch{}, err
 	}
-	gap := time.Minute.Microseconds() / int64(demand.Pace)
+	gap := time.Minute.Microseconds() / int64(demand.PerMinute)
 	// What was not sent in the last second is not caught up with later: a pace
 	// is what a mail server can stand at any moment.
 	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
-	most := min(int64(demand.Most), (now-freeAt)/gap)
+	most := min(int64(demand.Max), (now-freeAt)/gap)
 	if most <= 0 {
-		return landfall.MailSupply{Wait: time.Duration(freeAt+gap-now) * time.Microsecond}, nil
+		return landfall.MailBatch{Wait: time.Duration(freeAt+gap-now) * time.Microsecond}, nil
 	}
 	suppliers, err := t.servedInTurn(ctx, demand.After)
 	if err != nil {
-		return landfall.MailSupply{}, err
+		return landfall.MailBatch{}, err
 	}
 	room := func(code string) int64 {
-		if demand.Each == 0 {
+		if demand.PerSupplier == 0 {
 			return most
 		}
-		return int64(demand.Each - demand.Held[code])
+		return int64(demand.PerSupplier - demand.InFlight[code])
 	}
 	suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return room(code) <= 0 })
-	var supply landfall.MailSupply
+	var supply landfall.MailBatch
 	for i, supplier := range suppliers {
 		// Each gets a fair part of what is left, and the last ones may have none
 		// this time: the next taking begins behind the last who had some.
@@ -78,7 +78,7 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailDemand) (landfal
 		share := (left + int64(len(suppliers)-i) - 1) / int64(len(suppliers)-i)
 		taken, err := t.takeMailsOf(ctx, supplier, min(share, room(supplier)), demand.Lease)
 		if err != nil {
-			return landfall.MailSupply{}, err
+			return landfall.MailBatch{}, err
 		}
 		supply.Mails = append(supply.Mails, taken...)
 	}

@@ -21,7 +21,7 @@ func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall
 		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
 			v.safe.shelf("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language,
 			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain,
-			v.safe.shelf("mail", &mail.ID).text("reply", &mail.Reply), &mail.Gone)
+			v.safe.shelf("mail", &mail.ID).text("reply", &mail.Reply), &mail.RecipientRemoved)
 		mail.QueuedAt, mail.DueAt, mail.SettledAt = moment(queued), instant(due), instant(settled)
 		return err
 	}, mailRecord+which, args...)
@@ -78,15 +78,15 @@ func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, erro
 	return int(count), instant(since), err
 }
 
-// MailSentUntil says until when a server promised to send mail.
-func (v *view) MailSentUntil(ctx context.Context) (time.Time, error) {
+// MailSenderUntil says until when a server promised to send mail.
+func (v *view) MailSenderUntil(ctx context.Context) (time.Time, error) {
 	var until int64
 	err := v.one(ctx, `SELECT open_until FROM mail_desk WHERE id = 1`, nil, []any{&until})
 	return moment(until), err
 }
 
-// PromiseMail notes that a server can send mail.
-func (t *tx) PromiseMail(ctx context.Context, length time.Duration) error {
+// AnnounceMailSender notes that a server can send mail.
+func (t *tx) AnnounceMailSender(ctx context.Context, length time.Duration) error {
 	text, args := `UPDATE mail_desk SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
 	if length == 0 {
 		text, args = `UPDATE mail_desk SET open_until = 0 WHERE id = 1`, nil
@@ -95,8 +95,8 @@ func (t *tx) PromiseMail(ctx context.Context, length time.Duration) error {
 	return err
 }
 
-// DecideMail gives a mail that nobody is sending another state.
-func (t *tx) DecideMail(ctx context.Context, id int64, state landfall.MailState, reason string) error {
+// SetMailState gives a mail that nobody is sending another state.
+func (t *tx) SetMailState(ctx context.Context, id int64, state landfall.MailState, reason string) error {
 	found, err := t.Mail(ctx, id)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *tx) RetractMails(ctx context.Context, key landfall.Key) (told bool, err
 		return false, err
 	}
 	for _, mail := range mails {
-		if mail.Told() {
+		if mail.MayHaveArrived() {
 			return true, nil
 		}
 	}

@@ -22,7 +22,7 @@ type keptOperator struct {
 // columns opens the second factor, which has to be known in the clear to be checked.
 func (kept *keptOperator) columns(safe *safe, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
-		safe.shelf("operator", &o.Name).text("second", &o.Second), &o.SecondUsed, &kept.invitation, &kept.ends,
+		safe.shelf("operator", &o.Name).text("second", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
@@ -62,7 +62,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, second, second_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.Second, o.Name), o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))
 }
 
 // SaveOperator replaces an existing one. When its password was chosen is
@@ -72,7 +72,7 @@ func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 			second_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.Second, o.Name), o.SecondUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))
 }
 
 // invitationArg is NULL for no invitation.
@@ -142,8 +142,8 @@ func (t *tx) StartSession(ctx context.Context, session landfall.Session, length 
 	return err
 }
 
-// SeeSession notes that a session is in use.
-func (t *tx) SeeSession(ctx context.Context, id string) error {
+// TouchSession notes that a session is in use.
+func (t *tx) TouchSession(ctx context.Context, id string) error {
 	_, err := t.exec(ctx, `UPDATE operator_session SET seen_at = {now} WHERE id = $1 AND seen_at < {now} - 50000000`, id)
 	return err
 }

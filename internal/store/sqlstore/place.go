@@ -84,8 +84,8 @@ func (t *tx) markCopy(ctx context.Context) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = {now} WHERE id = 1`))
 }
 
-// Admit makes a copy a database that may be served where it is now.
-func (t *tx) Admit(ctx context.Context) error {
+// AdmitCopy makes a copy a database that may be served where it is now.
+func (t *tx) AdmitCopy(ctx context.Context) error {
 	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 

@@ -23,7 +23,7 @@ type posting struct {
 	supplier int64
 	currency string
 	number   string
-	books    landfall.AccountBooks
+	books    landfall.AccountState
 	last     ordinals
 	panicked any // what Decide panicked with; it belongs to the caller
 }
@@ -148,10 +148,10 @@ func (p *posting) count(into *tallies, add *landfall.Additions) {
 		Currency: p.currency, Notes: int64(len(add.Notes)),
 		Statements: int64(len(add.Statements)), Instructions: int64(len(add.Instructions)),
 	}
-	has.Enter(add.Entries)
+	has.CountEntries(add.Entries)
 	sent := has
 	sent.Notes -= int64(add.OwnNotes)
-	into.add(p.supplier, landfall.StandsCreated, has)
+	into.add(p.supplier, landfall.StatusCreated, has)
 	into.deviate(p.supplier, p.Key.External, sent, has)
 }
 

@@ -85,7 +85,7 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 
 // loadWanted reads what the postings want to see, a table at a time.
 func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
-	byID := make(map[int64]*landfall.AccountBooks, len(found))
+	byID := make(map[int64]*landfall.AccountState, len(found))
 	var entries, statements []any
 	for _, one := range found {
 		p := one.wanted
@@ -115,7 +115,7 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 
 // loadNotes reads the notes that decide. How many that are does not depend on
 // how many an account has, also where all of them say the same.
-func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountBooks) error {
+func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, firsts, timed, unwritten []any
 	for _, one := range found {
 		p := one.wanted
@@ -149,7 +149,7 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 }
 
 // loadInstructions reads the instructions of the same names.
-func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountBooks) error {
+func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, later []any
 	for _, one := range found {
 		p := one.wanted

@@ -6,11 +6,11 @@ import (
 	"landfall"
 )
 
-// AccountBooks gives what a posting of transactions would be decided by. It
+// AccountState gives what a posting of transactions would be decided by. It
 // reads what Post reads, with the same text, and holds nothing: whoever only
 // wants to know keeps nobody who adds something waiting.
-func (v *view) AccountBooks(ctx context.Context, key landfall.Key, transactionIDs []string) (landfall.AccountBooks, error) {
-	var books landfall.AccountBooks
+func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionIDs []string) (landfall.AccountState, error) {
+	var books landfall.AccountState
 	var id, now int64
 	var openFrom string
 	err := v.one(ctx, `SELECT a.id, p.account_number, {now}, a.open_from_on, a.balance, a.ledger_length
@@ -18,7 +18,7 @@ func (v *view) AccountBooks(ctx context.Context, key landfall.Key, transactionID
 		WHERE s.code = $1 AND p.external = $2`, []any{key.Supplier, key.External},
 		[]any{&id, &books.AccountNumber, &now, &openFrom, &books.Balance, &books.LastSequence})
 	if err != nil {
-		return landfall.AccountBooks{}, err
+		return landfall.AccountState{}, err
 	}
 	books.Now = moment(now)
 	if books.Period.FromOn, err = storedDay(openFrom); err != nil || len(transactionIDs) == 0 {
@@ -30,7 +30,7 @@ func (v *view) AccountBooks(ctx context.Context, key landfall.Key, transactionID
 	}
 	text, args, err := entriesWanted.of(v.engine.Arrays(), wanted)
 	if err != nil {
-		return landfall.AccountBooks{}, err
+		return landfall.AccountState{}, err
 	}
 	found, err := collect(ctx, v.session, v.readEntry, text, args...)
 	for _, one := range found {

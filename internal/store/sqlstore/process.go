@@ -51,7 +51,7 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
-		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.GoneAt},
+		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.RemovedAt},
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
 		r.Hash = v.safe.openHash(key, hash)
 		return err
@@ -64,7 +64,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 	}
 	for i := range found {
 		r := &found[i]
-		if !r.GoneAt.IsZero() && len(r.Document) == 0 {
+		if !r.RemovedAt.IsZero() && len(r.Document) == 0 {
 			r.Document = nil
 			continue
 		}
@@ -98,7 +98,7 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 		}
 		for _, one := range marked {
 			var counted tallies
-			counted.move(one.supplier, one.standing, landfall.StandsSkipped, one.figures)
+			counted.move(one.supplier, one.standing, landfall.StatusSkipped, one.figures)
 			return landfall.Skipped, t.tally(ctx, &counted)
 		}
 		found, err := t.Process(ctx, key)
@@ -132,7 +132,7 @@ func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) 
 		return false, err
 	}
 	var counted tallies
-	counted.add(id, landfall.StandsUnstaged, landfall.Figures{Accounts: 1})
+	counted.add(id, landfall.StatusUnstaged, landfall.Figures{Accounts: 1})
 	return true, t.tally(ctx, &counted)
 }
 
@@ -147,7 +147,7 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		return err
 	}
 	for _, one := range gone {
-		counted.take(one.supplier, landfall.StandsUnstaged, landfall.Figures{Accounts: 1})
+		counted.take(one.supplier, landfall.StatusUnstaged, landfall.Figures{Accounts: 1})
 		return t.tally(ctx, &counted)
 	}
 	// A number may be marked between the two statements; that mark came after us.
@@ -158,14 +158,14 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 	if err != nil {
 		return err
 	}
-	counted.move(back.supplier, landfall.StandsSkipped, back.standing, back.figures)
+	counted.move(back.supplier, landfall.StatusSkipped, back.standing, back.figures)
 	return t.tally(ctx, &counted)
 }
 
 // stood is how a process stood, marks aside, when a statement changed it.
 type stood struct {
 	supplier int64
-	standing landfall.Standing
+	standing landfall.AccountStatus
 	figures  landfall.Figures
 }
 

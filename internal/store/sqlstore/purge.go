@@ -16,7 +16,7 @@ type stretch struct {
 	supplier int64
 	code     string
 	keep     time.Duration
-	from     landfall.PurgePlace
+	from     landfall.PurgeCursor
 	dry      bool
 }
 
@@ -30,7 +30,7 @@ type lane struct {
 
 // walk takes a step along a lane. It says what went, how far it came, and whether
 // there is more.
-type walk func(context.Context, *Store, stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error)
+type walk func(context.Context, *Store, stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error)
 
 // lanes are all of them, in the order in which they are walked.
 var lanes = []lane{
@@ -47,10 +47,10 @@ var lanes = []lane{
 
 // What an account that can be taken back needs is kept for as long as that is
 // possible: its document to be created again, its mails so as to send none twice.
-func keepStaged(s landfall.Supplier) time.Duration   { return atLeast(s.Keep.Staged, s.UndoWindow) }
-func keepFailures(s landfall.Supplier) time.Duration { return s.Keep.Failures }
-func keepMails(s landfall.Supplier) time.Duration    { return atLeast(s.Keep.Mails, s.UndoWindow) }
-func keepEvents(s landfall.Supplier) time.Duration   { return s.Keep.Events }
+func keepStaged(s landfall.Supplier) time.Duration   { return atLeast(s.Retention.Staged, s.UndoWindow) }
+func keepFailures(s landfall.Supplier) time.Duration { return s.Retention.Failures }
+func keepMails(s landfall.Supplier) time.Duration    { return atLeast(s.Retention.Mails, s.UndoWindow) }
+func keepEvents(s landfall.Supplier) time.Duration   { return s.Retention.Events }
 
 func atLeast(keep, window time.Duration) time.Duration {
 	if keep == 0 {
@@ -60,7 +60,7 @@ func atLeast(keep, window time.Duration) time.Duration {
 }
 
 // Purge takes one step.
-func (s *Store) Purge(ctx context.Context, order landfall.PurgeOrder) (landfall.PurgeStep, error) {
+func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfall.PurgeStep, error) {
 	var supplier landfall.Supplier
 	part := stretch{code: order.Supplier, from: order.After, dry: order.DryRun}
 	err := s.View(ctx, func(reader landfall.View) (err error) {
@@ -76,7 +76,7 @@ func (s *Store) Purge(ctx context.Context, order landfall.PurgeOrder) (landfall.
 	}
 	for at := order.After.Lane; at >= 0 && at < int64(len(lanes)); at++ {
 		if part.keep = lanes[at].keep(supplier); part.keep == 0 {
-			part.from = landfall.PurgePlace{}
+			part.from = landfall.PurgeCursor{}
 			continue
 		}
 		gone, next, more, err := lanes[at].step(ctx, s, part)
@@ -84,9 +84,9 @@ func (s *Store) Purge(ctx context.Context, order landfall.PurgeOrder) (landfall.
 			return landfall.PurgeStep{}, err
 		}
 		if next.Lane = at; !more {
-			next = landfall.PurgePlace{Lane: at + 1}
+			next = landfall.PurgeCursor{Lane: at + 1}
 		}
-		return landfall.PurgeStep{Gone: gone, Next: next, Done: next.Lane == int64(len(lanes))}, nil
+		return landfall.PurgeStep{Removed: gone, Next: next, Done: next.Lane == int64(len(lanes))}, nil
 	}
-	return landfall.PurgeStep{Next: landfall.PurgePlace{Lane: int64(len(lanes))}, Done: true}, nil
+	return landfall.PurgeStep{Next: landfall.PurgeCursor{Lane: int64(len(lanes))}, Done: true}, nil
 }

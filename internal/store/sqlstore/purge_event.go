@@ -37,14 +37,14 @@ type oldEvents struct {
 // that is not old enough or that somebody needs. So there are no gaps but those
 // at the beginning, and one place says of everybody who follows the log whether
 // he has missed something.
-func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var old oldEvents
 	err = s.stream(ctx, func(v *view) (err error) {
 		old, err = v.oldEvents(ctx, part)
 		return err
 	})
 	if err != nil {
-		return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+		return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
 	}
 	gone.Events = len(old.ids)
 	if len(old.ids) > 0 && !part.dry {
@@ -53,7 +53,7 @@ func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.Purge
 			return err
 		})
 	}
-	return gone, landfall.PurgePlace{Number: old.last}, old.more, err
+	return gone, landfall.PurgeCursor{Number: old.last}, old.more, err
 }
 
 func (v *view) oldEvents(ctx context.Context, part stretch) (old oldEvents, err error) {
@@ -110,8 +110,8 @@ func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (
 	return int(count), err
 }
 
-// EventsHeldBy names the webhooks that have not received old events.
-func (v *view) EventsHeldBy(ctx context.Context, supplier string, older time.Duration) ([]string, error) {
+// WebhooksHoldingEvents names the webhooks that have not received old events.
+func (v *view) WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error) {
 	return collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) },
 		`SELECT w.name`+interested+` AND (
 				(SELECT e.at FROM event e WHERE e.supplier = $1 AND e.id > w.position ORDER BY e.supplier, e.id LIMIT 1) < (SELECT {now}) - $2
@@ -120,14 +120,14 @@ func (v *view) EventsHeldBy(ctx context.Context, supplier string, older time.Dur
 			ORDER BY w.name`, supplier, older.Microseconds())
 }
 
-// EventsGone says up to where events were purged.
-func (v *view) EventsGone(ctx context.Context) (map[string]landfall.EventPlace, error) {
-	gone := map[string]landfall.EventPlace{}
+// PurgedEvents says up to where events were purged.
+func (v *view) PurgedEvents(ctx context.Context) (map[string]landfall.EventPosition, error) {
+	gone := map[string]landfall.EventPosition{}
 	_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
 		var supplier string
 		var through, at int64
 		err := scan(&supplier, &through, &at)
-		gone[supplier] = landfall.EventPlace{ID: through, At: moment(at)}
+		gone[supplier] = landfall.EventPosition{ID: through, At: moment(at)}
 		return err
 	}, `SELECT supplier, through, at FROM event_gone`)
 	return gone, err

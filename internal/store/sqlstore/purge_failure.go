@@ -64,7 +64,7 @@ type wordless struct {
 // failureLane takes the words away from failures: they repeat what was sent.
 // Codes and places stay.
 func failureLane(kept failures) walk {
-	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []wordless
 		looked := 0
 		err = s.stream(ctx, func(v *view) error {
@@ -90,7 +90,7 @@ func failureLane(kept failures) walk {
 			return err
 		})
 		if err != nil {
-			return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+			return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
 		}
 		gone.Failures = len(due)
 		if len(due) > 0 && !part.dry {

@@ -16,7 +16,7 @@ type purgeFigures struct {
 func (f *purgeFigures) count(gone landfall.PurgeCounts, took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sum.Gone.Add(gone)
+	f.sum.Removed.Add(gone)
 	f.sum.Steps++
 	f.sum.Took += took
 	f.sum.Longest = max(f.sum.Longest, took)

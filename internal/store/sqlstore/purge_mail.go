@@ -15,7 +15,7 @@ const settledMails = `SELECT held.id, held.settled_at FROM mail held
 
 // mailLane forgets whom mails went to and what the mail server said. That there
 // was one, when, and what became of it stays: nobody is written to twice.
-func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var due []int64
 	err = s.stream(ctx, func(v *view) (err error) {
 		due, err = collect(ctx, v.session, func(scan scanner, id *int64) error {
@@ -26,7 +26,7 @@ func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeC
 		return err
 	})
 	if err != nil {
-		return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+		return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
 	}
 	gone.Mails = len(due)
 	if len(due) > 0 && !part.dry {

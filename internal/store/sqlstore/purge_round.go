@@ -49,11 +49,11 @@ func (s *Store) PurgeRound(ctx context.Context) (gone landfall.PurgeCounts, err 
 	}
 	renewed, failed := time.Now(), 0
 	for _, supplier := range suppliers {
-		for order := (landfall.PurgeOrder{Supplier: supplier}); ; {
+		for order := (landfall.PurgeRequest{Supplier: supplier}); ; {
 			began := time.Now()
 			step, err := s.Purge(ctx, order)
 			took := time.Since(began)
-			s.purged.count(step.Gone, took)
+			s.purged.count(step.Removed, took)
 			rest := min(longestRest, restBusy*took)
 			switch failed++; {
 			case err != nil && failed == purgeTries:
@@ -61,7 +61,7 @@ func (s *Store) PurgeRound(ctx context.Context) (gone landfall.PurgeCounts, err 
 			case err != nil:
 				rest = longestRest
 			default:
-				gone.Add(step.Gone)
+				gone.Add(step.Removed)
 				order.After, failed = step.Next, 0
 			}
 			if err == nil && step.Done {
@@ -94,7 +94,7 @@ func (s *Store) purgeable(ctx context.Context) (codes []string, due bool, err er
 		}
 		codes = nil
 		for _, supplier := range suppliers {
-			if !supplier.Keep.Forever() {
+			if !supplier.Retention.Forever() {
 				codes = append(codes, supplier.Code)
 			}
 		}

@@ -39,7 +39,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := store.EnterTerms(t.Context()); err != nil {
+		if _, err := store.IndexTerms(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Force(t.Context(), `UPDATE supplier SET keep_events = 1`); err != nil {
@@ -71,7 +71,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 			}
 		})
 		gone := 0
-		for order := (landfall.PurgeOrder{Supplier: held.Supplier}); ; {
+		for order := (landfall.PurgeRequest{Supplier: held.Supplier}); ; {
 			began := time.Now()
 			step, err := store.Purge(t.Context(), order)
 			if err != nil {
@@ -79,7 +79,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 				break
 			}
 			steps = append(steps, time.Since(began))
-			if gone += step.Gone.Events; step.Done {
+			if gone += step.Removed.Events; step.Done {
 				break
 			}
 			order.After = step.Next

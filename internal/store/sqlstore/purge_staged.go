@@ -24,7 +24,7 @@ func stagedLane(condition string, forget forgetting) walk {
 		WHERE held.supplier_id = $1 AND ` + condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
 			AND held.first_staged_at < (SELECT {now}) - $2
 		ORDER BY held.first_staged_at, held.external LIMIT $5`
-	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgePlace, more bool, err error) {
+	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []int64
 		looked := 0
 		err = s.stream(ctx, func(v *view) error {
@@ -50,7 +50,7 @@ func stagedLane(condition string, forget forgetting) walk {
 			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND gone_at IS NULL`, []any{list}, []any{&gone.Documents})
 		})
 		if err != nil {
-			return landfall.PurgeCounts{}, landfall.PurgePlace{}, false, err
+			return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
 		}
 		if len(due) > 0 && !part.dry {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
@@ -98,7 +98,7 @@ func forgetHash(ctx context.Context, t *tx, ids []int64) error {
 // askAgain is for accounts that were never created: each fails for want of its
 // document, so that it is found wherever failures are.
 func askAgain(ctx context.Context, t *tx, ids []int64) error {
-	failure, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentGone})
+	failure, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentRemoved})
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func askAgain(ctx context.Context, t *tx, ids []int64) error {
 		var before bool
 		var figures landfall.Figures
 		err := scan(&supplier, &before, figuresInto{&figures})
-		moved.move(supplier, waiting(before), landfall.StandsFailed, figures)
+		moved.move(supplier, waiting(before), landfall.StatusFailed, figures)
 		return err
 	}, `UPDATE process SET hash = `+noBytes+`, failure = CAST($2 AS {json}), failed_before = failed_at IS NOT NULL, failed_at = {now},
 			state = 'staged', claim_token = NULL, claim_until = NULL

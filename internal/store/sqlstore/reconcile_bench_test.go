@@ -27,7 +27,7 @@ func BenchmarkReconcile(b *testing.B) {
 			ask := func() {
 				err := store.View(b.Context(), func(view landfall.View) error {
 					found, err := view.Tallies(b.Context(), "BENCH")
-					if got := found.Of(landfall.StandsCreated, "GBP")[landfall.AtAccounts].Count(); got != 1_000_000 {
+					if got := found.Of(landfall.StatusCreated, "GBP")[landfall.AtAccounts].Count(); got != 1_000_000 {
 						b.Fatalf("%d accounts", got)
 					}
 					return err

@@ -88,7 +88,7 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 		if err := deviations.Scan(figuresInto{&figures}); err != nil {
 			return landfall.Tallies{}, v.note(err)
 		}
-		found.of(supplier, landfall.StandsDeviates, figures.Currency).Add(figures)
+		found.of(supplier, landfall.StatusDeviating, figures.Currency).Add(figures)
 	}
 	if err := v.note(deviations.Err()); err != nil {
 		return landfall.Tallies{}, err
@@ -102,7 +102,7 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 type recount map[int64]*landfall.Tallies
 
 // of gives the sums of a supplier's standing and currency.
-func (r recount) of(supplier int64, standing landfall.Standing, currency string) *landfall.Sums {
+func (r recount) of(supplier int64, standing landfall.AccountStatus, currency string) *landfall.Sums {
 	if r[supplier] == nil {
 		r[supplier] = &landfall.Tallies{}
 	}
@@ -132,13 +132,13 @@ func (c *countTexts) created(ctx context.Context, v *view, into recount, args ..
 			return err
 		}
 		for _, one := range counts {
-			sums := into.of(one.supplier, landfall.StandsCreated, one.currency)
+			sums := into.of(one.supplier, landfall.StatusCreated, one.currency)
 			sums[at] = sums[at].Plus(money.TotalOf(one.count))
 		}
 	}
 	entries, err := collect(ctx, v.session, readCount, c.entries, args...)
 	for _, one := range entries {
-		one.enter(into.of(one.supplier, landfall.StandsCreated, one.currency))
+		one.enter(into.of(one.supplier, landfall.StatusCreated, one.currency))
 	}
 	return err
 }
@@ -177,9 +177,9 @@ func (c *countTexts) stillWaiting(ctx context.Context, v *view, into recount, ar
 		standing := waiting(failed)
 		switch {
 		case skipped && revision == 0:
-			standing, figures.Accounts = landfall.StandsUnstaged, 1
+			standing, figures.Accounts = landfall.StatusUnstaged, 1
 		case skipped:
-			standing = landfall.StandsSkipped
+			standing = landfall.StatusSkipped
 		}
 		into.of(supplier, standing, figures.Currency).Add(figures)
 	}

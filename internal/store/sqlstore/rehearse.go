@@ -123,7 +123,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 			return err
 		}
 		for _, one := range recovered {
-			rows.counted.move(one.id, landfall.StandsFailed, landfall.StandsPending, one.item)
+			rows.counted.move(one.id, landfall.StatusFailed, landfall.StatusPending, one.item)
 		}
 	}
 	return t.write(ctx, rows.piles()...)

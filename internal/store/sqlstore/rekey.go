@@ -42,7 +42,7 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
-	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: placeName(before.place), Looked: at.looked, Sealed: at.sealed, Missed: at.missed}
+	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: placeName(before.place), Scanned: at.looked, Encrypted: at.sealed, Changed: at.missed}
 	if at.place <= len(rekeyed) {
 		return step, s.saveRound(ctx, at)
 	}
@@ -52,7 +52,7 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 		return step, s.saveRound(ctx, round{looked: at.looked, sealed: at.sealed})
 	}
 	step.Done = true
-	step.Dropped, err = s.endRounds(ctx)
+	step.DroppedKeys, err = s.endRounds(ctx)
 	return step, err
 }
 
@@ -159,19 +159,19 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 	if err != nil || s.safe == nil {
 		return landfall.Encryption{}, err
 	}
-	found.Writes = s.safe.Writer()
+	found.WriteKey = s.safe.Writer()
 	for _, one := range held {
-		found.Held = append(found.Held, one.id)
+		found.Keys = append(found.Keys, one.id)
 	}
 	err = s.stream(ctx, func(v *view) error {
-		step := &found.Place
+		step := &found.Progress
 		err := v.one(ctx, `SELECT key_id, place, looked, sealed, missed FROM rekey_round WHERE id = 1`, nil,
-			[]any{&step.Key, &step.Table, &step.Looked, &step.Sealed, &step.Missed})
-		found.Under = err == nil
+			[]any{&step.Key, &step.Table, &step.Scanned, &step.Encrypted, &step.Changed})
+		found.Rekeying = err == nil
 		if absentIsNone(err) != nil {
 			return err
 		}
-		found.Bare, err = v.bare(ctx)
+		found.HasPlaintext, err = v.bare(ctx)
 		return err
 	})
 	return found, err

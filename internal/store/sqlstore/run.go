@@ -25,13 +25,13 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 	return collect(ctx, v.session, func(scan scanner, run *landfall.Run) error {
 		p, t := &run.Plan, &run.Tally
 		var worked int64
-		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.AtOnce,
+		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.Concurrency,
 			instantInto{&p.NotBefore}, instantInto{&p.NotAfter}, &run.State, &run.Cancel, &run.Reason, &run.Chosen, &t.Selected,
 			tallyInto{t}, &worked, instantInto{&run.CreatedAt}, instantInto{&run.StartedAt},
 			instantInto{&run.EndedAt}, instantInto{&run.ReadAt},
 			textInto{&run.CreatedBy.KeyID}, textInto{&run.CreatedBy.RequestID}, textInto{&run.CreatedBy.Organisation},
 			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation})
-		run.Worked = time.Duration(worked) * time.Microsecond
+		run.RunningTime = time.Duration(worked) * time.Microsecond
 		return err
 	}, runs+which, args...)
 }
@@ -104,7 +104,7 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 				chosen, created_key_id, created_request_id, key_id, request_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'WAITING', $11, '', {now}, 0, $12, '', 0, 0, $11, $13, $14, $13, $14)
 			ON CONFLICT (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED') DO NOTHING`,
-			number, supplier, p.Team, p.DryRun, string(p.Select), int64(p.Sample), int64(p.Limit), int64(p.AtOnce),
+			number, supplier, p.Team, p.DryRun, string(p.Select), int64(p.Sample), int64(p.Limit), int64(p.Concurrency),
 			instantArg(p.NotBefore), instantArg(p.NotAfter), false, beforeAll, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID))
 		if err != nil {
 			return landfall.Run{}, err
@@ -138,9 +138,9 @@ func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 		textArg(run.ActsFor.KeyID), textArg(run.ActsFor.RequestID)))
 }
 
-// RunAtRest waits for whoever is writing for a slice: what he writes belongs
+// RunIdle waits for whoever is writing for a slice: what he writes belongs
 // to the run as it was.
-func (t *tx) RunAtRest(ctx context.Context, id string) (bool, error) {
+func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
 	held, err := collect(ctx, t.session, func(scan scanner, alive *bool) error { return scan(alive) },
 		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
 			AND held.token IS NOT NULL AND held.done = FALSE ORDER BY held.slice {hold}`, id)

@@ -59,8 +59,8 @@ func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.R
 	}, `SELECT id, host, version, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
 }
 
-// SeeReplica notes that a server is there.
-func (t *tx) SeeReplica(ctx context.Context, replica landfall.Replica) error {
+// TouchReplica notes that a server is there.
+func (t *tx) TouchReplica(ctx context.Context, replica landfall.Replica) error {
 	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at) VALUES ($1, $2, $3, {now}, {now})
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version); err != nil {
 		return err

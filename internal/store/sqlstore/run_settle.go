@@ -17,22 +17,22 @@ type settlement struct {
 	wanted   *landfall.Settlement
 	creates  map[int]*createCall  // by ordinal
 	releases map[int]*releaseCall // as well
-	settled  landfall.Settled
+	settled  landfall.SettleResult
 	err      error // of this settlement alone
 }
 
 // SettleSlice writes what became of some members of a slice.
-func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted landfall.Settlement) (landfall.Settled, error) {
+func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted landfall.Settlement) (landfall.SettleResult, error) {
 	mine := &settlement{slice: slice, wanted: &wanted, creates: map[int]*createCall{}, releases: map[int]*releaseCall{}}
-	weight := releaseWeight * (len(wanted.Failed) + len(wanted.Refused) + len(wanted.LetGo))
+	weight := releaseWeight * (len(wanted.Failed) + len(wanted.Refused) + len(wanted.Released))
 	for i := range wanted.Created {
 		one := &wanted.Created[i]
 		if err := writable(&one.Creation.Account); err != nil {
-			return landfall.Settled{}, err
+			return landfall.SettleResult{}, err
 		}
 		ready, err := s.prepared(&one.Creation)
 		if err != nil {
-			return landfall.Settled{}, err
+			return landfall.SettleResult{}, err
 		}
 		weight += creationWeight(&one.Creation.Account)
 		mine.creates[one.Ordinal] = &createCall{key: one.Creation.Claim.Key, wanted: ready}
@@ -40,7 +40,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 	for _, one := range wanted.Failed {
 		ended, err := newRelease(one.Claim, one.Attempt)
 		if err != nil {
-			return landfall.Settled{}, err
+			return landfall.SettleResult{}, err
 		}
 		mine.releases[one.Ordinal] = &releaseCall{key: one.Claim.Key, wanted: ended}
 	}
@@ -51,7 +51,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		err = mine.err
 	}
 	if err != nil {
-		return landfall.Settled{}, known(err)
+		return landfall.SettleResult{}, known(err)
 	}
 	return mine.settled, nil
 }
@@ -77,7 +77,7 @@ func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Ca
 
 // claims gives everything that a settlement holds.
 func (w *settlement) claims() []landfall.Claim {
-	claims := slices.Clone(w.wanted.LetGo)
+	claims := slices.Clone(w.wanted.Released)
 	for _, one := range w.wanted.Created {
 		claims = append(claims, one.Creation.Claim)
 	}
@@ -127,7 +127,7 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 			tally.add(ordinal, "refused")
 		}
 	}
-	if err := t.letGoAll(ctx, work.wanted.LetGo); err != nil {
+	if err := t.letGoAll(ctx, work.wanted.Released); err != nil {
 		return err
 	}
 	work.settled.Stop = found.stop

@@ -21,9 +21,9 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 		if err != nil {
 			return err
 		}
-		slice = landfall.RunSlice{Run: run, Token: rand.Text(), Lease: request.Lease, Width: request.Width}
+		slice = landfall.RunSlice{Run: run, Token: rand.Text(), Lease: request.Lease, Concurrency: request.Concurrency}
 		// To whoever looks for work a run that ends is one that has none.
-		if run.State != landfall.RunRunning || run.Stopping() || run.Over() {
+		if run.State != landfall.RunRunning || run.Stopping() || run.WindowOver() {
 			return landfall.ErrNotFound
 		}
 		if err := t.narrow(ctx, &slice); err != nil {
@@ -57,12 +57,12 @@ func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
 		return err
 	}
 	if limit > 0 {
-		slice.Width = min(slice.Width, int(limit))
+		slice.Concurrency = min(slice.Concurrency, int(limit))
 	}
-	if most := slice.Run.Plan.AtOnce; most > 0 {
-		slice.Width = min(slice.Width, most-int(underWay))
+	if most := slice.Run.Plan.Concurrency; most > 0 {
+		slice.Concurrency = min(slice.Concurrency, most-int(underWay))
 	}
-	if slice.Width <= 0 {
+	if slice.Concurrency <= 0 {
 		return landfall.ErrNotFound
 	}
 	return nil
@@ -77,7 +77,7 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	taken, err := t.returning(ctx, `UPDATE run_slice SET token = $2, until = {now} + $3, width = $4
 		WHERE run_id = $1 AND slice = (SELECT l.slice FROM run_slice l WHERE l.run_id = $1 AND l.done = FALSE
 			AND (l.token IS NULL OR l.until <= {now}) AND l.next_at <= {now} ORDER BY l.slice LIMIT 1)
-		RETURNING slice, tries`, run, slice.Token, slice.Lease.Microseconds(), int64(slice.Width))
+		RETURNING slice, tries`, run, slice.Token, slice.Lease.Microseconds(), int64(slice.Concurrency))
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 // mine is the condition under which a slice is still its holder's.
 const mine = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice = $2 AND token = $3 AND until > {now}`
 
-// LeaveSlice gives a slice back for now.
-func (s *Store) LeaveSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
+// ReturnSlice gives a slice back for now.
+func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
 	// A part that is given back without a pause, as when the service stops, was not
 	// tried in vain, and does not count as tried.
 	again := int64(0)
@@ -178,7 +178,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
 		case purged(claim):
 			back = append(back, *claim)
-			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentGone}
+			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}
 		default:
 			claim.Document, _ = s.safe.unpacked(claim.Key, claim.Document, claim.Hash)
 			bytes += len(claim.Document)
@@ -198,7 +198,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 		return grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
 	}
 	kind := s.groupClaims
-	if requests[0].DryRun || requests[0].Loose {
+	if requests[0].DryRun || requests[0].Optimistic {
 		kind = s.groupLooks
 	}
 	outcomes, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)

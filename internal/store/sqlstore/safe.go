@@ -215,9 +215,9 @@ func (s *safe) length(body string, kept int) int {
 // longestNote is how many characters of a column are read for a page.
 func (s *safe) longestNote() int64 {
 	if s == nil {
-		return landfall.LongestNote
+		return landfall.MaxNoteBytes
 	}
-	return int64(seal.SealedLength(landfall.LongestNote))
+	return int64(seal.SealedLength(landfall.MaxNoteBytes))
 }
 
 // references gives how a reference of an account may be kept.

@@ -72,14 +72,14 @@ func live(t *testing.T, store *sqlstore.Store, word string) {
 			return err
 		}
 		supplier.SendCustomerEmails = true
-		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.Support, Second: backwards(word)}); err != nil {
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, TOTPSecret: backwards(word)}); err != nil {
 			return err
 		}
 		return tx.SaveSupplier(t.Context(), supplier)
 	}))
 	create(t, store, "1", spoken(t, word), word)
 	posted(t, store, word, 1)
-	mails, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 10, Pace: 60_000, Lease: time.Minute})
+	mails, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 10, PerMinute: 60_000, Lease: time.Minute})
 	must("take mails", err)
 	for _, mail := range mails.Mails {
 		must("settle", store.SettleMail(t.Context(), landfall.MailResult{ID: mail.ID, Token: mail.Token, State: landfall.MailRefused, Reply: word, Attempted: true}))
@@ -88,7 +88,7 @@ func live(t *testing.T, store *sqlstore.Store, word string) {
 		t.Errorf("mails: %+v", mails.Mails)
 	}
 	failRun(t, store, failure)
-	_, err = store.EnterTerms(t.Context())
+	_, err = store.IndexTerms(t.Context())
 	must("enter terms", err)
 }
 
@@ -116,7 +116,7 @@ func failRun(t *testing.T, store *sqlstore.Store, failure landfall.Failure) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Concurrency: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 	got := -1
 	outcome, err := store.Post(t.Context(), landfall.Posting{
 		Key: held, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
-		Decide: func(books landfall.AccountBooks) (add landfall.Additions, err error) {
+		Decide: func(books landfall.AccountState) (add landfall.Additions, err error) {
 			if len(books.Notes) == 0 {
 				add.Notes = []landfall.Note{note}
 			}
@@ -221,7 +221,7 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
 		operator, err := view.Operator(t.Context(), "ada")
-		if operator.Second != backwards(word) {
+		if operator.TOTPSecret != backwards(word) {
 			t.Errorf("operator: %+v, %v", operator, err)
 		}
 		return err
@@ -234,7 +234,7 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 			t.Errorf("failure %+v, %v", one, err)
 		}
 	}
-	found, err := store.Find(t.Context(), landfall.FindQuery{Limit: 5, Terms: []landfall.Term{{Kind: landfall.TermName, Text: strings.ToLower(word)}}})
+	found, err := store.Search(t.Context(), landfall.SearchQuery{Limit: 5, Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: strings.ToLower(word)}}})
 	if failed != 3 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
 		t.Errorf("%d failed; found %+v, %v", failed, found, err)
 	}

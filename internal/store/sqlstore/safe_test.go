@@ -133,15 +133,15 @@ func TestKeyComesLater(t *testing.T) {
 		}
 		store := open(t, url, first)
 		whole(t, store, word) // what is bare is read, and what is there already is found
-		if found, err := store.Encryption(t.Context()); err != nil || !found.Bare {
+		if found, err := store.Encryption(t.Context()); err != nil || !found.HasPlaintext {
 			t.Errorf("got %+v, %v", found, err)
 		}
 		step := rekey(t, store)
-		if step.Sealed == 0 || len(step.Dropped) != 0 {
+		if step.Encrypted == 0 || len(step.DroppedKeys) != 0 {
 			t.Errorf("got %+v", step)
 		}
 		whole(t, store, word)
-		if again := rekey(t, store); again.Sealed != 0 {
+		if again := rekey(t, store); again.Encrypted != 0 {
 			t.Errorf("once more %+v", again)
 		}
 		wipedClean(t, store, url, word)
@@ -151,13 +151,13 @@ func TestKeyComesLater(t *testing.T) {
 
 		turning := open(t, url, second, first)
 		whole(t, turning, word)
-		if found, err := turning.Encryption(t.Context()); err != nil || len(found.Held) != 2 || found.Bare {
+		if found, err := turning.Encryption(t.Context()); err != nil || len(found.Keys) != 2 || found.HasPlaintext {
 			t.Errorf("got %+v, %v", found, err)
 		}
 		if _, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: []seal.Key{second}}); !errors.Is(err, sqlstore.ErrLocked) {
 			t.Errorf("the old key is not missed: %v", err)
 		}
-		if step := rekey(t, turning); len(step.Dropped) != 1 || step.Dropped[0] != first.ID() {
+		if step := rekey(t, turning); len(step.DroppedKeys) != 1 || step.DroppedKeys[0] != first.ID() {
 			t.Errorf("got %+v", step)
 		}
 		if err := turning.Close(); err != nil {

@@ -24,10 +24,10 @@ type clerkState struct{ accountAfter, accountUntil, eventAfter int64 }
 // termTable is what accounts are found by.
 var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
 
-// EnterTerms enters the terms of accounts that were created since. Whoever
+// IndexTerms enters the terms of accounts that were created since. Whoever
 // creates an account writes nothing for it: entering costs more than half of what
 // creating does, and somebody waits for that.
-func (s *Store) EnterTerms(ctx context.Context) (accounts int, err error) {
+func (s *Store) IndexTerms(ctx context.Context) (accounts int, err error) {
 	if s.termsOf == nil {
 		return 0, nil
 	}

@@ -86,10 +86,10 @@ func (s *Store) termRows(batch []entry) []termRow {
 	var rows []termRow
 	for i := range batch {
 		one := &batch[i]
-		for _, term := range s.termsOf(&one.data, one.region, s.terms.Whole()) {
+		for _, term := range s.termsOf(&one.data, one.region, s.terms.ExactOnly()) {
 			// A term that a database would refuse is left out: the account is found
 			// by its others, and the clerk does not come to a halt over it.
-			if kept := s.terms.Forms(term)[0]; storable(kept) {
+			if kept := s.terms.Encode(term)[0]; storable(kept) {
 				rows = append(rows, termRow{one.id, one.number, kept})
 			}
 		}

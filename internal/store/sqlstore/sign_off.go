@@ -11,8 +11,8 @@ import (
 // errBroken means that a sealed document is not the one that was sealed.
 var errBroken = errors.New("the signed reconciliation is not the one that was sealed")
 
-// KeepSignOff seals a signed reconciliation.
-func (t *tx) KeepSignOff(ctx context.Context, signed landfall.SignOff) (int64, error) {
+// CreateSignOff seals a signed reconciliation.
+func (t *tx) CreateSignOff(ctx context.Context, signed landfall.SignOff) (int64, error) {
 	report, page := sha256.Sum256(signed.Report), sha256.Sum256(signed.Page)
 	kept, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
 		`INSERT INTO sign_off (supplier_id, signed_at, actor, report, report_hash, page, page_hash)

@@ -119,7 +119,7 @@ func TestOneOrganisationDominates(t *testing.T) {
 		var seen []landfall.LedgerEntry
 		if _, err := store.Post(t.Context(), landfall.Posting{
 			Key: held, TransactionIDs: []string{"TWIN"},
-			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				seen = books.Entries
 				return landfall.Additions{}, nil
 			},
@@ -195,7 +195,7 @@ func TestManyEqualNotes(t *testing.T) {
 			var seen []landfall.Note
 			if _, err := store.Post(t.Context(), landfall.Posting{
 				Key: held, Notes: []landfall.Note{note},
-				Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					seen = books.Notes
 					return landfall.Additions{}, nil
 				},

@@ -41,7 +41,7 @@ func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
 		return errUnstorable
 	}
 	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
-	if !staging.Sound && !rules.Valid(staging.Document) {
+	if !staging.ValidJSON && !rules.Valid(staging.Document) {
 		return errMalformed
 	}
 	packed, err := pack.Pack(staging.Document)
@@ -140,7 +140,7 @@ type staged struct {
 	at        int64 // when those came, 0 without any
 	kept      pile
 	counted   tallies
-	did       landfall.Acts
+	did       landfall.AuditBatch
 	forgive   []landfall.Key // accounts that had been refused before
 }
 
@@ -251,7 +251,7 @@ func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
 		case state.String == string(landfall.Skipped):
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
-			outcome.Verdict, outcome.Left = landfall.RefusedClaimed, remaining(left)
+			outcome.Verdict, outcome.LeaseLeft = landfall.RefusedClaimed, remaining(left)
 		case state.Valid && len(hash) > 0 && t.safe.openHash(one.key, hash) == one.wanted.Hash:
 			// No new revision, but whoever sends again what stands here has taken
 			// back what was refused in between.

@@ -159,7 +159,7 @@ func (s *staged) newcomer(n newcomer) {
 // admit takes down a new account.
 func (s *staged) admit(open *openStage, n newcomer, refused bool) {
 	open.settle(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
-	s.counted.add(n.supplier, landfall.StandsPending, n.wanted.Figures)
+	s.counted.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
 	if refused {
 		s.forgive = append(s.forgive, n.key)
 	}

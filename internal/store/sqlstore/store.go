@@ -47,10 +47,10 @@ type Options struct {
 	// SearchTerms says what an account of a supplier's region is found by, where
 	// only whole terms are found or beginnings too. Without it nothing is
 	// entered, and accounts are found by their numbers alone.
-	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.Term
+	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
 	// Terms is how those are kept; nil keeps them as they are, or as digests
 	// where there are keys.
-	Terms landfall.TermForm
+	Terms landfall.TermEncoder
 	// Keys encrypt what is personal, the first one what is written; a database
 	// that was written with keys opens with no others. Without any it is kept
 	// as it is.
@@ -96,8 +96,8 @@ type Store struct {
 	chores   []*chore               // none when nobody is served from here
 	purged   purgeFigures
 
-	terms    landfall.TermForm
-	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.Term
+	terms    landfall.TermEncoder
+	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
 	entering sync.Mutex         // one at a time enters terms
 	logged   landfall.Watermark // of the log, for whoever enters
 }

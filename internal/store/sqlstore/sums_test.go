@@ -48,7 +48,7 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 		ctx := t.Context()
 		var id int64
 		err := store.Update(ctx, func(tx landfall.Tx) (err error) {
-			id, err = tx.KeepSignOff(ctx, landfall.SignOff{Supplier: held.Supplier, Actor: "operator:ada", Report: []byte("{}"), Page: []byte("<p>")})
+			id, err = tx.CreateSignOff(ctx, landfall.SignOff{Supplier: held.Supplier, Actor: "operator:ada", Report: []byte("{}"), Page: []byte("<p>")})
 			return err
 		})
 		if err != nil {
@@ -115,10 +115,10 @@ func TestFormerAccountsAreCounted(t *testing.T) {
 				var failed, made landfall.Sums
 				failed.Add(landfall.Figures{Accounts: 1, Customers: int64(len(`{"spelled":  "as sent"}`))})
 				figures := landfall.Figures{Accounts: 1, Notes: 1, Balance: 3}
-				figures.Transact(landfall.Payment, 1)
-				figures.Transact(landfall.Payment, 2)
+				figures.CountTransaction(landfall.Payment, 1)
+				figures.CountTransaction(landfall.Payment, 2)
 				made.Add(figures)
-				if *found.Of(landfall.StandsFailed, "GBP") != failed || *found.Of(landfall.StandsCreated, "GBP") != made {
+				if *found.Of(landfall.StatusFailed, "GBP") != failed || *found.Of(landfall.StatusCreated, "GBP") != made {
 					t.Errorf("counted %v", found.Sums)
 				}
 				counted, err := view.Recount(t.Context(), "S")

@@ -53,7 +53,7 @@ func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landf
 			return err
 		}
 		s.CreatedAt, s.UndoWindow = moment(created), length(window)
-		s.Keep = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails), Events: length(events)}
+		s.Retention = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails), Events: length(events)}
 		return json.Unmarshal(severities, &s.Severities)
 	}, text, args...)
 }
@@ -78,12 +78,12 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 		ON CONFLICT (code) DO NOTHING`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
-		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds(), s.Keep.Events.Microseconds()))
+		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds()))
 }
 
-// HoldSuppliers waits for whoever is changing suppliers, and keeps the next
+// LockSuppliers waits for whoever is changing suppliers, and keeps the next
 // one waiting. Whoever writes to SQLite is alone anyway.
-func (t *tx) HoldSuppliers(ctx context.Context) error {
+func (t *tx) LockSuppliers(ctx context.Context) error {
 	if t.engine.Alone() {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 		WHERE code = $1`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
-		s.Keep.Staged.Microseconds(), s.Keep.Failures.Microseconds(), s.Keep.Mails.Microseconds(), s.Keep.Events.Microseconds()))
+		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds()))
 }
 
 // length reads a length of time.

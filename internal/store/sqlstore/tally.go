@@ -23,12 +23,12 @@ type tallies struct {
 // tallied is one addition to the sums of a supplier's standing.
 type tallied struct {
 	supplier int64
-	standing landfall.Standing
+	standing landfall.AccountStatus
 	figures  landfall.Figures
 }
 
 // add counts figures under a standing.
-func (t *tallies) add(supplier int64, standing landfall.Standing, figures landfall.Figures) {
+func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
 	for i := range t.changes {
 		known := &t.changes[i]
 		if known.supplier == supplier && known.standing == standing && known.figures.Currency == figures.Currency &&
@@ -40,12 +40,12 @@ func (t *tallies) add(supplier int64, standing landfall.Standing, figures landfa
 }
 
 // take counts figures out of a standing.
-func (t *tallies) take(supplier int64, standing landfall.Standing, figures landfall.Figures) {
-	t.add(supplier, standing, figures.Negative())
+func (t *tallies) take(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
+	t.add(supplier, standing, figures.Negated())
 }
 
 // move counts figures under another standing than before.
-func (t *tallies) move(supplier int64, from, to landfall.Standing, figures landfall.Figures) {
+func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures landfall.Figures) {
 	if from != to {
 		t.take(supplier, from, figures)
 		t.add(supplier, to, figures)
@@ -55,7 +55,7 @@ func (t *tallies) move(supplier int64, from, to landfall.Standing, figures landf
 // deviate keeps in which figures an account is not what was sent for it.
 func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Figures) {
 	for _, figures := range sent.Differences(has) {
-		t.add(supplier, landfall.StandsDeviates, figures)
+		t.add(supplier, landfall.StatusDeviating, figures)
 		t.deviations.table = deviationTable
 		t.deviations.add(supplier, external, figuresText(figures))
 	}
@@ -93,11 +93,11 @@ func (t *tx) tally(ctx context.Context, changes *tallies) error {
 }
 
 // waiting is the standing of a process that is staged.
-func waiting(failed bool) landfall.Standing {
+func waiting(failed bool) landfall.AccountStatus {
 	if failed {
-		return landfall.StandsFailed
+		return landfall.StatusFailed
 	}
-	return landfall.StandsPending
+	return landfall.StatusPending
 }
 
 // Tallies adds up what a supplier's accounts come to.

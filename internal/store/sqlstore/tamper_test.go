@@ -35,14 +35,14 @@ func newForger(t *testing.T, url string) *forger {
 		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			return tx.AppendAudit(t.Context(), landfall.AuditEntry{
 				Actor: fmt.Sprintf("operator:%d", i), Action: "supplier.set", Subject: "ACME", Detail: fmt.Sprint("change ", i),
-				Source: "192.0.2.7", RequestID: fmt.Sprint("r", i), Acts: fmt.Sprintf(`[{"key":"k%d"}]`, i),
+				Source: "192.0.2.7", RequestID: fmt.Sprint("r", i), Batch: fmt.Sprintf(`[{"key":"k%d"}]`, i),
 			})
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.force(`DELETE FROM audit WHERE id % 3 = 0`)
-	if _, sealed, err := store.Seal(t.Context(), landfall.Watermark{}); err != nil || sealed != 40 {
+	if _, sealed, err := store.ChainAudit(t.Context(), landfall.Watermark{}); err != nil || sealed != 40 {
 		t.Fatalf("%d sealed, %v", sealed, err)
 	}
 	for _, table := range auditTables {
@@ -145,7 +145,7 @@ var forgeries = map[string]func(*forger) int64{
 		one, other := f.links[first-1], f.links[second-1]
 		const swap = `UPDATE audit SET at = $2, actor = $3, action = $4, subject = $5, detail = $6, source = $7, request_id = $8, acts = $9 WHERE id = $1`
 		for id, from := range map[int64]landfall.AuditLink{one.ID: other, other.ID: one} {
-			f.force(swap, id, from.At.UnixMicro(), from.Actor, from.Action, from.Subject, from.Detail, from.Source, from.RequestID, from.Acts)
+			f.force(swap, id, from.At.UnixMicro(), from.Actor, from.Action, from.Subject, from.Detail, from.Source, from.RequestID, from.Batch)
 		}
 		return min(first, second)
 	},
@@ -175,8 +175,8 @@ var forgeries = map[string]func(*forger) int64{
 		f.force(`UPDATE audit SET actor = 'nobody' WHERE id = $1`, f.id(place))
 		var hash landfall.AuditHash
 		for _, link := range f.trail() {
-			if hash = link.After(hash); link.Place >= place {
-				f.force(`UPDATE audit_link SET hash = $2 WHERE place = $1`, link.Place, hash.String())
+			if hash = link.HashAfter(hash); link.Position >= place {
+				f.force(`UPDATE audit_link SET hash = $2 WHERE place = $1`, link.Position, hash.String())
 			}
 		}
 		f.force(`UPDATE audit_chain SET hash = $1`, hash.String())
@@ -225,9 +225,9 @@ func (f *forger) evidence() (evidence audit.Evidence) {
 		f.t.Fatal(err)
 	}
 	for _, link := range f.links {
-		if link.Place%10 == 0 {
+		if link.Position%10 == 0 {
 			evidence.Checkpoints = append(evidence.Checkpoints, audit.Checkpoint{
-				Chain: name, Place: link.Place, Hash: link.Hash.String(), At: time.Now().Format(time.RFC3339),
+				Chain: name, Place: link.Position, Hash: link.Hash.String(), At: time.Now().Format(time.RFC3339),
 			})
 		}
 	}

@@ -31,9 +31,9 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 	}
 	var changes tallies
 	for supplier, of := range were {
-		for currency, sums := range of.Sums[landfall.StandsCreated] {
+		for currency, sums := range of.Sums[landfall.StatusCreated] {
 			for _, figures := range sums.Figures(currency) {
-				changes.take(supplier, landfall.StandsCreated, figures)
+				changes.take(supplier, landfall.StatusCreated, figures)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 		return err
 	}
 	for _, one := range sent {
-		changes.add(one.id, landfall.StandsPending, one.item)
+		changes.add(one.id, landfall.StatusPending, one.item)
 	}
 	deviated, err := collect(ctx, t.session, read, `DELETE FROM deviation WHERE (supplier_id, external) IN
 		(SELECT p.supplier_id, p.external FROM process p WHERE `+some+`) RETURNING supplier_id, figures`, ids)
@@ -51,7 +51,7 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 		return err
 	}
 	for _, one := range deviated {
-		changes.take(one.id, landfall.StandsDeviates, one.item)
+		changes.take(one.id, landfall.StatusDeviating, one.item)
 	}
 	return t.tally(ctx, &changes)
 }

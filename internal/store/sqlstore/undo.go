@@ -16,7 +16,7 @@ type (
 
 // undoing is one call of Undo with what was found of its account.
 type undoing struct {
-	landfall.Undoing
+	landfall.UndoRequest
 	id      int64
 	number  string
 	created int64
@@ -32,13 +32,13 @@ type undoing struct {
 const undoWeight = 64 << 10
 
 // Undo takes an account back.
-func (s *Store) Undo(ctx context.Context, wanted landfall.Undoing) (landfall.UndoOutcome, error) {
+func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
 	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External, wanted.Number, wanted.Actor, wanted.Reason, wanted.Run} {
 		if !storable(text) {
 			return landfall.UndoOutcome{}, errUnstorable
 		}
 	}
-	return s.undos.join(ctx, wanted.Key, undoWeight, &undoing{Undoing: wanted})
+	return s.undos.join(ctx, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
 }
 
 // undo takes a batch of accounts back, and says of each what became of it. It

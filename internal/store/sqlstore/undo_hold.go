@@ -36,7 +36,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 		if wanted := one.wanted.Number; wanted != "" && wanted != u.number {
 			continue
 		}
-		u.Undoing, u.inTime = one.wanted.Undoing, u.now-u.created <= window
+		u.UndoRequest, u.inTime = one.wanted.UndoRequest, u.now-u.created <= window
 		// A batch may be run again, and decides by what it finds then.
 		*one.wanted = u
 		open.settle(one, landfall.UndoOutcome{})
@@ -61,7 +61,7 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 				return err
 			}
 			if len(before) > 0 {
-				outcome = landfall.UndoOutcome{Verdict: landfall.UndoneBefore, Number: number, At: moment(before[0])}
+				outcome = landfall.UndoOutcome{Verdict: landfall.AlreadyUndone, Number: number, At: moment(before[0])}
 			}
 		}
 		open.settle(one, outcome)

@@ -14,7 +14,7 @@ import (
 
 func takeBack(t *testing.T, store landfall.Store, external string) landfall.UndoOutcome {
 	t.Helper()
-	outcome, err := store.Undo(t.Context(), landfall.Undoing{
+	outcome, err := store.Undo(t.Context(), landfall.UndoRequest{
 		Key: landfall.Key{Supplier: held.Supplier, External: external}, Actor: "operator:a", Reason: "r",
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 		if outcome, err := store.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
 			t.Fatalf("got %+v, %v", outcome, err)
 		}
-		if _, err := store.EnterTerms(t.Context()); err != nil {
+		if _, err := store.IndexTerms(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		tables, err := store.Texts(t.Context(), columns[strings.HasPrefix(url, "postgres")])
@@ -143,14 +143,14 @@ func TestUndoRacesOverReplicas(t *testing.T) {
 				store := replicas[(at+side)%3]
 				all.Go(func() {
 					if side < 2 {
-						outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: "a", Reason: "r"})
+						outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Actor: "a", Reason: "r"})
 						if err != nil {
 							t.Error(err)
 						}
 						say(external, map[landfall.UndoVerdict]string{landfall.Undone: "undone", landfall.UndoKept: "kept", landfall.UndoNoAccount: "none"}[outcome.Verdict])
 						return
 					}
-					outcome, err := store.Post(t.Context(), landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+					outcome, err := store.Post(t.Context(), landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 						return landfall.Additions{Entries: []landfall.LedgerEntry{{
 							Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + money.Amount(1),
 							Transaction: landfall.Transaction{ID: "late", Amount: 1, Type: landfall.Payment},
@@ -204,7 +204,7 @@ func TestAccountsOfBeforeKnowTheirPostings(t *testing.T) {
 			"1": {Verdict: landfall.Undone, Number: "A-1"},
 			"2": {Verdict: landfall.UndoKept, Number: "A-2", Kept: landfall.KeptHasPostings},
 		} {
-			outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: landfall.Key{Supplier: "ACME", External: external}})
+			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: landfall.Key{Supplier: "ACME", External: external}})
 			outcome.At = want.At
 			if err != nil || outcome != want {
 				t.Errorf("%s: %+v, %v, want %+v", external, outcome, err, want)

@@ -61,7 +61,7 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 		case "":
 			forecast.Undoable = one.count
 		case takenBack:
-			forecast.Gone = one.count
+			forecast.AlreadyUndone = one.count
 		default:
 			forecast.Kept[one.kept] = one.count
 		}

@@ -131,7 +131,7 @@ func (s *Store) rehang(ctx context.Context, key seal.Key) error {
 type sealedTerms struct{ safe *safe }
 
 // terms says how terms are kept.
-func (s *safe) terms() landfall.TermForm {
+func (s *safe) terms() landfall.TermEncoder {
 	if s == nil {
 		return landfall.PlainTerms{}
 	}
@@ -141,16 +141,16 @@ func (s *safe) terms() landfall.TermForm {
 // termMark stands before a digest: no kind of term begins with it.
 const termMark = "="
 
-// Forms gives the digest, and the term itself as it was kept before there was a
+// Encode gives the digest, and the term itself as it was kept before there was a
 // key.
-func (f sealedTerms) Forms(term landfall.Term) []string {
+func (f sealedTerms) Encode(term landfall.SearchTerm) []string {
 	plain := string(term.Kind) + term.Text
 	keyed := f.safe.Digest("term", []byte(plain))
 	return []string{termMark + base64.RawURLEncoding.EncodeToString(keyed[:18]), plain}
 }
 
-// Whole is true: a digest tells nothing of beginnings.
-func (sealedTerms) Whole() bool { return true }
+// ExactOnly is true: a digest tells nothing of beginnings.
+func (sealedTerms) ExactOnly() bool { return true }
 
 // leaveTold takes off the mails that an account was queued before, from before
 // addresses were sealed: the database only recognises those that look alike.

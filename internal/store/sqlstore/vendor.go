@@ -49,7 +49,7 @@ func (v *view) VendorGrants(ctx context.Context, code string) (landfall.VendorGr
 	}
 	suppliers, err := collect(ctx, v.session, func(scan scanner, supplier *string) error { return scan(supplier) },
 		`SELECT s.code FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = $1 ORDER BY s.code`, code)
-	return landfall.VendorGrants{Everybody: !only, Suppliers: suppliers}, err
+	return landfall.VendorGrants{AllSuppliers: !only, Suppliers: suppliers}, err
 }
 
 // SaveVendor keeps a vendor, or replaces the one with its code.

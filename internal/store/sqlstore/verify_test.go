@@ -115,7 +115,7 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 // addSome posts one of everything.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()
-	_, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+	_, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{
 			Notes: []landfall.Note{{Body: "n", HasBody: true}}, Statements: []landfall.Statement{{ID: "new"}},
 			Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},

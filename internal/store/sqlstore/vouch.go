@@ -74,8 +74,8 @@ func (t *tx) revoked(ctx context.Context, vouchers *vouchers, keys []string) ([]
 	return dead, nil
 }
 
-// Vouch asks whether an author may still write.
-func (t *tx) Vouch(ctx context.Context, author landfall.Author) error {
+// CheckAuthor asks whether an author may still write.
+func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
 	// Each asks anew: nobody writes often enough this way to be remembered.
 	dead, err := t.revoked(ctx, &vouchers{}, []string{author.KeyID})
 	if err == nil && len(dead) > 0 {

@@ -155,14 +155,14 @@ const (
 	ofClaim   = ` WHERE name = $1 AND lease_token = $2`
 )
 
-// KeepRound writes down what became of a round. Only who has the claim can.
-func (s *Store) KeepRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
+// SaveRound writes down what became of a round. Only who has the claim can.
+func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// The row of the webhook comes first: whose lease is another's leaves nothing
 		// of his round behind.
 		text, args := aftermath, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
 		switch {
-		case result.Trouble:
+		case result.RoundFailed:
 			text += troubled
 		case result.Delivered > 0:
 			text += well
@@ -170,7 +170,7 @@ func (s *Store) KeepRound(ctx context.Context, claim landfall.WebhookClaim, resu
 		if result.Gone {
 			text += goneNow
 		}
-		if result.Keep {
+		if result.KeepClaim {
 			text, args = text+kept, append(args, result.Lease.Microseconds())
 		} else {
 			text += released
@@ -219,7 +219,7 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 			name, failed.Event.ID, failed.Event.Key.Supplier, failed.Event.Key.External, string(failed.State), int64(failed.Attempts),
 			int64(failed.Status), failed.Reason,
 		}
-		if failed.State == landfall.DeliveryWaiting && !failed.Behind {
+		if failed.State == landfall.DeliveryWaiting && !failed.Blocked {
 			due, args = `{now} + $9`, append(args, failed.Pause.Microseconds())
 		}
 		_, err := t.exec(ctx, `INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
@@ -256,7 +256,7 @@ func (t *tx) keepEntry(ctx context.Context, name string, result landfall.RoundRe
 			dead++
 		}
 	}
-	if result.Delivered+len(result.Failed) == 0 && !result.Trouble && !result.Gone {
+	if result.Delivered+len(result.Failed) == 0 && !result.RoundFailed && !result.Gone {
 		return nil
 	}
 	if _, err := t.exec(ctx, `INSERT INTO webhook_round (webhook, at, position, delivered, failed, dead, status, reason, took)

@@ -16,7 +16,7 @@ type accountRows struct {
 	entries, notes, statements, instructions, schedules, mails, events  pile
 	moved                                                               pile
 	counted                                                             tallies
-	acts                                                                landfall.Acts
+	acts                                                                landfall.AuditBatch
 	safe                                                                *safe // for what notes are found by
 }
 

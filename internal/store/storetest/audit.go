@@ -34,7 +34,7 @@ func sealAll(t *testing.T, store landfall.Store) {
 	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
 		// Soundings are repeated until everything that was the newest at the first is
 		// complete; one alone says nothing while others write.
-		if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+		if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
 			t.Fatalf("Seal: %v", err)
 		}
 	}
@@ -46,12 +46,12 @@ func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	links, chain := trail(t, store)
 	var hash landfall.AuditHash
 	for i, link := range links {
-		hash = link.After(hash)
-		if link.Place != int64(i+1) || link.Hash != hash {
-			t.Fatalf("entry %d is at place %d of %d, want %d", link.ID, link.Place, len(links), i+1)
+		hash = link.HashAfter(hash)
+		if link.Position != int64(i+1) || link.Hash != hash {
+			t.Fatalf("entry %d is at place %d of %d, want %d", link.ID, link.Position, len(links), i+1)
 		}
 	}
-	if chain.Place != int64(len(links)) || chain.Hash != hash || chain.Name == "" {
+	if chain.Position != int64(len(links)) || chain.Hash != hash || chain.Name == "" {
 		t.Fatalf("the chain ends at %+v, want %d entries", chain, len(links))
 	}
 	return links
@@ -106,7 +106,7 @@ var audits = []check{
 		if err != nil {
 			t.Fatal(err)
 		}
-		post(t, store, landfall.Posting{Key: key, By: request("r5"), Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, By: request("r5"), Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "n"}}}, nil
 		}}, landfall.Posted)
 		var acts []landfall.AuditEntry
@@ -158,7 +158,7 @@ var audits = []check{
 			t.Fatalf("the audit has %+v", links)
 		}
 		for i, link := range links {
-			if link.Actor != by.Operator || link.Source != by.Source || link.Subject != code+"/"+key.External || link.Acts != "" ||
+			if link.Actor != by.Operator || link.Source != by.Source || link.Subject != code+"/"+key.External || link.Batch != "" ||
 				[2]string{link.Action, link.Detail} != want[i] {
 				t.Errorf("entry %d is %+v, want %q", i, link, want[i])
 			}
@@ -223,7 +223,7 @@ var audits = []check{
 			sealing.Go(func() {
 				for mark := (landfall.Watermark{}); ; time.Sleep(time.Millisecond) {
 					var err error
-					if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+					if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
 						t.Errorf("Seal: %v", err)
 						return
 					}
@@ -278,7 +278,7 @@ var audits = []check{
 		var mark landfall.Watermark
 		for range 3 {
 			var err error
-			if mark, _, err = store.Seal(t.Context(), mark); err != nil {
+			if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
 				select {
 				case <-overtaken:
 					t.Fatal(err)
@@ -305,7 +305,7 @@ var audits = []check{
 		}
 		backlog := func() (found landfall.AuditBacklog) {
 			look(t, store, func(view landfall.View) (err error) {
-				found, err = view.AuditUnsealed(t.Context(), 2)
+				found, err = view.AuditBacklog(t.Context(), 2)
 				return err
 			})
 			return found
@@ -318,9 +318,9 @@ var audits = []check{
 			t.Errorf("%+v wait after sealing", found)
 		}
 		look(t, store, func(view landfall.View) error {
-			_, _, err := view.AuditPlace(t.Context(), 4)
+			_, _, err := view.AuditPosition(t.Context(), 4)
 			want(t, err, landfall.ErrNotFound)
-			id, there, err := view.AuditPlace(t.Context(), 3)
+			id, there, err := view.AuditPosition(t.Context(), 3)
 			if id != 3 || !there {
 				t.Errorf("place 3 has entry %d, %v", id, there)
 			}

@@ -88,13 +88,13 @@ var claims = []check{
 			t.Errorf("state %s", state)
 		}
 		taken, err := store.Claim(t.Context(), wish(key))
-		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.Left < 50*time.Second || taken.Left > time.Minute {
+		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.LeaseLeft < 50*time.Second || taken.LeaseLeft > time.Minute {
 			t.Errorf("claiming it again: %+v, %v", taken, err)
 		}
 		// A revision that came in behind a claim's back would be on record as the
 		// newest, and the account would be made from another.
 		outcome, err := store.Stage(t.Context(), document(key, "third"))
-		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.Left < 50*time.Second || outcome.Left > time.Minute {
+		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.LeaseLeft < 50*time.Second || outcome.LeaseLeft > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},

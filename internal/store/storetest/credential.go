@@ -10,7 +10,7 @@ import (
 
 // apiKey has a hash that no other id has, since keys are found by it.
 func apiKey(id string) landfall.APIKey {
-	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.Importer, SecretHash: sha256.Sum256([]byte(id))}
+	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.RoleImporter, SecretHash: sha256.Sum256([]byte(id))}
 }
 
 // token ends at a whole microsecond: that is what both databases can keep.
@@ -74,7 +74,7 @@ var credentials = []check{
 	// end has microseconds, which is as fine as both databases keep it.
 	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
 		given := apiKey("k2")
-		given.Role, given.ExpiresAt = landfall.Viewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
+		given.Role, given.ExpiresAt = landfall.RoleViewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 		enrol(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateKey(t.Context(), given) })
 		look(t, store, func(view landfall.View) error {

@@ -89,7 +89,7 @@ var erasures = []check{
 		if !strings.Contains(said(t, store, key), canary) {
 			t.Fatal("this case would find nothing")
 		}
-		if erasure := erase(t, store, key); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.Before.IsZero() {
+		if erasure := erase(t, store, key); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
 		if text := said(t, store, key); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
@@ -112,14 +112,14 @@ var erasures = []check{
 		if due || err != nil {
 			t.Errorf("mails are due: %v, %v", due, err)
 		}
-		if outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
 			t.Errorf("%+v", outcome)
 		}
 		// What is added later goes when it is erased again.
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: canary, HasBody: true}}}, nil
 		}}, landfall.Posted)
-		if again := erase(t, store, key); again.Before.IsZero() || strings.Contains(said(t, store, key), canary) {
+		if again := erase(t, store, key); again.PreviousAt.IsZero() || strings.Contains(said(t, store, key), canary) {
 			t.Errorf("%+v", again)
 		}
 	}},
@@ -159,12 +159,12 @@ var erasures = []check{
 			t.Errorf("%+v, %v", outcome, err)
 		}
 		for _, revision := range revisions(t, store, key) {
-			recent(t, revision.GoneAt)
+			recent(t, revision.RemovedAt)
 			if revision.Document != nil || revision.StagedAt.IsZero() {
 				t.Errorf("%+v", revision)
 			}
 		}
-		if erasure := erase(t, store, key); erasure.Before.IsZero() {
+		if erasure := erase(t, store, key); erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
 	}},

@@ -187,7 +187,7 @@ var eventLogs = []check{
 			}
 			_, err = view.LoggedEvent(t.Context(), mark.Complete+1)
 			want(t, err, landfall.ErrNotFound)
-			told, err := view.SuppliersTold(t.Context(), found[3].ID, mark.Complete)
+			told, err := view.SuppliersWithEvents(t.Context(), found[3].ID, mark.Complete)
 			if len(told) != 3 {
 				t.Errorf("told of %q", told)
 			}

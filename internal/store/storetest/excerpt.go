@@ -26,10 +26,10 @@ var excerpts = []check{
 }
 
 // excerpt is of the account that most cases use.
-func excerpt(t *testing.T, store landfall.Store, wanted landfall.Excerpt) (found landfall.AccountExcerpt) {
+func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuery) (found landfall.AccountPage) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
-		found, err = view.AccountExcerpt(t.Context(), key, wanted)
+		found, err = view.AccountPage(t.Context(), key, wanted)
 		return err
 	})
 	return found
@@ -63,7 +63,7 @@ func excerptPages(t *testing.T, store landfall.Store) {
 	// on.
 	whole := account(t, store, key)
 	entries, notes, statements := 0, 0, 0
-	for wanted := (landfall.Excerpt{Rows: rows}); ; {
+	for wanted := (landfall.AccountPageQuery{Rows: rows}); ; {
 		page := excerpt(t, store, wanted)
 		if page.Number != number || page.LedgerLength != count || page.NoteCount != count || page.StatementCount != count || len(page.Pinned) != 5 {
 			t.Fatalf("page %+v", page)
@@ -82,8 +82,8 @@ func excerptPages(t *testing.T, store landfall.Store) {
 			entries, notes, statements = entries+1, notes+1, statements+1
 		}
 		last := len(page.Notes) - 1
-		wanted.EntriesBefore, wanted.NotesBefore = page.Ledger[last].Sequence, page.Notes[last].Place
-		wanted.StatementsBefore = page.StatementPlaces[last]
+		wanted.EntriesBefore, wanted.NotesBefore = page.Ledger[last].Sequence, page.Notes[last].Index
+		wanted.StatementsBefore = page.StatementIndexes[last]
 		if wanted.NotesBefore == 1 {
 			break
 		}
@@ -92,12 +92,12 @@ func excerptPages(t *testing.T, store landfall.Store) {
 		t.Errorf("%d entries, %d notes and %d statements of %d", entries, notes, statements, count)
 	}
 	look(t, store, func(view landfall.View) error {
-		if found, err := view.KeyOfNumber(t.Context(), number); found != key || err != nil {
+		if found, err := view.KeyByNumber(t.Context(), number); found != key || err != nil {
 			t.Errorf("key %v, %v", found, err)
 		}
-		_, err := view.KeyOfNumber(t.Context(), "A-NOBODYS")
+		_, err := view.KeyByNumber(t.Context(), "A-NOBODYS")
 		want(t, err, landfall.ErrNotFound)
-		_, err = view.AccountExcerpt(t.Context(), landfall.Key{Supplier: code, External: "nobody"}, landfall.Excerpt{Rows: 1})
+		_, err = view.AccountPage(t.Context(), landfall.Key{Supplier: code, External: "nobody"}, landfall.AccountPageQuery{Rows: 1})
 		want(t, err, landfall.ErrNotFound)
 		return nil
 	})
@@ -107,11 +107,11 @@ func excerptPages(t *testing.T, store landfall.Store) {
 func excerptLong(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	account := house()
-	body := strings.Repeat("x", landfall.LongestNote+1)
+	body := strings.Repeat("x", landfall.MaxNoteBytes+1)
 	account.Data.Notes = []landfall.Note{{Body: body, HasBody: true, Pinned: true}, {Body: body[1:], HasBody: true}}
 	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), account)
-	found := excerpt(t, store, landfall.Excerpt{Rows: 10})
-	if len(found.Notes) != 2 || found.Notes[0].Bytes != landfall.LongestNote || found.Notes[0].Body != body[1:] ||
+	found := excerpt(t, store, landfall.AccountPageQuery{Rows: 10})
+	if len(found.Notes) != 2 || found.Notes[0].Bytes != landfall.MaxNoteBytes || found.Notes[0].Body != body[1:] ||
 		found.Notes[1].Bytes != len(body) || found.Notes[1].Body != "" || found.Notes[1].HasBody || len(found.Pinned) != 1 || found.Pinned[0].Body != "" {
 		t.Errorf("notes of %d and %d bytes", found.Notes[0].Bytes, found.Notes[1].Bytes)
 	}
@@ -162,7 +162,7 @@ func refusedUntilStaged(t *testing.T, store landfall.Store) {
 	supply(t, store)
 	asked := func() (failure landfall.Failure, err error) {
 		look(t, store, func(view landfall.View) error {
-			failure, err = view.Refused(t.Context(), key)
+			failure, err = view.StagingRefusal(t.Context(), key)
 			return nil
 		})
 		return failure, err

@@ -12,7 +12,7 @@ import (
 const abundance = 60_000
 
 // demand asks for as many mails as anybody could want.
-var demand = landfall.MailDemand{Most: 100, Pace: abundance, Lease: time.Minute}
+var demand = landfall.MailRequest{Max: 100, PerMinute: abundance, Lease: time.Minute}
 
 // writing lets the supplier's customers have mails.
 func writing(t *testing.T, store landfall.Store, codes ...string) {
@@ -44,9 +44,9 @@ func told(t *testing.T, store landfall.Store, key landfall.Key, addresses ...str
 }
 
 // take takes mails that are due.
-func take(t *testing.T, store landfall.Store, demand landfall.MailDemand) []landfall.OutgoingMail {
+func take(t *testing.T, store landfall.Store, demand landfall.MailRequest) []landfall.OutgoingMail {
 	t.Helper()
-	supply, err := store.TakeMails(t.Context(), demand)
+	supply, err := store.ClaimMails(t.Context(), demand)
 	if err != nil {
 		t.Fatalf("TakeMails: %v", err)
 	}
@@ -116,7 +116,7 @@ var mails = []check{
 		}
 		found := mailsOf(t, store, key)
 		if len(found) != 2 || found[0].State != landfall.MailSent || found[0].Reply != "250 ok" || found[1].State != landfall.MailRefused ||
-			found[1].Attempts != 1 || !found[1].DueAt.IsZero() || found[1].Told() || !found[0].Told() {
+			found[1].Attempts != 1 || !found[1].DueAt.IsZero() || found[1].MayHaveArrived() || !found[0].MayHaveArrived() {
 			t.Errorf("found %+v", found)
 		}
 		recent(t, found[0].QueuedAt)
@@ -134,20 +134,20 @@ var mails = []check{
 		if early := take(t, store, demand); len(early) != 0 {
 			t.Errorf("took %+v", early)
 		}
-		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.Told() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
+		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.MayHaveArrived() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
 			t.Errorf("found %+v", found)
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			// The operator can send it at once instead of waiting an hour, with a
 			// clean slate.
-			return tx.DecideMail(t.Context(), first.ID, landfall.MailQueued, "")
+			return tx.SetMailState(t.Context(), first.ID, landfall.MailQueued, "")
 		})
 		second := take(t, store, demand)
 		if len(second) != 1 || second[0].Attempts != 0 {
 			t.Fatalf("took %+v", second)
 		}
 		settle(t, store, second[0], landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: true}, nil)
-		if found := mailsOf(t, store, key)[0]; !found.Told() {
+		if found := mailsOf(t, store, key)[0]; !found.MayHaveArrived() {
 			t.Errorf("nobody knows, and yet %+v", found)
 		}
 	}},
@@ -184,9 +184,9 @@ var mails = []check{
 		staged(t, store, key.External)
 		writing(t, store, code)
 		told(t, store, key, "no@mail.co.uk", "waits@mail.co.uk")
-		refused := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		refused := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		settle(t, store, refused, landfall.MailResult{State: landfall.MailRefused, Reply: "550"}, nil)
-		outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Reason: "mistake"})
+		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Reason: "mistake"})
 		if err != nil || outcome.Verdict != landfall.Undone {
 			t.Fatalf("undo: %+v, %v", outcome, err)
 		}
@@ -199,7 +199,7 @@ var mails = []check{
 		if taken := take(t, store, demand); len(taken) != 2 {
 			t.Errorf("took %+v", taken)
 		}
-		if outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
+		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("while it is told: %+v, %v", outcome, err)
 		}
 	}},
@@ -249,7 +249,7 @@ var mails = []check{
 			t.Error("a mail that was sent was taken back")
 		}
 		told(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
-		taken := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})
+		taken := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})
 		settle(t, store, taken[0], landfall.MailResult{State: landfall.MailRefused}, nil)
 		if retract(t, store, refused) {
 			t.Error("a refused mail told somebody")
@@ -268,9 +268,9 @@ var mails = []check{
 		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
 		decide := func(id int64, state landfall.MailState, promised error) {
 			t.Helper()
-			want(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.DecideMail(t.Context(), id, state, "because") }), promised)
+			want(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SetMailState(t.Context(), id, state, "because") }), promised)
 		}
-		held := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		held := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		decide(held.ID, landfall.MailWithdrawn, landfall.ErrFenced)
 		decide(held.ID+100, landfall.MailWithdrawn, landfall.ErrNotFound)
 		decide(held.ID+1, landfall.MailWithdrawn, nil)
@@ -310,7 +310,7 @@ var mails = []check{
 	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			look(t, store, func(view landfall.View) error {
-				found, err := view.MailSentUntil(t.Context())
+				found, err := view.MailSenderUntil(t.Context())
 				until = found
 				return err
 			})
@@ -320,10 +320,10 @@ var mails = []check{
 			t.Errorf("promised until %v", until())
 		}
 		for _, length := range []time.Duration{time.Hour, time.Minute} {
-			update(t, store, func(tx landfall.Tx) error { return tx.PromiseMail(t.Context(), length) })
+			update(t, store, func(tx landfall.Tx) error { return tx.AnnounceMailSender(t.Context(), length) })
 			recent(t, until().Add(-time.Hour))
 		}
-		update(t, store, func(tx landfall.Tx) error { return tx.PromiseMail(t.Context(), 0) })
+		update(t, store, func(tx landfall.Tx) error { return tx.AnnounceMailSender(t.Context(), 0) })
 		if until().After(time.Now().Add(-time.Hour)) {
 			t.Errorf("promised until %v", until())
 		}

@@ -26,7 +26,7 @@ var sharedMails = []check{
 		var mu sync.Mutex
 		var taken []string
 		atOnce(crowd, func(int) {
-			supply, err := store.TakeMails(t.Context(), landfall.MailDemand{Most: 3, Pace: abundance, Lease: time.Minute})
+			supply, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 3, PerMinute: abundance, Lease: time.Minute})
 			// Whoever is turned away because of the crowd has taken nothing, which is
 			// no fault.
 			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
@@ -52,11 +52,11 @@ var sharedMails = []check{
 		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
 		// One a minute, so that even a slow machine asks again before the next is
 		// allowed.
-		slow := landfall.MailDemand{Most: 10, Pace: 1, Lease: time.Minute}
+		slow := landfall.MailRequest{Max: 10, PerMinute: 1, Lease: time.Minute}
 		if taken := take(t, store, slow); len(taken) != 1 {
 			t.Fatalf("took %d", len(taken))
 		}
-		supply, err := store.TakeMails(t.Context(), slow)
+		supply, err := store.ClaimMails(t.Context(), slow)
 		if err != nil || len(supply.Mails) != 0 || supply.Wait < 30*time.Second || supply.Wait > time.Minute {
 			t.Errorf("got %+v, %v", supply, err)
 		}
@@ -73,19 +73,19 @@ var sharedMails = []check{
 		other := landfall.Key{Supplier: "ZETA", External: "1"}
 		stage(t, store, document(other, "1"), landfall.StagedFirst, 1)
 		told(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
-		two := take(t, store, landfall.MailDemand{Most: 2, Pace: abundance, Lease: time.Minute})
+		two := take(t, store, landfall.MailRequest{Max: 2, PerMinute: abundance, Lease: time.Minute})
 		if len(two) != 2 || two[0].Key.Supplier != code || two[1].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", two)
 		}
-		one := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute, After: code})
+		one := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute, After: code})
 		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", one)
 		}
-		few := landfall.MailDemand{Most: 5, Pace: abundance, Lease: time.Minute, Each: 3, Held: map[string]int{code: 1}}
+		few := landfall.MailRequest{Max: 5, PerMinute: abundance, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{code: 1}}
 		if taken := take(t, store, few); len(taken) != 2 {
 			t.Errorf("took %d beside one when three are the most", len(taken))
 		}
-		few.Held[code] = 3
+		few.InFlight[code] = 3
 		if taken := take(t, store, few); len(taken) != 0 {
 			t.Errorf("took %d beside three when three are the most", len(taken))
 		}

@@ -18,22 +18,22 @@ var operators = []check{
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
-			Name: "ada", Role: landfall.ActingOperator, Invitation: [32]byte{1}, InvitationEndsAt: time.Now().Add(hour).Truncate(time.Second).UTC(),
+			Name: "ada", Role: landfall.ConsoleOperator, Invitation: [32]byte{1}, InvitationEndsAt: time.Now().Add(hour).Truncate(time.Second).UTC(),
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, ada) })
 		update(t, store, func(tx landfall.Tx) error {
 			want(t, tx.CreateOperator(ctx, ada), landfall.ErrExists)
-			want(t, tx.SaveOperator(ctx, landfall.Operator{Name: "nobody", Role: landfall.Support}), landfall.ErrNotFound)
+			want(t, tx.SaveOperator(ctx, landfall.Operator{Name: "nobody", Role: landfall.ConsoleSupport}), landfall.ErrNotFound)
 			found, err := tx.InvitedOperator(ctx, ada.Invitation)
 			recent(t, found.CreatedAt)
 			ada.CreatedAt = found.CreatedAt
 			same(t, found, ada)
 			return err
 		})
-		late := landfall.Operator{Name: "bob", Role: landfall.Support, Invitation: [32]byte{2}, InvitationEndsAt: time.Now().Add(-time.Minute)}
+		late := landfall.Operator{Name: "bob", Role: landfall.ConsoleSupport, Invitation: [32]byte{2}, InvitationEndsAt: time.Now().Add(-time.Minute)}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, late) })
 		// The invitation was used: it is gone, and there is a password in its place.
-		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.Second, ada.SecondUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
+		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.TOTPSecret, ada.TOTPUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		look(t, store, func(view landfall.View) error {
 			for _, invitation := range [][32]byte{{1}, {2}, {}} {
@@ -50,7 +50,7 @@ var operators = []check{
 			return err
 		})
 		// Something else changes, and when the password was chosen stays.
-		ada.Role = landfall.Support
+		ada.Role = landfall.ConsoleSupport
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		look(t, store, func(view landfall.View) error {
 			found, err := view.Operator(ctx, "ada")
@@ -68,7 +68,7 @@ var operators = []check{
 			return nil
 		})
 		update(t, store, func(tx landfall.Tx) error {
-			return tx.CreateOperator(ctx, landfall.Operator{Name: "ada", Role: landfall.ActingOperator})
+			return tx.CreateOperator(ctx, landfall.Operator{Name: "ada", Role: landfall.ConsoleOperator})
 		})
 		start := func(id string, length time.Duration) landfall.Session {
 			session := landfall.Session{ID: id, Hash: [32]byte{id[0]}, Operator: "ada", Address: "127.0.0.1", Agent: "Browser"}
@@ -101,9 +101,9 @@ var operators = []check{
 		_, err = found(over, hour)
 		want(t, err, landfall.ErrNotFound)
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.SeeSession(ctx, "unknown"), nil)
+			want(t, tx.TouchSession(ctx, "unknown"), nil)
 			want(t, tx.EndSession(ctx, "unknown"), landfall.ErrNotFound)
-			return tx.SeeSession(ctx, one.ID)
+			return tx.TouchSession(ctx, one.ID)
 		})
 		look(t, store, func(view landfall.View) error {
 			for _, whose := range []string{"ada", ""} {
@@ -190,7 +190,7 @@ var operators = []check{
 		ctx := t.Context()
 		for range 2 {
 			update(t, store, func(tx landfall.Tx) error {
-				return tx.SeeReplica(ctx, landfall.Replica{ID: "r1", Host: "a", Version: "v1"})
+				return tx.TouchReplica(ctx, landfall.Replica{ID: "r1", Host: "a", Version: "v1"})
 			})
 		}
 		look(t, store, func(view landfall.View) error {

@@ -21,7 +21,7 @@ var places = []check{
 			if ended != 2 {
 				t.Errorf("%d tokens ended", ended)
 			}
-			return errors.Join(err, tx.Admit(t.Context()))
+			return errors.Join(err, tx.AdmitCopy(t.Context()))
 		})
 		look(t, store, func(view landfall.View) error {
 			_, _, _, err := view.Token(t.Context(), token("one", landfall.AccessToken, time.Hour).Hash)

@@ -34,7 +34,7 @@ func post(t *testing.T, store landfall.Store, posting landfall.Posting, verdict 
 }
 
 // enter gives ledger entries for transactions, behind what the books hold.
-func enter(books landfall.AccountBooks, transactions ...landfall.Transaction) []landfall.LedgerEntry {
+func enter(books landfall.AccountState, transactions ...landfall.Transaction) []landfall.LedgerEntry {
 	var entries []landfall.LedgerEntry
 	balance, sequence := books.Balance, books.LastSequence
 	for _, transaction := range transactions {
@@ -58,7 +58,7 @@ func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transac
 	for _, transaction := range transactions {
 		posting.TransactionIDs = append(posting.TransactionIDs, transaction.ID)
 	}
-	posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+	posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
 		// A decision may be asked more than once, so it leaves what it was given as
 		// it is.
 		fresh := slices.DeleteFunc(slices.Clone(transactions), func(transaction landfall.Transaction) bool {
@@ -83,22 +83,22 @@ var postings = []check{
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		given := house()
-		var seen landfall.AccountBooks
+		var seen landfall.AccountState
 		outcome := post(t, store, landfall.Posting{
 			Key: key, Notes: []landfall.Note{{Body: "Hello\nthere"}, {DocumentPaths: []string{"/y", "x", "x"}}, {DocumentPaths: []string{"x"}}, {Body: "none"}}, TransactionIDs: []string{"P-1", "P-1", "none", ""},
 			StatementIDs: []string{"S1"}, Instructions: []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1"}},
-			Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				seen = books
 				return landfall.Additions{}, nil
 			},
 		}, landfall.Posted)
 		recent(t, seen.Now)
 		seen.Now = time.Time{}
-		same(t, seen, landfall.AccountBooks{
+		same(t, seen, landfall.AccountState{
 			AccountNumber: outcome.AccountNumber, Period: landfall.Period{FromOn: on("2026-07-01")}, Balance: 690, LastSequence: 3,
 			Notes: given.Data.Notes[:2], Entries: given.Ledger[1:2], Statements: given.Data.Statements[1:], Instructions: given.Data.Instructions,
 		})
-		post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 			if len(books.Notes)+len(books.Entries)+len(books.Statements)+len(books.Instructions) != 0 {
 				t.Errorf("not asked for: %+v", books)
 			}
@@ -116,11 +116,11 @@ var postings = []check{
 	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
-			var decided, read landfall.AccountBooks
+			var decided, read landfall.AccountState
 			look(t, store, func(view landfall.View) (err error) {
-				read, err = view.AccountBooks(t.Context(), key, ids)
+				read, err = view.AccountState(t.Context(), key, ids)
 				// Whoever reads keeps nobody from posting.
-				post(t, store, landfall.Posting{Key: key, TransactionIDs: ids, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				post(t, store, landfall.Posting{Key: key, TransactionIDs: ids, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					decided = books
 					return landfall.Additions{}, nil
 				}}, landfall.Posted)
@@ -132,7 +132,7 @@ var postings = []check{
 		}
 		look(t, store, func(view landfall.View) error {
 			for _, other := range []landfall.Key{{Supplier: key.Supplier, External: "nobody"}, {Supplier: "NOBODY", External: key.External}} {
-				if _, err := view.AccountBooks(t.Context(), other, nil); !errors.Is(err, landfall.ErrNotFound) {
+				if _, err := view.AccountState(t.Context(), other, nil); !errors.Is(err, landfall.ErrNotFound) {
 					t.Errorf("%v: %v", other, err)
 				}
 			}
@@ -149,7 +149,7 @@ var postings = []check{
 		statement := landfall.Statement{ID: "S0", FromOn: on("2026-01-01"), ToOn: on("2026-01-31")}
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r", Type: landfall.BPay}
 		var entries []landfall.LedgerEntry
-		outcome := post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+		outcome := post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 			entries = enter(books, payment("N-1", 1), payment("A-1", 2))
 			return landfall.Additions{
 				Notes: []landfall.Note{note}, Entries: entries, Statements: []landfall.Statement{statement},
@@ -176,7 +176,7 @@ var postings = []check{
 		imported(t, store, key.External)
 		decided := false
 		own := func(key landfall.Key) landfall.Posting {
-			return landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+			return landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 				decided = true
 				return landfall.Additions{}, nil
 			}}
@@ -210,7 +210,7 @@ var postings = []check{
 		imported(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
 			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
-			_, err := store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			_, err := store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				notes := []landfall.Note{{Body: "good", HasBody: true}, {Body: "bad\x00", HasBody: true}}
 				if number > 0 {
 					notes = notes[:1]

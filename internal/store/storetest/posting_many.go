@@ -23,15 +23,15 @@ func readsLittle(t *testing.T, store landfall.Store) {
 		notes = append(notes, landfall.Note{Body: fmt.Sprint(2 * number / many), HasBody: true, CreatedAt: at(number)})
 		instructions = append(instructions, landfall.Instruction{Vendor: "V", Reference: fmt.Sprint(number), Type: "CARD"})
 	}
-	post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+	post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{Notes: notes, Instructions: instructions}, nil
 	}}, landfall.Posted)
 
-	var seen landfall.AccountBooks
+	var seen landfall.AccountState
 	ask := func(posting landfall.Posting) {
 		t.Helper()
 		posting.Key = key
-		posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+		posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
 			seen = books
 			return landfall.Additions{}, nil
 		}

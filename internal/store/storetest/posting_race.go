@@ -26,7 +26,7 @@ var postingRaces = []check{
 			case 0:
 				posting = pay(key, &transactions, payment("X", 5))
 			case 1:
-				posting = landfall.Posting{Key: key, Notes: []landfall.Note{{Body: "once"}}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				posting = landfall.Posting{Key: key, Notes: []landfall.Note{{Body: "once"}}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					if len(books.Notes) > 0 {
 						return landfall.Additions{}, nil
 					}
@@ -34,7 +34,7 @@ var postingRaces = []check{
 					return landfall.Additions{Notes: []landfall.Note{{Body: "once", HasBody: true}}}, nil
 				}}
 			default:
-				posting = landfall.Posting{Key: key, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				posting = landfall.Posting{Key: key, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					if slices.ContainsFunc(books.Instructions, instruction.Same) {
 						return landfall.Additions{}, nil
 					}
@@ -96,17 +96,17 @@ var postingRaces = []check{
 			posting := pay(own, &added, payment("T", 1))
 			switch number % 4 {
 			case 1:
-				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) {
+				posting.Decide = func(landfall.AccountState) (landfall.Additions, error) {
 					return landfall.Additions{Notes: []landfall.Note{{Body: "b", HasBody: true}}}, errDecided
 				}
 			case 2: // books that do not add up
-				posting.Decide = func(books landfall.AccountBooks) (landfall.Additions, error) {
+				posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
 					entries := enter(books, payment("T", 1))
 					entries[0].Balance++
 					return landfall.Additions{Entries: entries}, nil
 				}
 			case 3:
-				posting.Decide = func(landfall.AccountBooks) (landfall.Additions, error) { panic(errDecided) }
+				posting.Decide = func(landfall.AccountState) (landfall.Additions, error) { panic(errDecided) }
 			}
 			var err error
 			func() {

@@ -78,7 +78,7 @@ var families = []check{
 			for _, step := range []func() error{
 				func() error { return tx.CreateOrganisation(ctx, organisation) },
 				func() error {
-					return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.Importer})
+					return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.RoleImporter})
 				},
 				func() error { return tx.StartFamily(ctx, family) },
 				func() error {

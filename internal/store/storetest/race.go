@@ -53,7 +53,7 @@ var races = []check{
 			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
 				return err
 			}
-			return tx.CreateKey(t.Context(), landfall.APIKey{ID: "old", Organisation: "O", Role: landfall.Viewer})
+			return tx.CreateKey(t.Context(), landfall.APIKey{ID: "old", Organisation: "O", Role: landfall.RoleViewer})
 		})
 		atOnce(crowd, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
@@ -61,7 +61,7 @@ var races = []check{
 				if err != nil || !old.ExpiresAt.IsZero() {
 					return err
 				}
-				if err := tx.CreateKey(t.Context(), landfall.APIKey{ID: fmt.Sprint(number), Organisation: "O", Role: landfall.Viewer}); err != nil {
+				if err := tx.CreateKey(t.Context(), landfall.APIKey{ID: fmt.Sprint(number), Organisation: "O", Role: landfall.RoleViewer}); err != nil {
 					return err
 				}
 				return tx.ExpireKey(t.Context(), "old", time.Now().Add(time.Hour))

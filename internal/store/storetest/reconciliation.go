@@ -11,17 +11,17 @@ import (
 // behind lists the accounts behind a figure with their parts.
 func behind(t *testing.T, store landfall.Store, measure landfall.Measure, reason landfall.Reason, after *landfall.ProcessCursor, limit int) (found []string, last landfall.ProcessCursor) {
 	t.Helper()
-	query := landfall.BehindQuery{Supplier: code, Measure: measure, Reason: reason, After: after, Limit: limit}
-	for one, err := range store.Behind(t.Context(), query) {
+	query := landfall.ContributionQuery{Supplier: code, Measure: measure, Reason: reason, After: after, Limit: limit}
+	for one, err := range store.Contributions(t.Context(), query) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := one.External
-		if one.Part.Count != nil {
-			text += " " + one.Part.Count.Digits()
+		if one.Value.Count != nil {
+			text += " " + one.Value.Count.Digits()
 		}
-		if one.Part.Amount != nil {
-			text += " " + one.Part.Amount.String()
+		if one.Value.Amount != nil {
+			text += " " + one.Value.Amount.String()
 		}
 		found, last = append(found, text), landfall.ProcessCursor{FirstStagedAt: one.FirstStagedAt, External: one.External}
 	}
@@ -30,9 +30,9 @@ func behind(t *testing.T, store landfall.Store, measure landfall.Measure, reason
 
 // Measures that most cases look at.
 var (
-	customers  = landfall.Measure{Kind: landfall.MeasuresCustomers}
-	balances   = landfall.Measure{Kind: landfall.MeasuresBalances, Currency: "GBP"}
-	ofAccounts = landfall.Measure{Kind: landfall.MeasuresAccounts}
+	customers  = landfall.Measure{Kind: landfall.MeasureCustomers}
+	balances   = landfall.Measure{Kind: landfall.MeasureBalances, Currency: "GBP"}
+	ofAccounts = landfall.Measure{Kind: landfall.MeasureAccounts}
 )
 
 // reconciliations hold sums against rows: every figure has exactly the accounts
@@ -69,30 +69,30 @@ var reconciliations = []check{
 			reason  landfall.Reason
 			want    []string
 		}{
-			{customers, landfall.BecausePending, []string{"P-2 1", "P-3 2"}},
-			{balances, landfall.BecausePending, []string{"P-2 1.00", "P-3 2.00"}},
-			{ofAccounts, landfall.BecausePending, []string{"P-1 1", "P-2 1", "P-3 1"}},
-			{ofAccounts, landfall.BecauseFailed, []string{"F-0 1", "F-1 1"}},
-			{customers, landfall.BecauseFailed, []string{"F-1 3"}},
-			{ofAccounts, landfall.BecauseSkipped, []string{"S-0 1", "S-1 1"}},
-			{balances, landfall.BecauseSkipped, []string{"S-1 4.00"}},
-			{landfall.Measure{Kind: landfall.MeasuresNotes}, landfall.BecauseOther, []string{"A-1 3"}},
-			{ofAccounts, landfall.BecauseOther, nil},
+			{customers, landfall.ReasonPending, []string{"P-2 1", "P-3 2"}},
+			{balances, landfall.ReasonPending, []string{"P-2 1.00", "P-3 2.00"}},
+			{ofAccounts, landfall.ReasonPending, []string{"P-1 1", "P-2 1", "P-3 1"}},
+			{ofAccounts, landfall.ReasonFailed, []string{"F-0 1", "F-1 1"}},
+			{customers, landfall.ReasonFailed, []string{"F-1 3"}},
+			{ofAccounts, landfall.ReasonSkipped, []string{"S-0 1", "S-1 1"}},
+			{balances, landfall.ReasonSkipped, []string{"S-1 4.00"}},
+			{landfall.Measure{Kind: landfall.MeasureNotes}, landfall.ReasonOtherFigures, []string{"A-1 3"}},
+			{ofAccounts, landfall.ReasonOtherFigures, nil},
 		} {
 			found, _ := behind(t, store, c.measure, c.reason, nil, 0)
-			if c.reason == landfall.BecauseSkipped && len(found) == 2 && found[0] > found[1] {
+			if c.reason == landfall.ReasonSkipped && len(found) == 2 && found[0] > found[1] {
 				found[0], found[1] = found[1], found[0] // they were first seen in either order
 			}
 			if fmt.Sprint(found) != fmt.Sprint(c.want) {
 				t.Errorf("behind %s of %s: %v, want %v", c.reason, c.measure, found, c.want)
 			}
 		}
-		first, place := behind(t, store, ofAccounts, landfall.BecausePending, nil, 2)
-		second, _ := behind(t, store, ofAccounts, landfall.BecausePending, &place, 2)
+		first, place := behind(t, store, ofAccounts, landfall.ReasonPending, nil, 2)
+		second, _ := behind(t, store, ofAccounts, landfall.ReasonPending, &place, 2)
 		if fmt.Sprint(first, second) != "[P-1 1 P-2 1] [P-3 1]" {
 			t.Errorf("pages %v and %v", first, second)
 		}
-		if found, _ := behind(t, store, landfall.Measure{Kind: landfall.MeasuresBalances, Currency: "EUR"}, landfall.BecausePending, nil, 0); found != nil {
+		if found, _ := behind(t, store, landfall.Measure{Kind: landfall.MeasureBalances, Currency: "EUR"}, landfall.ReasonPending, nil, 0); found != nil {
 			t.Errorf("%v in a currency nobody has", found)
 		}
 	}},
@@ -111,7 +111,7 @@ var reconciliations = []check{
 			update(t, store, func(tx landfall.Tx) error {
 				kept, err := tx.SetControlTotals(t.Context(), code, landfall.ControlTotals{By: by, Claims: map[landfall.Measure]landfall.Value{
 					ofAccounts: {Count: total(i)}, balances: {Amount: total(-i)},
-					{Kind: landfall.MeasuresTransactions, Currency: "GBP", Type: landfall.Payment}: {Count: total(7), Amount: total(1 << 60)},
+					{Kind: landfall.MeasureTransactions, Currency: "GBP", Type: landfall.Payment}: {Count: total(7), Amount: total(1 << 60)},
 				}})
 				recent(t, kept.SetAt)
 				return err
@@ -122,7 +122,7 @@ var reconciliations = []check{
 			if err != nil {
 				return err
 			}
-			former, err := view.FormerControlTotals(t.Context(), code)
+			former, err := view.ControlTotalsHistory(t.Context(), code)
 			if len(former) != 3 || former[0].SetAt != newest.SetAt || newest.By != by {
 				t.Errorf("newest %+v of %+v", newest, former)
 			}
@@ -146,7 +146,7 @@ var reconciliations = []check{
 		var ids []int64
 		for _, text := range []string{"first", "second"} {
 			update(t, store, func(tx landfall.Tx) error {
-				id, err := tx.KeepSignOff(t.Context(), landfall.SignOff{Supplier: code, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
+				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: code, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
 				ids = append(ids, id)
 				return err
 			})

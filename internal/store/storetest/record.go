@@ -14,7 +14,7 @@ func author(t *testing.T, store landfall.Store) landfall.Author {
 		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
 			return err
 		}
-		return tx.CreateKey(t.Context(), landfall.APIKey{ID: "k1", Organisation: organisation, Role: landfall.Importer})
+		return tx.CreateKey(t.Context(), landfall.APIKey{ID: "k1", Organisation: organisation, Role: landfall.RoleImporter})
 	})
 	return landfall.Author{Organisation: organisation, KeyID: "k1", RequestID: "r1"}
 }
@@ -46,7 +46,7 @@ var records = []check{
 			t.Fatal(err)
 		}
 		by.RequestID = "r4"
-		post(t, store, landfall.Posting{Key: key, By: by, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, By: by, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}, Event: &landfall.Event{Type: landfall.EventNotesCreated}}, nil
 		}}, landfall.Posted)
 		for i, event := range events(t, store, key) {
@@ -60,14 +60,14 @@ var records = []check{
 	// for each, so a minute is exact enough.
 	{"keys show when they were used", func(t *testing.T, store landfall.Store) {
 		author(t, store)
-		update(t, store, func(tx landfall.Tx) error { return tx.UseKeys(t.Context(), "none", "k1") })
+		update(t, store, func(tx landfall.Tx) error { return tx.MarkKeysUsed(t.Context(), "none", "k1") })
 		var first landfall.APIKey
 		look(t, store, func(view landfall.View) (err error) {
 			first, err = view.Key(t.Context(), "k1")
 			return err
 		})
 		recent(t, first.UsedAt)
-		update(t, store, func(tx landfall.Tx) error { return tx.UseKeys(t.Context(), "k1") })
+		update(t, store, func(tx landfall.Tx) error { return tx.MarkKeysUsed(t.Context(), "k1") })
 		look(t, store, func(view landfall.View) error {
 			again, err := view.Key(t.Context(), "k1")
 			if !again.UsedAt.Equal(first.UsedAt) {

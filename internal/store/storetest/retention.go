@@ -21,7 +21,7 @@ func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window
 		if err != nil {
 			return err
 		}
-		supplier.Keep, supplier.UndoWindow = keep, window
+		supplier.Retention, supplier.UndoWindow = keep, window
 		return tx.SaveSupplier(t.Context(), supplier)
 	})
 }
@@ -29,12 +29,12 @@ func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window
 // purge goes through everything.
 func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.PurgeCounts) {
 	t.Helper()
-	for order := (landfall.PurgeOrder{Supplier: code, DryRun: dryRun}); ; {
+	for order := (landfall.PurgeRequest{Supplier: code, DryRun: dryRun}); ; {
 		step, err := store.Purge(t.Context(), order)
 		if err != nil {
 			t.Fatalf("Purge(%+v): %v", order, err)
 		}
-		if gone.Add(step.Gone); step.Done {
+		if gone.Add(step.Removed); step.Done {
 			return gone
 		}
 		order.After = step.Next
@@ -96,7 +96,7 @@ var retentions = []check{
 			t.Errorf("%+v", kept)
 		}
 		for _, revision := range kept {
-			recent(t, revision.GoneAt)
+			recent(t, revision.RemovedAt)
 			recent(t, revision.StagedAt)
 			if revision.Document != nil {
 				t.Errorf("%+v", revision)
@@ -130,9 +130,9 @@ var retentions = []check{
 			// Alone and in a slice, in earnest and as a dry run: these are different
 			// statements.
 			for _, request := range []landfall.ClaimRequest{wish(key), rehearsal} {
-				claim(t, store, request, landfall.ClaimDocumentGone)
+				claim(t, store, request, landfall.ClaimDocumentRemoved)
 				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
-				if err != nil || len(outcomes) != 1 || outcomes[0].Verdict != landfall.ClaimDocumentGone {
+				if err != nil || len(outcomes) != 1 || outcomes[0].Verdict != landfall.ClaimDocumentRemoved {
 					t.Errorf("%+v, %v", outcomes, err)
 				}
 			}
@@ -167,7 +167,7 @@ var retentions = []check{
 		if gone := purge(t, store, true); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v", gone)
 		}
-		_, err := store.Purge(t.Context(), landfall.PurgeOrder{Supplier: "NONE"})
+		_, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: "NONE"})
 		want(t, err, landfall.ErrNotFound)
 	}},
 	// The words may quote a person, the codes and places cannot. Lists and groups of
@@ -207,7 +207,7 @@ var retentions = []check{
 		staged(t, store, key.External)
 		writing(t, store, code)
 		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
-		sent := take(t, store, landfall.MailDemand{Most: 1, Pace: abundance, Lease: time.Minute})[0]
+		sent := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		settle(t, store, sent, landfall.MailResult{State: landfall.MailSent, Reply: "250 a@mail.co.uk"}, nil)
 		keeping(t, store, landfall.Retention{Mails: shortly}, 0)
 		for _, dryRun := range []bool{true, false} {
@@ -216,11 +216,11 @@ var retentions = []check{
 			}
 		}
 		found := mailsOf(t, store, key)
-		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].Gone || !found[0].Told() || found[0].SettledAt.IsZero() {
+		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].RecipientRemoved || !found[0].MayHaveArrived() || found[0].SettledAt.IsZero() {
 			t.Errorf("%+v", found)
 		}
 		// Nothing may be taken from a mail that has still to be sent.
-		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.Gone {
+		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.RecipientRemoved {
 			t.Errorf("%+v", waits)
 		}
 		holds(t, store)
@@ -255,16 +255,16 @@ var retentions = []check{
 					}
 				}
 				if number == 0 {
-					if _, err := store.Purge(t.Context(), landfall.PurgeOrder{Supplier: code}); err != nil {
+					if _, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: code}); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		})
 		steps := 0
-		for order := (landfall.PurgeOrder{Supplier: code}); ; steps++ {
+		for order := (landfall.PurgeRequest{Supplier: code}); ; steps++ {
 			step, err := store.Purge(t.Context(), order)
-			if err != nil || step.Gone.Documents > 400 {
+			if err != nil || step.Removed.Documents > 400 {
 				t.Fatalf("%+v, %v", step, err)
 			}
 			if step.Done {

@@ -25,16 +25,16 @@ func logged(t *testing.T, store landfall.Store) (text string) {
 // webhooks needs an event.
 func agreed(t *testing.T, store landfall.Store) {
 	t.Helper()
-	if _, err := store.EnterTerms(t.Context()); err != nil {
+	if _, err := store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // goneThrough says up to where events were purged.
-func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPlace) {
+func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
 	t.Helper()
 	look(t, store, func(view landfall.View) error {
-		gone, err := view.EventsGone(t.Context())
+		gone, err := view.PurgedEvents(t.Context())
 		place = gone[code]
 		return err
 	})
@@ -45,7 +45,7 @@ func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPlace)
 func heldBy(t *testing.T, store landfall.Store) (names []string) {
 	t.Helper()
 	look(t, store, func(view landfall.View) (err error) {
-		names, err = view.EventsHeldBy(t.Context(), code, shortly)
+		names, err = view.WebhooksHoldingEvents(t.Context(), code, shortly)
 		return err
 	})
 	return names
@@ -65,7 +65,7 @@ var eventRetentions = []check{
 		before := lastEvent(t, store)
 		// First with a time that nothing has reached: young events stay.
 		keeping(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
-		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || goneThrough(t, store) != (landfall.EventPlace{}) {
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || goneThrough(t, store) != (landfall.EventPosition{}) {
 			t.Errorf("%+v went that is young", gone)
 		}
 		keeping(t, store, landfall.Retention{Events: shortly}, time.Hour)
@@ -107,7 +107,7 @@ var eventRetentions = []check{
 			}
 			return err
 		})
-		if _, err := store.Undo(t.Context(), landfall.Undoing{Key: numbered("2"), Reason: "no"}); err != nil {
+		if _, err := store.Undo(t.Context(), landfall.UndoRequest{Key: numbered("2"), Reason: "no"}); err != nil {
 			t.Fatal(err)
 		}
 		happen(t, store, "x")
@@ -224,13 +224,13 @@ var eventRetentions = []check{
 				return
 			}
 			steps, gone := 0, 0
-			for order := (landfall.PurgeOrder{Supplier: code}); ; steps++ {
+			for order := (landfall.PurgeRequest{Supplier: code}); ; steps++ {
 				step, err := store.Purge(t.Context(), order)
-				if err != nil || step.Gone.Events > 200 {
+				if err != nil || step.Removed.Events > 200 {
 					t.Errorf("%+v, %v", step, err)
 					return
 				}
-				if gone += step.Gone.Events; step.Done {
+				if gone += step.Removed.Events; step.Done {
 					break
 				}
 				order.After = step.Next

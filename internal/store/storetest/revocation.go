@@ -27,7 +27,7 @@ var revocations = []check{
 		by := func(id string) landfall.Author { return landfall.Author{Organisation: organisation, KeyID: id} }
 		for _, id := range []string{"good", "revoked", "ended"} {
 			update(t, store, func(tx landfall.Tx) error {
-				return tx.CreateKey(ctx, landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.Importer})
+				return tx.CreateKey(ctx, landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.RoleImporter})
 			})
 			stage(t, store, landfall.Staging{
 				Key: landfall.Key{Supplier: code, External: id}, Document: []byte("{}"), By: by(id),
@@ -40,7 +40,7 @@ var revocations = []check{
 			_, results[0] = store.Stage(ctx, document)
 			_, results[1] = store.Post(ctx, landfall.Posting{
 				Key: landfall.Key{Supplier: code, External: "posted"}, By: by(id),
-				Decide: func(landfall.AccountBooks) (landfall.Additions, error) { return landfall.Additions{}, nil },
+				Decide: func(landfall.AccountState) (landfall.Additions, error) { return landfall.Additions{}, nil },
 			})
 			creation := landfall.Creation{Claim: held, Account: house(), By: by(id)}
 			if id != "good" {
@@ -99,7 +99,7 @@ var revocations = []check{
 		limited := asking("counted", true)
 		limited.ServiceLimit = 2 // the claim is counted too
 		counted := claim(t, store, limited, landfall.ClaimGranted)
-		update(t, store, func(tx landfall.Tx) error { return tx.Vouch(ctx, by) })
+		update(t, store, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) })
 
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, by.KeyID) })
 		time.Sleep(felt)
@@ -126,7 +126,7 @@ var revocations = []check{
 		want(t, store.Refuse(ctx, landfall.Refusal{
 			Key: own("refused"), Failure: landfall.Failure{Code: "account_failed_validation"}, By: by,
 		}), landfall.ErrRevoked)
-		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.Vouch(ctx, by) }), landfall.ErrRevoked)
+		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) }), landfall.ErrRevoked)
 
 		same(t, failing(t, store, landfall.FailureQuery{}), []string(nil))
 		for number, left := range before {

@@ -49,9 +49,9 @@ var runs = []check{
 			t.Fatalf("live runs %+v", live)
 		}
 		// Only a run that has not ended is in the way of the next.
-		change(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
-		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, AtOnce: 5})
-		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.AtOnce != 5 || !second.Plan.DryRun || second.Plan.Team != team {
+		change(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
+		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, Concurrency: 5})
+		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.Concurrency != 5 || !second.Plan.DryRun || second.Plan.Team != team {
 			t.Errorf("%+v", second)
 		}
 		recent(t, second.CreatedAt)
@@ -128,7 +128,7 @@ var runs = []check{
 				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: code, External: "late " + run.ID}, "")
 				return err
 			})
-			change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
+			change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		}
 	}},
 	// Every replica that finds the run goes on choosing where it is. An account
@@ -160,20 +160,20 @@ var runs = []check{
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		rest := func() (resting bool) {
 			update(t, store, func(tx landfall.Tx) (err error) {
-				resting, err = tx.RunAtRest(t.Context(), run.ID)
+				resting, err = tx.RunIdle(t.Context(), run.ID)
 				return err
 			})
 			return resting
 		}
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
-		change(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseAsked) })
+		change(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseRequested) })
 		if rest() {
 			t.Error("it rests while somebody holds a part of it")
 		}
 		if !settleSlice(t, store, slice, landfall.Settlement{}).Stop {
 			t.Error("the holder is not told to stop")
 		}
-		if err := store.LeaveSlice(t.Context(), slice, 0); err != nil {
+		if err := store.ReturnSlice(t.Context(), slice, 0); err != nil {
 			t.Fatal(err)
 		}
 		noSlice(t, store, run.ID)
@@ -181,9 +181,9 @@ var runs = []check{
 			t.Error("it does not rest")
 		}
 		// From here on the clock of the run stands still; the sleep is to show it.
-		paused := change(t, store, run.ID, func(run *landfall.Run) { run.Rest() })
+		paused := change(t, store, run.ID, func(run *landfall.Run) { run.CompleteStop() })
 		time.Sleep(20 * time.Millisecond)
-		if later := seen(t, store, run.ID); paused.State != landfall.RunPaused || later.Worked != paused.Worked || later.Worked <= 0 {
+		if later := seen(t, store, run.ID); paused.State != landfall.RunPaused || later.RunningTime != paused.RunningTime || later.RunningTime <= 0 {
 			t.Errorf("paused %+v, later %+v", paused, later)
 		}
 		change(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
@@ -207,7 +207,7 @@ var runs = []check{
 		staged(t, store, "a")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
 		update(t, store, func(tx landfall.Tx) error {
-			return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.Importer})
+			return tx.CreateKey(ctx, landfall.APIKey{ID: "k", Organisation: organisation, Role: landfall.RoleImporter})
 		})
 		var run landfall.Run
 		update(t, store, func(tx landfall.Tx) (err error) {

@@ -60,7 +60,7 @@ func seen(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
 // takeSlice takes a slice, whose members must be as many as wanted.
 func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duration, members int) landfall.RunSlice {
 	t.Helper()
-	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: lease, Width: 64})
+	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: lease, Concurrency: 64})
 	if err != nil || len(slice.Members) != members {
 		t.Fatalf("TakeSlice: %d members, want %d, %v", len(slice.Members), members, err)
 	}
@@ -70,7 +70,7 @@ func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duratio
 // noSlice: there is nothing to do for anybody, which is how workers find out.
 func noSlice(t *testing.T, store landfall.Store, id string) {
 	t.Helper()
-	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Width: 64})
+	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Concurrency: 64})
 	want(t, err, landfall.ErrNotFound)
 }
 
@@ -97,7 +97,7 @@ func claimMembers(t *testing.T, store landfall.Store, slice landfall.RunSlice, l
 	requests := make([]landfall.ClaimRequest, len(slice.Members))
 	for i, member := range slice.Members {
 		requests[i] = wish(member.Key)
-		requests[i].DryRun, requests[i].Loose = slice.Run.Plan.DryRun, loose
+		requests[i].DryRun, requests[i].Optimistic = slice.Run.Plan.DryRun, loose
 	}
 	outcomes, err := store.ClaimSlice(t.Context(), requests)
 	if err != nil || len(outcomes) != len(requests) {
@@ -132,7 +132,7 @@ func broken(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFa
 }
 
 // settleSlice is for cases in which the settlement has to succeed.
-func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.Settled {
+func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.SettleResult {
 	t.Helper()
 	settled, err := store.SettleSlice(t.Context(), slice, settlement)
 	if err != nil {

@@ -76,7 +76,7 @@ var looseClaims = []check{
 		if err := store.RenewSlice(t.Context(), slice, claims[1:]); err != nil {
 			t.Error(err)
 		}
-		settleSlice(t, store, slice, landfall.Settlement{LetGo: claims[1:]})
+		settleSlice(t, store, slice, landfall.Settlement{Released: claims[1:]})
 		tallied(t, store)
 		holds(t, store)
 	}},
@@ -88,9 +88,9 @@ var looseClaims = []check{
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
 		claim(t, store, wish(numbered("held")), landfall.ClaimGranted)
 		request := wish(numbered("held"))
-		request.Loose = true
+		request.Optimistic = true
 		outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
-		if err != nil || outcomes[0].Verdict != landfall.ClaimTaken || outcomes[0].Left <= 0 {
+		if err != nil || outcomes[0].Verdict != landfall.ClaimTaken || outcomes[0].LeaseLeft <= 0 {
 			t.Errorf("%+v, %v", outcomes, err)
 		}
 		short := wish(numbered("left"))
@@ -114,7 +114,7 @@ var looseClaims = []check{
 		var requests []landfall.ClaimRequest
 		for _, member := range slice.Members {
 			request := wish(member.Key)
-			request.Loose = true
+			request.Optimistic = true
 			requests = append(requests, request)
 		}
 		outcomes, err := store.ClaimSlice(t.Context(), requests)
@@ -177,7 +177,7 @@ func loosely(t *testing.T, store landfall.Store) {
 			}
 		}
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
-		slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Width: 64})
+		slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: run.ID, Lease: time.Minute, Concurrency: 64})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func loosely(t *testing.T, store landfall.Store) {
 				settlement.Created = append(settlement.Created, made(slice, i, claim))
 			}
 		}
-		var settled landfall.Settled
+		var settled landfall.SettleResult
 		again := map[landfall.Key]bool{}
 		single := map[landfall.Key]bool{}
 		atOnce(4, func(number int) {
@@ -250,7 +250,7 @@ func loosely(t *testing.T, store landfall.Store) {
 			}
 		}
 		// The next round has its own.
-		change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.Rest() })
+		change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		tallied(t, store)
 	}
 	holds(t, store)

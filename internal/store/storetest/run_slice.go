@@ -27,7 +27,7 @@ var runSlices = []check{
 		settlement := landfall.Settlement{
 			Created: []landfall.RunCreation{made(slice, 0, claims[0])},
 			Failed:  []landfall.RunFailure{broken(slice, 1, claims[1])}, Refused: []int{slice.Members[2].Ordinal},
-			LetGo: []landfall.Claim{claims[2], claims[3]},
+			Released: []landfall.Claim{claims[2], claims[3]},
 		}
 		settled := settleSlice(t, store, slice, settlement)
 		if settled.Stop || len(settled.Created) != 1 || settled.Created[0].Verdict != landfall.Created || settled.Created[0].Number == "" {
@@ -48,7 +48,7 @@ var runSlices = []check{
 				t.Errorf("%s is %s", number, found.State)
 			}
 		}
-		if err := store.LeaveSlice(t.Context(), slice, 0); err != nil {
+		if err := store.ReturnSlice(t.Context(), slice, 0); err != nil {
 			t.Fatal(err)
 		}
 		slice = takeSlice(t, store, run.ID, time.Minute, 1)
@@ -131,7 +131,7 @@ var runSlices = []check{
 		want(t, err, landfall.ErrFenced)
 		// To leave what is somebody else's by now is no error, and it must not put
 		// that other worker's slice off for an hour.
-		if err := store.LeaveSlice(t.Context(), lost, time.Hour); err != nil {
+		if err := store.ReturnSlice(t.Context(), lost, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.RenewSlice(t.Context(), slice, claims); err != nil {
@@ -149,7 +149,7 @@ var runSlices = []check{
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
-		if err := store.LeaveSlice(t.Context(), slice, time.Second); err != nil {
+		if err := store.ReturnSlice(t.Context(), slice, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		noSlice(t, store, run.ID)
@@ -164,19 +164,19 @@ var runSlices = []check{
 	// feels it.
 	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, numbers(landfall.SliceSize*2+1)...)
-		run := choose(t, store, newRun(t, store, landfall.RunPlan{AtOnce: 70}).ID)
+		run := choose(t, store, newRun(t, store, landfall.RunPlan{Concurrency: 70}).ID)
 		first := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
 		second := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
-		if first.Width != 64 || second.Width != 6 {
-			t.Errorf("widths %d and %d", first.Width, second.Width)
+		if first.Concurrency != 64 || second.Concurrency != 6 {
+			t.Errorf("widths %d and %d", first.Concurrency, second.Concurrency)
 		}
 		noSlice(t, store, run.ID)
 		limit(t, store, 3)
-		if err := store.LeaveSlice(t.Context(), first, 0); err != nil {
+		if err := store.ReturnSlice(t.Context(), first, 0); err != nil {
 			t.Fatal(err)
 		}
-		if again := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize); again.Width != 3 || again.Number != first.Number {
-			t.Errorf("width %d of slice %d under the supplier's limit", again.Width, again.Number)
+		if again := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize); again.Concurrency != 3 || again.Number != first.Number {
+			t.Errorf("width %d of slice %d under the supplier's limit", again.Concurrency, again.Number)
 		}
 		if last := takeSlice(t, store, run.ID, time.Minute, 1); last.Number != 2 {
 			t.Errorf("slice %d", last.Number)

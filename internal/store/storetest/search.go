@@ -36,10 +36,10 @@ var searches = []check{
 func enterAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
-		if _, err := store.EnterTerms(t.Context()); err != nil {
+		if _, err := store.IndexTerms(t.Context()); err != nil {
 			t.Fatalf("EnterTerms: %v", err)
 		}
-		if find(t, store, landfall.FindQuery{}).Behind == 0 {
+		if find(t, store, landfall.SearchQuery{}).Unindexed == 0 {
 			return
 		}
 		if time.Now().After(end) {
@@ -49,12 +49,12 @@ func enterAll(t *testing.T, store landfall.Store) {
 }
 
 // find has a limit, since no search is without one.
-func find(t *testing.T, store landfall.Store, query landfall.FindQuery) landfall.Found {
+func find(t *testing.T, store landfall.Store, query landfall.SearchQuery) landfall.SearchResult {
 	t.Helper()
 	if query.Limit == 0 {
 		query.Limit = 10
 	}
-	found, err := store.Find(t.Context(), query)
+	found, err := store.Search(t.Context(), query)
 	if err != nil {
 		t.Fatalf("Find(%+v): %v", query, err)
 	}
@@ -62,7 +62,7 @@ func find(t *testing.T, store landfall.Store, query landfall.FindQuery) landfall
 }
 
 // called lists the external numbers found.
-func called(found landfall.Found) []string {
+func called(found landfall.SearchResult) []string {
 	list := []string{}
 	for _, one := range found.Accounts {
 		list = append(list, one.Key.External)
@@ -71,12 +71,12 @@ func called(found landfall.Found) []string {
 }
 
 // named looks for a word of a name.
-func named(text string) landfall.FindQuery {
-	return landfall.FindQuery{Terms: []landfall.Term{{Kind: landfall.TermName, Text: text}}}
+func named(text string) landfall.SearchQuery {
+	return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: text}}}
 }
 
 // finds fails unless a query finds exactly some accounts.
-func finds(t *testing.T, store landfall.Store, query landfall.FindQuery, wanted ...string) {
+func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wanted ...string) {
 	t.Helper()
 	if got := called(find(t, store, query)); !slices.Equal(got, wanted) && len(got)+len(wanted) > 0 {
 		t.Errorf("Find(%+v) = %q, want %q", query, got, wanted)
@@ -100,19 +100,19 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 	second := landfall.Key{Supplier: code, External: "A-2"}
 	create(t, store, claim(t, store, wish(second), landfall.ClaimGranted), hopper())
-	if behind := find(t, store, landfall.FindQuery{}).Behind; behind == 0 {
+	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
 		t.Error("nothing was entered, and the search is not behind")
 	}
 	// By its number it is found before anything was entered.
-	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}}, "A-1")
+	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")
 	enterAll(t, store)
-	term := func(kind landfall.TermKind, text string) landfall.FindQuery {
-		return landfall.FindQuery{Terms: []landfall.Term{{Kind: kind, Text: text}}}
+	term := func(kind landfall.TermKind, text string) landfall.SearchQuery {
+		return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: kind, Text: text}}}
 	}
 	// Where terms are digests their beginnings cannot be recognised.
-	begins := func(query landfall.FindQuery, wanted ...string) {
+	begins := func(query landfall.SearchQuery, wanted ...string) {
 		t.Helper()
-		if find(t, store, query).Whole {
+		if find(t, store, query).ExactOnly {
 			wanted = nil
 		}
 		finds(t, store, query, wanted...)
@@ -137,8 +137,8 @@ func findByEverything(t *testing.T, store landfall.Store) {
 		found.Failed || found.Name != house().Data.BillingName {
 		t.Errorf("found %+v", found)
 	}
-	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number[:5]}, Externals: []string{"A-"},
-		Terms: []landfall.Term{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
+	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number[:5]}, Externals: []string{"A-"},
+		Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
 }
 
 // findStaged has numbers that begin alike and one that is not ASCII: order and
@@ -148,7 +148,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	other := landfall.NewSupplier("OTHER")
 	update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), other) })
 	stage(t, store, document(landfall.Key{Supplier: "OTHER", External: "12"}, "x"), landfall.StagedFirst, 1)
-	found := find(t, store, landfall.FindQuery{Externals: []string{"12"}})
+	found := find(t, store, landfall.SearchQuery{Externals: []string{"12"}})
 	if !slices.Equal(called(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
 		t.Errorf("found %+v", found.Accounts)
 	}
@@ -156,8 +156,8 @@ func findStaged(t *testing.T, store landfall.Store) {
 		t.Errorf("found %+v", one)
 	}
 	// Wildcards are text, and the middle of a number is no beginning.
-	finds(t, store, landfall.FindQuery{Externals: []string{"%", "_", "3", "x"}})
-	finds(t, store, landfall.FindQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
+	finds(t, store, landfall.SearchQuery{Externals: []string{"%", "_", "3", "x"}})
+	finds(t, store, landfall.SearchQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
 }
 
 // findLimited has more than fit, all of them alike.
@@ -168,7 +168,7 @@ func findLimited(t *testing.T, store landfall.Store) {
 		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
 	}
 	enterAll(t, store)
-	for _, query := range []landfall.FindQuery{{Externals: []string{"N"}}, named("ada"), {Numbers: []string{"A-"}}} {
+	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, named("ada"), {Numbers: []string{"A-"}}} {
 		query.Limit = 7
 		if found := find(t, store, query); len(found.Accounts) != 7 || !found.More {
 			t.Errorf("Find(%+v) gives %d accounts, more: %v", query, len(found.Accounts), found.More)
@@ -186,11 +186,11 @@ func findUndone(t *testing.T, store landfall.Store) {
 	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 	enterAll(t, store)
 	finds(t, store, named("lovelace"), "A-1")
-	undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+	undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 	finds(t, store, named("lovelace"))
-	finds(t, store, landfall.FindQuery{Numbers: []string{outcome.Number}})
+	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}})
 	// The process is there and waits, so it is found as what it is.
-	finds(t, store, landfall.FindQuery{Externals: []string{"A-1"}}, "A-1")
+	finds(t, store, landfall.SearchQuery{Externals: []string{"A-1"}}, "A-1")
 	// Created again from other data it is found by those alone.
 	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), hopper())
 	enterAll(t, store)
@@ -208,7 +208,7 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	atOnce(count+4, func(number int) {
 		if number >= count {
 			for range 5 {
-				some, err := store.EnterTerms(t.Context())
+				some, err := store.IndexTerms(t.Context())
 				if err != nil {
 					t.Errorf("EnterTerms: %v", err)
 				}
@@ -240,12 +240,12 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	}
 	atOnce(count+1, func(number int) {
 		if number == count {
-			if _, err := store.EnterTerms(t.Context()); err != nil {
+			if _, err := store.IndexTerms(t.Context()); err != nil {
 				t.Errorf("EnterTerms: %v", err)
 			}
 			return
 		}
-		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: list[number]}}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: list[number]}}, landfall.Undone)
 	})
 	enterAll(t, store)
 	finds(t, store, named("lovelace"))
@@ -275,10 +275,10 @@ func findErased(t *testing.T, store landfall.Store) {
 	enterAll(t, store)
 	finds(t, store, named("lovelace"))
 	// That there was an account is not personal, and stays.
-	finds(t, store, landfall.FindQuery{Externals: []string{"A-"}}, "A-1", "A-2")
+	finds(t, store, landfall.SearchQuery{Externals: []string{"A-"}}, "A-1", "A-2")
 	look(t, store, func(view landfall.View) error {
 		one, err := view.Revision(t.Context(), key, 1)
-		if err != nil || one.Document != nil || one.GoneAt.IsZero() {
+		if err != nil || one.Document != nil || one.RemovedAt.IsZero() {
 			t.Errorf("revision %+v, %v", one, err)
 		}
 		return nil

@@ -56,14 +56,14 @@ var stagings = []check{
 		var given []landfall.Staging
 		for i := range all {
 			given = append(given, document(at(i), "two"))
-			given[i].Sound = true
+			given[i].ValidJSON = true
 		}
 		given[foreign].Key.Supplier = "NOBODY"
 		given[broken].Key.External = "\x00"
 		// The others come from somebody who has read them as JSON already. A store
 		// may spare itself reading those again, and this one shows that it does not
 		// spare itself all.
-		given[unread].Document, given[unread].Sound = []byte("{"), false
+		given[unread].Document, given[unread].ValidJSON = []byte("{"), false
 		check := func(first, again landfall.StageVerdict, revision int) {
 			t.Helper()
 			for i, result := range store.StageAll(t.Context(), given) {
@@ -135,7 +135,7 @@ var stagings = []check{
 		if found.Refused != 0 {
 			t.Errorf("%d are refused", found.Refused)
 		}
-		sums(t, found, landfall.StandsPending, 700, landfall.Figures{Accounts: 1})
+		sums(t, found, landfall.StatusPending, 700, landfall.Figures{Accounts: 1})
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}

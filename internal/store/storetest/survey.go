@@ -49,7 +49,7 @@ var surveys = []check{
 		for day := range 2 {
 			when := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
 			update(t, store, func(tx landfall.Tx) error {
-				_, err := tx.KeepSignOff(t.Context(), landfall.SignOff{
+				_, err := tx.CreateSignOff(t.Context(), landfall.SignOff{
 					Supplier: code, SignedAt: when, Actor: "x", Report: []byte("{}"), Page: []byte("<p>"),
 				})
 				return err

@@ -41,12 +41,12 @@ func houseFigures() landfall.Figures {
 		Notes: int64(len(built.Data.Notes)), Statements: int64(len(built.Data.Statements)),
 		Instructions: int64(len(built.Data.Instructions)),
 	}
-	figures.Enter(built.Ledger)
+	figures.CountEntries(built.Ledger)
 	return figures
 }
 
 // sums fails unless a standing comes to so many of some figures.
-func sums(t *testing.T, found landfall.Tallies, standing landfall.Standing, times int, figures landfall.Figures) {
+func sums(t *testing.T, found landfall.Tallies, standing landfall.AccountStatus, times int, figures landfall.Figures) {
 	t.Helper()
 	var want landfall.Sums
 	for range times {
@@ -76,32 +76,32 @@ var tallies = []check{
 		staged(t, store)
 		figures := houseFigures()
 		holding(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
-		sums(t, tallied(t, store), landfall.StandsPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
+		sums(t, tallied(t, store), landfall.StatusPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
 		holding(t, store, "A-1", `{"other": 1}`, figures)
 		// The same content once more, which must not be added a second time.
 		holding(t, store, "A-1", `{"other": 1}`, figures)
 		found := tallied(t, store)
-		sums(t, found, landfall.StandsPending, 1, figures)
+		sums(t, found, landfall.StatusPending, 1, figures)
 		// The account has changed its currency, and nothing of it may stay in the old
 		// one.
-		sums(t, found, landfall.StandsPending, 0, landfall.Figures{Currency: "EUR"})
+		sums(t, found, landfall.StatusPending, 0, landfall.Figures{Currency: "EUR"})
 
 		fail(t, store, key, landfall.Failure{Code: "x"})
 		fail(t, store, key, landfall.Failure{Code: "y"})
 		found = tallied(t, store)
-		sums(t, found, landfall.StandsPending, 0, figures)
-		sums(t, found, landfall.StandsFailed, 1, figures)
+		sums(t, found, landfall.StatusPending, 0, figures)
+		sums(t, found, landfall.StatusFailed, 1, figures)
 		holding(t, store, "A-1", `{"other": 2}`, figures)
-		sums(t, tallied(t, store), landfall.StandsFailed, 1, figures)
+		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
 
 		play(t, store, rehearse(t, store, key), landfall.CreateRolledBack)
-		sums(t, tallied(t, store), landfall.StandsPending, 1, figures)
+		sums(t, tallied(t, store), landfall.StatusPending, 1, figures)
 		want(t, store.Release(t.Context(), rehearse(t, store, key), failedDryly()), nil)
-		sums(t, tallied(t, store), landfall.StandsFailed, 1, figures)
+		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
 
-		for _, standing := range []landfall.Standing{landfall.StandsSkipped, landfall.StandsFailed} {
+		for _, standing := range []landfall.AccountStatus{landfall.StatusSkipped, landfall.StatusFailed} {
 			update(t, store, func(tx landfall.Tx) error {
-				if standing == landfall.StandsFailed {
+				if standing == landfall.StatusFailed {
 					return tx.Unskip(t.Context(), key)
 				}
 				_, err := tx.Skip(t.Context(), key, "gone")
@@ -112,21 +112,21 @@ var tallies = []check{
 
 		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 		found = tallied(t, store)
-		sums(t, found, landfall.StandsCreated, 1, figures)
-		for _, standing := range []landfall.Standing{landfall.StandsFailed, landfall.StandsPending, landfall.StandsDeviates} {
+		sums(t, found, landfall.StatusCreated, 1, figures)
+		for _, standing := range []landfall.AccountStatus{landfall.StatusFailed, landfall.StatusPending, landfall.StatusDeviating} {
 			sums(t, found, standing, 0, figures)
 		}
-		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 		found = tallied(t, store)
-		sums(t, found, landfall.StandsPending, 1, figures)
-		sums(t, found, landfall.StandsCreated, 0, figures)
+		sums(t, found, landfall.StatusPending, 1, figures)
+		sums(t, found, landfall.StatusCreated, 0, figures)
 		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 		var added atomic.Int32
 		post(t, store, pay(key, &added, payment("P-9", 250), payment("P-10", 50)), landfall.Posted)
 		figures.Balance += 300
-		figures.Transact(landfall.Payment, 250)
-		figures.Transact(landfall.Payment, 50)
-		sums(t, tallied(t, store), landfall.StandsCreated, 1, figures)
+		figures.CountTransaction(landfall.Payment, 250)
+		figures.CountTransaction(landfall.Payment, 50)
+		sums(t, tallied(t, store), landfall.StatusCreated, 1, figures)
 	}},
 	// This is the difference that people have to explain before they sign. What the
 	// service adds of its own was never sent, and would look like an error if it were
@@ -139,21 +139,21 @@ var tallies = []check{
 		holding(t, store, "A-1", "{}", sent)
 		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
 		found := tallied(t, store)
-		sums(t, found, landfall.StandsCreated, 1, figures)
-		sums(t, found, landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
+		sums(t, found, landfall.StatusCreated, 1, figures)
+		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
 		// A note of the service's own is there and was not sent.
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
 		}}, landfall.Posted)
-		sums(t, tallied(t, store), landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		// In another currency it is all of one and nothing of the other.
 		holding(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
 		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: "A-2"}), landfall.ClaimGranted), house())
-		sums(t, tallied(t, store), landfall.StandsDeviates, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
-		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: "A-2"}}, landfall.Undone)
+		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: "A-2"}}, landfall.Undone)
 		found = tallied(t, store)
-		sums(t, found, landfall.StandsDeviates, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
-		sums(t, found, landfall.StandsDeviates, 0, landfall.Figures{Currency: "EUR"})
+		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		sums(t, found, landfall.StatusDeviating, 0, landfall.Figures{Currency: "EUR"})
 	}},
 	// A supplier says how many accounts he has, and these are among them though
 	// nothing of them was ever staged. Refused twice is still one account.
@@ -167,7 +167,7 @@ var tallies = []check{
 		refuse(t, store, "R-2", "x")
 		refuse(t, store, "R-2", "y")
 		found := tallied(t, store)
-		sums(t, found, landfall.StandsUnstaged, 1, landfall.Figures{Accounts: 1})
+		sums(t, found, landfall.StatusUnstaged, 1, landfall.Figures{Accounts: 1})
 		if found.Refused != 2 {
 			t.Errorf("%d refused", found.Refused)
 		}
@@ -175,7 +175,7 @@ var tallies = []check{
 		refuse(t, store, "R-1", "x")
 		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), key) })
 		found = tallied(t, store)
-		sums(t, found, landfall.StandsUnstaged, 0, landfall.Figures{Accounts: 1})
+		sums(t, found, landfall.StatusUnstaged, 0, landfall.Figures{Accounts: 1})
 		if found.Refused != 1 {
 			t.Errorf("%d refused after one was staged", found.Refused)
 		}
@@ -187,9 +187,9 @@ var tallies = []check{
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
 		atOnce(12, func(number int) { holding(t, store, fmt.Sprint(number), "{}", huge) })
-		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
+		sums(t, tallied(t, store), landfall.StatusPending, 12, huge)
 		fold(t, store)
-		sums(t, tallied(t, store), landfall.StandsPending, 12, huge)
+		sums(t, tallied(t, store), landfall.StatusPending, 12, huge)
 	}},
 	// Sums of nothing are zero, and zero is what a supplier hopes to see in some
 	// places.
@@ -302,7 +302,7 @@ func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err
 			err = nil
 		}
 	case 6:
-		_, err = store.Undo(ctx, landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+		_, err = store.Undo(ctx, landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
 	case 7:
 		err = store.Refuse(ctx, landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x"}})
 	}

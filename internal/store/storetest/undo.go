@@ -15,7 +15,7 @@ const (
 )
 
 // undo asks for an account to be taken back and compares the verdict.
-func undo(t *testing.T, store landfall.Store, undoing landfall.Undoing, verdict landfall.UndoVerdict) landfall.UndoOutcome {
+func undo(t *testing.T, store landfall.Store, undoing landfall.UndoRequest, verdict landfall.UndoVerdict) landfall.UndoOutcome {
 	t.Helper()
 	undoing.Actor, undoing.Reason = somebody, why
 	outcome, err := store.Undo(t.Context(), undoing)
@@ -66,17 +66,17 @@ func gone(t *testing.T, store landfall.Store, key landfall.Key, number string) {
 }
 
 // additions is one of each kind that can be added to an account.
-var additions = map[string]func(landfall.AccountBooks) landfall.Additions{
-	"a note": func(landfall.AccountBooks) landfall.Additions {
+var additions = map[string]func(landfall.AccountState) landfall.Additions{
+	"a note": func(landfall.AccountState) landfall.Additions {
 		return landfall.Additions{Notes: []landfall.Note{{Body: "late", HasBody: true}}}
 	},
-	"a statement": func(landfall.AccountBooks) landfall.Additions {
+	"a statement": func(landfall.AccountState) landfall.Additions {
 		return landfall.Additions{Statements: []landfall.Statement{{ID: "late"}}}
 	},
-	"a payment instruction": func(landfall.AccountBooks) landfall.Additions {
+	"a payment instruction": func(landfall.AccountState) landfall.Additions {
 		return landfall.Additions{Instructions: []landfall.Instruction{{Vendor: "V", Reference: "late"}}}
 	},
-	"a transaction": func(books landfall.AccountBooks) landfall.Additions {
+	"a transaction": func(books landfall.AccountState) landfall.Additions {
 		return landfall.Additions{Entries: enter(books, payment("late", 1))}
 	},
 }
@@ -92,7 +92,7 @@ var undos = []check{
 		staged(t, store, key.External)
 		before := process(t, store, key)
 		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 		if outcome.Number != made.Number {
 			t.Errorf("outcome %+v", outcome)
 		}
@@ -129,7 +129,7 @@ var undos = []check{
 	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 		stage(t, store, document(key, "mended"), landfall.StagedAgain, 2)
 		small := house()
 		small.Data.Notes, small.Data.Statements, small.Data.Instructions, small.Data.SupplyAddresses = nil, nil, nil, nil
@@ -144,8 +144,8 @@ var undos = []check{
 		same(t, account(t, store, key), want)
 		// And once more: each undo leaves its line.
 		// An undo of a run must not take back what somebody created anew since.
-		undo(t, store, landfall.Undoing{Key: key, Run: "none-of-these"}, landfall.UndoNoAccount)
-		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: key, Run: "none-of-these"}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 		lines := undone(t, store, key)
 		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "" {
 			t.Errorf("undone %+v", lines)
@@ -158,12 +158,12 @@ var undos = []check{
 	{"an account is kept once its undo window is over", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
 		setWindow(t, store, 0)
-		if outcome := undo(t, store, landfall.Undoing{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptWindowOver || outcome.Number == "" {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptWindowOver || outcome.Number == "" {
 			t.Errorf("outcome %+v", outcome)
 		}
 		account(t, store, key)
 		setWindow(t, store, time.Hour)
-		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 		look(t, store, func(view landfall.View) error {
 			gone, kept, err := view.UndoFigures(t.Context())
 			same(t, gone, 1)
@@ -181,11 +181,11 @@ var undos = []check{
 			own := landfall.Key{Supplier: code, External: name}
 			stage(t, store, document(own, name), landfall.StagedFirst, 1)
 			create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
-			post(t, store, landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+			post(t, store, landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				return add(books), nil
 			}}, landfall.Posted)
 			before := account(t, store, own)
-			if outcome := undo(t, store, landfall.Undoing{Key: own}, landfall.UndoKept); outcome.Kept != landfall.KeptHasPostings {
+			if outcome := undo(t, store, landfall.UndoRequest{Key: own}, landfall.UndoKept); outcome.Kept != landfall.KeptHasPostings {
 				t.Errorf("%s: outcome %+v", name, outcome)
 			}
 			same(t, account(t, store, own), before)
@@ -196,19 +196,19 @@ var undos = []check{
 	// account, a mere repetition would take the undo away from the operator.
 	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
 		imported(t, store, key.External)
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountBooks) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{}, nil
 		}}, landfall.Posted)
-		undo(t, store, landfall.Undoing{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
 	}},
 	// An undo that met a claim and reset the process would let two create it at once,
 	// so the claim has to stand as it was.
 	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
-		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
 		staged(t, store, key.External)
-		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
 		claim(t, store, wish(key), landfall.ClaimGranted)
-		undo(t, store, landfall.Undoing{Key: key}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
 		if found := process(t, store, key); found.State != landfall.Claimed {
 			t.Errorf("state %s", found.State)
 		}
@@ -219,15 +219,15 @@ var undos = []check{
 	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
 		staged(t, store, key.External)
 		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.Undoing{Key: key, Number: "A-00000000"}, landfall.UndoNoAccount)
-		at := undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.Undone).At
-		again := undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.UndoneBefore)
+		undo(t, store, landfall.UndoRequest{Key: key, Number: "A-00000000"}, landfall.UndoNoAccount)
+		at := undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.Undone).At
+		again := undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.AlreadyUndone)
 		if !again.At.Equal(at) {
 			t.Errorf("undone at %v, and then it says %v", at, again.At)
 		}
 		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.Undoing{Key: key, Number: first.Number}, landfall.UndoneBefore)
-		undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.AlreadyUndone)
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
 		account(t, store, key)
 	}},
 	// A supplier is paused because something went wrong, which is just when accounts
@@ -238,7 +238,7 @@ var undos = []check{
 			if err := setStatus(t.Context(), store, status); err != nil {
 				t.Fatal(err)
 			}
-			undo(t, store, landfall.Undoing{Key: landfall.Key{Supplier: code, External: external}}, landfall.Undone)
+			undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: external}}, landfall.Undone)
 		}
 	}},
 	// Each undo leaves a line, an event and an audit entry; two of them would say
@@ -247,7 +247,7 @@ var undos = []check{
 		imported(t, store, key.External)
 		var done, none atomic.Int32
 		atOnce(crowd, func(int) {
-			outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -276,12 +276,12 @@ var undos = []check{
 		})
 		a, b := slice.Members[0].Key, slice.Members[1].Key
 		// The account is there, but it is not of that run.
-		undo(t, store, landfall.Undoing{Key: a, Run: "another"}, landfall.UndoNoAccount)
-		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.Undone)
-		undo(t, store, landfall.Undoing{Key: b}, landfall.Undone) // by itself, and yet the run's
-		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: a, Run: "another"}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: b}, landfall.Undone) // by itself, and yet the run's
+		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
 		create(t, store, claim(t, store, wish(a), landfall.ClaimGranted), house())
-		undo(t, store, landfall.Undoing{Key: a, Run: run.ID}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
 		if lines := undone(t, store, b); len(lines) != 1 || lines[0].Run != run.ID {
 			t.Errorf("undone %+v", lines)
 		}
@@ -312,23 +312,23 @@ var undos = []check{
 		writing(t, store, code)
 		own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
 		told(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
-		undo(t, store, landfall.Undoing{Key: own("1")}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: own("1")}, landfall.Undone)
 		if taken := take(t, store, demand); len(taken) != 0 {
 			t.Fatalf("of an account that is gone somebody sends %+v", taken)
 		}
 		made := told(t, store, own("2"), "a@mail.co.uk")
 		sending := take(t, store, demand)
-		if outcome := undo(t, store, landfall.Undoing{Key: own("2")}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: own("2")}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("outcome %+v", outcome)
 		}
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailSent}, nil)
-		if outcome := undo(t, store, landfall.Undoing{Key: own("2"), Number: made.Number}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: own("2"), Number: made.Number}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("outcome %+v", outcome)
 		}
 		told(t, store, own("3"), "a@mail.co.uk")
 		sending = take(t, store, demand)
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
-		undo(t, store, landfall.Undoing{Key: own("3")}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: own("3")}, landfall.Undone)
 		// Created again it would write to the address that was refused, if that were
 		// forgotten.
 		told(t, store, own("3"), "a@mail.co.uk")

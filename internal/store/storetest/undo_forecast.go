@@ -25,9 +25,9 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	}
 	settleSlice(t, store, slice, settlement)
 	own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
-	undo(t, store, landfall.Undoing{Key: own("a")}, landfall.Undone)
+	undo(t, store, landfall.UndoRequest{Key: own("a")}, landfall.Undone)
 	create(t, store, claim(t, store, wish(own("a")), landfall.ClaimGranted), house()) // again, and not by the run
-	post(t, store, landfall.Posting{Key: own("b"), Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+	post(t, store, landfall.Posting{Key: own("b"), Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 		return additions["a note"](books), nil
 	}}, landfall.Posted)
 	update(t, store, func(tx landfall.Tx) error {
@@ -35,7 +35,7 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		return err
 	})
 	one := demand
-	one.Most = 1
+	one.Max = 1
 	// From now on the customer of d may have been told, while the mail of e still
 	// waits.
 	take(t, store, one)
@@ -45,28 +45,28 @@ func undoForecast(t *testing.T, store landfall.Store) {
 			for from := 0; from < 9 && err == nil; from += 2 {
 				var part landfall.UndoForecast
 				part, err = view.UndoForecast(t.Context(), run.ID, from, 2)
-				found = found.With(part)
+				found = found.Plus(part)
 			}
 			return err
 		})
 		return found
 	}
 	before := forecast()
-	same(t, before, landfall.UndoForecast{Undoable: 2, Gone: 1, Kept: map[landfall.KeptReason]int{
+	same(t, before, landfall.UndoForecast{Undoable: 2, AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{
 		landfall.KeptHasPostings: 1, landfall.KeptErased: 1, landfall.KeptCustomersTold: 1,
 	}})
 	same(t, before.AllKept(), 3)
 	// Of several reasons the same one must be told by both; the window is looked at
 	// first.
 	setWindow(t, store, 0)
-	same(t, forecast(), landfall.UndoForecast{Gone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
+	same(t, forecast(), landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
 	setWindow(t, store, time.Hour)
-	became := landfall.UndoForecast{Gone: 1, Kept: map[landfall.KeptReason]int{}}
+	became := landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{}}
 	for key, err := range store.RunCreated(t.Context(), run.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Run: run.ID, Actor: somebody, Reason: why})
+		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Run: run.ID, Actor: somebody, Reason: why})
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		}
 	}
 	same(t, became, before)
-	same(t, forecast().Gone, 3)
+	same(t, forecast().AlreadyUndone, 3)
 	look(t, store, func(view landfall.View) error {
 		none, err := view.UndoForecast(t.Context(), "R-00000000", 0, 10)
 		same(t, none, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}})

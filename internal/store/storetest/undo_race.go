@@ -19,13 +19,13 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
 		told(t, store, own, "a@mail.co.uk")
 		var took landfall.UndoOutcome
-		var sent landfall.MailSupply
+		var sent landfall.MailBatch
 		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
-				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: somebody, Reason: why})
 			} else {
-				sent, err = store.TakeMails(t.Context(), demand)
+				sent, err = store.ClaimMails(t.Context(), demand)
 			}
 			if err != nil {
 				t.Error(err)
@@ -55,9 +55,9 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
-				took, err = store.Undo(t.Context(), landfall.Undoing{Key: own, Actor: somebody, Reason: why})
+				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: somebody, Reason: why})
 			} else {
-				posted, err = store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountBooks) (landfall.Additions, error) {
+				posted, err = store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					return landfall.Additions{Entries: enter(books, payment("late", 1))}, nil
 				}})
 			}
@@ -86,7 +86,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	atOnce(8, func(side int) {
 		for range 12 {
 			if side%2 == 0 {
-				outcome, err := store.Undo(t.Context(), landfall.Undoing{Key: key, Actor: somebody, Reason: why})
+				outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
 				if err != nil {
 					t.Error(err)
 				}

@@ -91,7 +91,7 @@ var vendors = []check{
 					same(t, found, suppliers)
 				}
 				grants, err := view.VendorGrants(ctx, "PAY")
-				same(t, grants, landfall.VendorGrants{Everybody: everybody, Suppliers: suppliers})
+				same(t, grants, landfall.VendorGrants{AllSuppliers: everybody, Suppliers: suppliers})
 				return err
 			})
 		}
@@ -146,7 +146,7 @@ var vendors = []check{
 			go func() {
 				first := false
 				err := store.Update(ctx, func(tx landfall.Tx) error {
-					if err := tx.HoldSuppliers(ctx); err != nil {
+					if err := tx.LockSuppliers(ctx); err != nil {
 						return err
 					}
 					all, err := tx.Suppliers(ctx)

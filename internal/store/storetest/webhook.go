@@ -86,7 +86,7 @@ func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 // keepRound writes down how far a sender came.
 func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
 	t.Helper()
-	if err := store.KeepRound(t.Context(), claim, result); err != nil {
+	if err := store.SaveRound(t.Context(), claim, result); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +189,7 @@ var webhooks = []check{
 			}
 			return tx.SaveWebhook(t.Context(), webhook)
 		})
-		want(t, store.KeepRound(t.Context(), claim, landfall.RoundResult{Position: 1, Delivered: 1}), landfall.ErrFenced)
+		want(t, store.SaveRound(t.Context(), claim, landfall.RoundResult{Position: 1, Delivered: 1}), landfall.ErrFenced)
 		_, err := store.WebhookRound(t.Context(), claim, 1, 1)
 		want(t, err, landfall.ErrFenced)
 		look(t, store, func(view landfall.View) error {
@@ -211,7 +211,7 @@ var webhooks = []check{
 		if accounts(round) != "ab" || round.Through != round.Events[1].ID || !round.More {
 			t.Errorf("got %+v", round)
 		}
-		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, Keep: true, Lease: time.Minute, Status: 200})
+		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, KeepClaim: true, Lease: time.Minute, Status: 200})
 		if round = readRound(t, store, claim, 2); accounts(round) != "c" || round.Through != lastEvent(t, store) || round.More {
 			t.Errorf("then got %+v", round)
 		}
@@ -242,9 +242,9 @@ var webhooks = []check{
 		claim := hookClaim(t, store)
 		round := readRound(t, store, claim, 10)
 		failed := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Attempts: 1, Pause: 0, Status: 500, Reason: "it answered 500"}
-		next := landfall.Delivery{Event: round.Events[2], State: landfall.DeliveryWaiting, Behind: true}
+		next := landfall.Delivery{Event: round.Events[2], State: landfall.DeliveryWaiting, Blocked: true}
 		keepRound(t, store, claim, landfall.RoundResult{
-			Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Failed: []landfall.Delivery{failed, next},
+			Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Failed: []landfall.Delivery{failed, next},
 		})
 		happen(t, store, "a", "c")
 		round = readRound(t, store, claim, 10)
@@ -255,15 +255,15 @@ var webhooks = []check{
 		// It dies, so the one behind it is next; nothing overtakes it.
 		dead := round.Waiting[0]
 		dead.State, dead.Attempts = landfall.DeliveryDead, 2
-		behind := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Behind: true}
+		behind := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Blocked: true}
 		keepRound(t, store, claim, landfall.RoundResult{
-			Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Failed: []landfall.Delivery{dead, behind},
+			Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Failed: []landfall.Delivery{dead, behind},
 		})
 		round = readRound(t, store, claim, 10)
 		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != next.Event.ID {
 			t.Fatalf("then got %+v", round)
 		}
-		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, Keep: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
+		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != behind.Event.ID {
 			t.Fatalf("at last got %+v", round)
 		}
@@ -305,7 +305,7 @@ var webhooks = []check{
 		claim, tries := hookClaim(t, store), 0
 		for pause := 200 * time.Millisecond; ; pause *= 4 {
 			begun := time.Now()
-			keepRound(t, store, claim, landfall.RoundResult{Trouble: true, Pause: pause, Reason: "it refused the connection"})
+			keepRound(t, store, claim, landfall.RoundResult{RoundFailed: true, Pause: pause, Reason: "it refused the connection"})
 			tries++
 			claims := claimHooks(t, store)
 			if len(claims) == 0 {
@@ -329,7 +329,7 @@ var webhooks = []check{
 	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
-		keepRound(t, store, hookClaim(t, store), landfall.RoundResult{Gone: true, Trouble: true, Status: 410})
+		keepRound(t, store, hookClaim(t, store), landfall.RoundResult{Gone: true, RoundFailed: true, Status: 410})
 		if claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute}); len(claims)+active != 0 || err != nil {
 			t.Errorf("%+v, %d active, %v", claims, active, err)
 		}

@@ -20,13 +20,13 @@ func (c *caller) audited() crashtest.Audited {
 	eventually(t, 30*time.Second, "the audit is chained", func() bool {
 		var left landfall.AuditBacklog
 		err := store.View(t.Context(), func(view landfall.View) (err error) {
-			left, err = view.AuditUnsealed(t.Context(), 1)
+			left, err = view.AuditBacklog(t.Context(), 1)
 			return err
 		})
 		return err == nil && left.Entries == 0
 	})
 	verdict, err := audit.Verify(t.Context(), store, audit.Evidence{})
-	if err != nil || verdict.Wrong != "" || verdict.Chain.Place == 0 {
+	if err != nil || verdict.Wrong != "" || verdict.Chain.Position == 0 {
 		t.Errorf("the audit: %+v, %v", verdict, err)
 	}
 	counted := crashtest.Audited{}

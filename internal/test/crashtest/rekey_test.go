@@ -121,7 +121,7 @@ func TestRekeyIsKilled(t *testing.T) {
 		}
 		store := f.open()
 		defer store.Close()
-		if found, err := store.Encryption(t.Context()); err != nil || found.Bare || len(found.Held) != 1 {
+		if found, err := store.Encryption(t.Context()); err != nil || found.HasPlaintext || len(found.Keys) != 1 {
 			t.Errorf("%+v, %v", found, err)
 		}
 	})
