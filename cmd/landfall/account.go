@@ -82,9 +82,9 @@ func accountShow() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
-		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+		options.DocumentURL = func(path string) string { return places.Location(found.Supplier, path) }
 		// The verb and the portrait know the same facts and not each other.
-		shown := accountview.Of(accountview.Facts(found), options)
+		shown := accountview.New(accountview.Facts(found), options)
 		return printData(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()

@@ -50,14 +50,14 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 	rows, explained := [][]string{}, []string{}
 	for _, entry := range entries {
 		on, statement := string(entry.Date), "open"
-		if entry.Moved != "" {
+		if entry.MoveReason != "" {
 			on += " (was " + string(entry.OriginalDate) + ")"
-			explained = append(explained, fmt.Sprintf("%d: %s", entry.Sequence, entry.Moved))
+			explained = append(explained, fmt.Sprintf("%d: %s", entry.Sequence, entry.MoveReason))
 		}
 		if entry.Closed {
 			statement = "closed"
 		}
-		row := []string{strconv.Itoa(entry.Sequence), on, entry.What(), entry.ID, entry.Amount, entry.Balance, statement}
+		row := []string{strconv.Itoa(entry.Sequence), on, entry.Label(), entry.ID, entry.Amount, entry.Balance, statement}
 		// What somebody wrote about a payment may be about a person.
 		if personal {
 			row = append(row, entry.Note)
@@ -82,7 +82,7 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 	rows, personal := [][]string{}, false
 	for _, note := range notes {
 		pinned, size := "", ""
-		if note.OnTop {
+		if note.PinnedNow {
 			if pinned = "pinned"; note.UnpinAt != "" {
 				pinned += " until " + string(note.UnpinAt)
 			}

@@ -15,7 +15,7 @@ import (
 
 // printAccount shows an account as support reads it: who and how much first,
 // then what is supplied, the books, the notes, and at the end how it came to be.
-func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
+func printAccount(out io.Writer, shown accountview.View, whole bool) {
 	printHead(out, shown)
 	if account := shown.Account; account != nil {
 		printPeople(out, account.People)
@@ -29,7 +29,7 @@ func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
 
 // printHead says first what most people came for: the state, whose favour the
 // balance is in, and why the last attempt failed.
-func printHead(out io.Writer, shown accountview.Portrait) {
+func printHead(out io.Writer, shown accountview.View) {
 	// Pairs and no fixed lines: what an account does not have is left out and does not stand
 	// there empty.
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
@@ -37,7 +37,7 @@ func printHead(out io.Writer, shown accountview.Portrait) {
 		pairs = append(pairs, "account", string(shown.AccountNumber), "created", string(shown.AccountCreatedAt))
 	}
 	if account := shown.Account; account != nil {
-		pairs = append(pairs, "team", account.Team, "balance", account.InWords,
+		pairs = append(pairs, "team", account.Team, "balance", account.BalanceText,
 			"customers", strconv.Itoa(account.CustomerCount), "made from", "revision "+strconv.Itoa(account.Revision))
 	}
 	// Why it does not get on: an operator kept it back, or its data is wrong.
@@ -113,11 +113,11 @@ func formatReadings(meter accountview.Meter) string {
 
 // printHistory tells how the account came to be: what was staged when, and what
 // happened since. A dozen digits of a hash are enough to compare by eye.
-func printHistory(out io.Writer, shown accountview.Portrait) {
+func printHistory(out io.Writer, shown accountview.View) {
 	rows := [][]string{}
 	for _, revision := range shown.Revisions {
 		made := ""
-		if revision.Made {
+		if revision.CreatedAccount {
 			made = "made from this"
 		}
 		rows = append(rows, []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
@@ -125,7 +125,7 @@ func printHistory(out io.Writer, shown accountview.Portrait) {
 	}
 	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
 	rows = [][]string{}
-	for _, gone := range shown.Undone {
+	for _, gone := range shown.UndoneAccounts {
 		rows = append(rows, []string{gone.AccountNumber, string(gone.CreatedAt), string(gone.UndoneAt), gone.Actor, gone.Reason})
 	}
 	section(out, []string{"TAKEN BACK", "CREATED", "UNDONE", "BY", "REASON"}, rows)

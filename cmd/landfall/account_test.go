@@ -9,7 +9,7 @@ import (
 )
 
 // busyAccount is an account with a long ledger and a note that plays tricks.
-func busyAccount() accountview.Portrait {
+func busyAccount() accountview.View {
 	body := "red\n\x1b[31mred"
 	account := &accountview.Account{Notes: []accountview.Note{{Body: &body, Characters: 11}}}
 	for i := range 25 {
@@ -17,11 +17,11 @@ func busyAccount() accountview.Portrait {
 			Sequence: i + 1, ID: fmt.Sprintf("T-%d", i+1), Date: "2024-04-01", Note: "from Ada",
 		})
 	}
-	account.Ledger[24].OriginalDate, account.Ledger[24].Moved = "2024-03-15", "it was too early"
-	return accountview.Portrait{Account: account}
+	account.Ledger[24].OriginalDate, account.Ledger[24].MoveReason = "2024-03-15", "it was too early"
+	return accountview.View{Account: account}
 }
 
-func renderAccount(shown accountview.Portrait, whole bool) string {
+func renderAccount(shown accountview.View, whole bool) string {
 	var out strings.Builder
 	printAccount(&out, shown, whole)
 	return out.String()

@@ -80,6 +80,6 @@ func accountExport() *cobra.Command {
 		if err := command.Flags().Set(jsonFlag, "true"); err != nil {
 			return err
 		}
-		return printData(command, accountview.Of(accountview.Facts(found), accountview.Options{Personal: true, Staged: true}), nil)
+		return printData(command, accountview.New(accountview.Facts(found), accountview.Options{Personal: true, Staged: true}), nil)
 	})
 }

@@ -27,17 +27,17 @@ func accountFind() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		shown := accountview.FoundOf(found)
+		shown := accountview.NewSearchResults(found)
 		return printData(command, shown, func(out io.Writer) { printFound(out, shown) })
 	})
 }
 
 // printFound prints hits as a table; what is personal is masked before it
 // comes here.
-func printFound(out io.Writer, found accountview.Found) {
+func printFound(out io.Writer, found accountview.SearchResults) {
 	rows := [][]string{}
 	for _, one := range found.Accounts {
-		rows = append(rows, []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.By})
+		rows = append(rows, []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.MatchedBy})
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "Nothing was found.")
@@ -48,10 +48,10 @@ func printFound(out io.Writer, found accountview.Found) {
 	if found.More {
 		fmt.Fprintf(out, "There are more than %d: say more.\n", operate.MostFound)
 	}
-	if found.Whole {
+	if found.WholeWordsOnly {
 		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers are found by the whole of them.")
 	}
-	if found.Behind {
+	if found.IndexBehind {
 		fmt.Fprintln(out, "Accounts created just now are found by their numbers alone; try again soon.")
 	}
 }

@@ -58,7 +58,7 @@ func mailList() *cobra.Command {
 		}
 		shown, rows := []accountview.Mail{}, [][]string{}
 		err := operator.Mails(command.Context(), query, func(found landfall.MailRecord) error {
-			mail := accountview.MailOf(found, personal)
+			mail := accountview.NewMail(found, personal)
 			shown, rows = append(shown, mail), append(rows, mailRow(mail))
 			return nil
 		})
@@ -93,12 +93,12 @@ func mailShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		mail := accountview.MailOf(found, personal)
+		mail := accountview.NewMail(found, personal)
 		return printData(command, mail, func(out io.Writer) {
 			printFields(out, "mail", strconv.FormatInt(mail.ID, 10), "supplier", mail.Supplier, "external number", mail.External,
 				"account", found.AccountNumber, "kind", mail.Kind, "to", mail.To, "language", mail.Language, "state", mail.State,
 				"queued", string(mail.QueuedAt), "settled", string(mail.SettledAt), "next attempt", string(mail.DueAt),
-				"attempts", strconv.Itoa(mail.Attempts), "may have been read", yesNo(mail.Told), "reply", mail.Reply)
+				"attempts", strconv.Itoa(mail.Attempts), "may have been read", yesNo(mail.MayHaveBeenRead), "reply", mail.Reply)
 		})
 	})
 	command.Flags().BoolVar(&personal, "personal", false, personalMailUsage)

@@ -25,7 +25,7 @@ type progressPrinter struct {
 // Often enough to look alive, rarely enough to cost nothing.
 const (
 	redrawInterval = 100 * time.Millisecond
-	printInterval   = 10 * time.Second
+	printInterval  = 10 * time.Second
 )
 
 // newProgressPrinter watches some work.

@@ -19,58 +19,58 @@ import (
 // whoever signs in has the operator's verbs, in his own name.
 func (a *App) openConsole(desk *intake.Desk) {
 	a.console = console.New(console.Options{
-		As: func(actor string) *operate.Operator {
+		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
 				Actor: actor, Rules: contract.RuleCodes(), SecretVariables: a.settings.VendorSecrets, SendsMail: a.settings.Mail.Server != "", Sender: a.sender,
 				Verifier: a.vendors,
 			})
 		},
-		Desk:          desk,
-		Reception:     a.doorman,
+		Intake:        desk,
+		Sessions:      a.doorman,
 		Files:         a.places,
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,
 		BaseURL:       a.settings.BaseURL,
-		Ending:        a.ending,
-		Wake:          func() { a.runs.Wake() },
+		Shutdown:      a.ending,
+		WakeRuns:      func() { a.runs.Wake() },
 		Health:        a.signs,
 		VendorHealth:  a.vendors.Health,
 	})
 }
 
 // signs is how the service does, for the page of its health.
-func (a *App) signs(ctx context.Context) []console.Sign {
+func (a *App) signs(ctx context.Context) []console.HealthItem {
 	// Without the database nothing else could be told that is true now, so nothing
 	// else is.
 	if err := a.store.Ping(ctx); err != nil {
-		return []console.Sign{{Group: "Database", Name: "writing", State: "away", Means: "The database does not take writes. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "writing", State: "away", Help: "The database does not take writes. The log says why."}}
 	}
 	complete, err := a.tide.Settled(ctx)
 	if err != nil {
-		return []console.Sign{{Group: "Database", Name: "reading", State: "away", Means: "The database does not answer. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not answer. The log says why."}}
 	}
 	found, err := operate.New(a.store, operate.Options{Actor: "operator:console"}).Health(ctx, complete)
 	if err != nil {
-		return []console.Sign{{Group: "Database", Name: "reading", State: "away", Means: "The database does not answer. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not answer. The log says why."}}
 	}
-	signs := []console.Sign{
+	signs := []console.HealthItem{
 		{Group: "Database", Name: "writing", State: "ready", Value: a.settings.DatabaseName()},
-		{Group: "Database", Name: "answered", Value: fmt.Sprintf("in %.1f ms", float64(found.Answered.Microseconds())/1000), Means: "the figures of this page, from one snapshot"},
+		{Group: "Database", Name: "answered", Value: fmt.Sprintf("in %.1f ms", float64(found.Answered.Microseconds())/1000), Help: "the figures of this page, from one snapshot"},
 	}
 	for _, replica := range found.Replicas {
-		signs = append(signs, console.Sign{Group: "Replicas", Name: replica.Host, State: "ready",
-			Value: "version " + replica.Version, Means: "started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
+		signs = append(signs, console.HealthItem{Group: "Replicas", Name: replica.Host, State: "ready",
+			Value: "version " + replica.Version, Help: "started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
 	}
 	figures := a.runs.Figures()
 	signs = append(signs,
-		console.Sign{Group: "Queue", Name: "live runs", Value: strconv.Itoa(len(found.Live)), Means: "waiting, running or paused"},
-		console.Sign{Group: "Queue", Name: "workers busy", Value: strconv.FormatInt(figures.Busy, 10), Means: "of this replica, with accounts of runs"},
-		console.Sign{Group: "Deliveries", Name: "webhooks active", Value: strconv.Itoa(found.Webhooks.Active)},
-		console.Sign{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Means: "their receivers are in trouble; what is due waits"},
-		console.Sign{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Means: "failed at least once and are tried again"},
-		console.Sign{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Means: "can be tried again on the page of their webhook"},
-		console.Sign{Group: "Deliveries", Name: "mails waiting", Value: strconv.Itoa(found.Mails), Means: "to customers, queued or being sent"},
+		console.HealthItem{Group: "Queue", Name: "live runs", Value: strconv.Itoa(len(found.Live)), Help: "waiting, running or paused"},
+		console.HealthItem{Group: "Queue", Name: "workers busy", Value: strconv.FormatInt(figures.Busy, 10), Help: "of this replica, with accounts of runs"},
+		console.HealthItem{Group: "Deliveries", Name: "webhooks active", Value: strconv.Itoa(found.Webhooks.Active)},
+		console.HealthItem{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Help: "their receivers are in trouble; what is due waits"},
+		console.HealthItem{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Help: "failed at least once and are tried again"},
+		console.HealthItem{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Help: "can be tried again on the page of their webhook"},
+		console.HealthItem{Group: "Deliveries", Name: "mails waiting", Value: strconv.Itoa(found.Mails), Help: "to customers, queued or being sent"},
 	)
 	return signs
 }

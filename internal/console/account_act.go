@@ -6,47 +6,47 @@ import (
 	"landfall"
 )
 
-// key is the account that an act is about.
-func (v *visit) key() landfall.Key {
-	return landfall.Key{Supplier: v.value("supplier"), External: v.value("external")}
+// accountKey is the account that an act is about.
+func (r *pageRequest) accountKey() landfall.Key {
+	return landfall.Key{Supplier: r.PathValue("supplier"), External: r.PathValue("external")}
 }
 
-// skip wants no code typed: unskip takes it back.
-func skip(v *visit) (any, error) {
-	if err := v.operator().Skip(v.ctx(), v.key(), v.typed("reason")); err != nil {
+// skipAccount wants no code typed: unskip takes it back.
+func skipAccount(r *pageRequest) (any, error) {
+	if err := r.operator().Skip(r.Context(), r.accountKey(), r.formValue("reason")); err != nil {
 		return nil, err
 	}
-	return done{accountPath(v.key()), "The account is marked as skipped: it is neither staged nor created."}, nil
+	return redirect{accountPath(r.accountKey()), "The account is marked as skipped: it is neither staged nor created."}, nil
 }
 
-// unskip asks for a reason as skip does, so that the audit tells both halves of the story.
-func unskip(v *visit) (any, error) {
-	if err := v.operator().Unskip(v.ctx(), v.key(), v.typed("reason")); err != nil {
+// unskipAccount asks for a reason as skip does, so that the audit tells both halves of the story.
+func unskipAccount(r *pageRequest) (any, error) {
+	if err := r.operator().Unskip(r.Context(), r.accountKey(), r.formValue("reason")); err != nil {
 		return nil, err
 	}
-	return done{accountPath(v.key()), "The account is not marked any more."}, nil
+	return redirect{accountPath(r.accountKey()), "The account is not marked any more."}, nil
 }
 
-// undo cannot be taken back, so it wants the supplier's code typed.
-func undo(v *visit) (any, error) {
-	if err := v.confirmed(v.key().Supplier); err != nil {
+// undoAccount cannot be taken back, so it wants the supplier's code typed.
+func undoAccount(r *pageRequest) (any, error) {
+	if err := r.requireConfirmation(r.accountKey().Supplier); err != nil {
 		return nil, err
 	}
-	outcome, err := v.operator().Undo(v.ctx(), v.key(), v.typed("reason"))
+	outcome, err := r.operator().Undo(r.Context(), r.accountKey(), r.formValue("reason"))
 	if err != nil {
 		return nil, err
 	}
-	return done{accountPath(v.key()), fmt.Sprintf("The account %s was taken back. Its number is nobody's any more; the staged data is there.", outcome.Number)}, nil
+	return redirect{accountPath(r.accountKey()), fmt.Sprintf("The account %s was taken back. Its number is nobody's any more; the staged data is there.", outcome.Number)}, nil
 }
 
-// erase cannot be undone by anybody.
-func erase(v *visit) (any, error) {
-	if err := v.confirmed(v.key().Supplier); err != nil {
+// eraseAccount cannot be undone by anybody.
+func eraseAccount(r *pageRequest) (any, error) {
+	if err := r.requireConfirmation(r.accountKey().Supplier); err != nil {
 		return nil, err
 	}
 	// The outcome is left out on purpose: nothing of what was erased may come back in a sentence.
-	if _, err := v.operator().Erase(v.ctx(), v.key(), v.typed("reason")); err != nil {
+	if _, err := r.operator().Erase(r.Context(), r.accountKey(), r.formValue("reason")); err != nil {
 		return nil, err
 	}
-	return done{accountPath(v.key()), "What was personal of the account is erased. The ledger stays."}, nil
+	return redirect{accountPath(r.accountKey()), "What was personal of the account is erased. The ledger stays."}, nil
 }

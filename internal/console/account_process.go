@@ -11,19 +11,19 @@ import (
 	"landfall/internal/service/intake"
 )
 
-// creatable is what somebody wants to know before he creates an account.
-type creatable struct {
-	Teams          []landfall.Team
-	Team           string // of the supplier's last run: it is likely this one's too
-	TellsCustomers bool
-	UndoWindow     time.Duration
+// createForm is what somebody wants to know before he creates an account.
+type createForm struct {
+	Teams           []landfall.Team
+	Team            string // of the supplier's last run: it is likely this one's too
+	EmailsCustomers bool
+	UndoWindow      time.Duration
 }
 
-// creatable asks for the team of the last run only as what the field begins with: whoever creates
+// createForm asks for the team of the last run only as what the field begins with: whoever creates
 // the account may choose another.
-func (v *visit) creatable(supplier landfall.Supplier) (creatable, error) {
-	found := creatable{TellsCustomers: supplier.SendCustomerEmails, UndoWindow: supplier.UndoWindow}
-	runs, err := v.operator().Runs(v.ctx(), supplier.Code, 1)
+func (r *pageRequest) createForm(supplier landfall.Supplier) (createForm, error) {
+	found := createForm{EmailsCustomers: supplier.SendCustomerEmails, UndoWindow: supplier.UndoWindow}
+	runs, err := r.operator().Runs(r.Context(), supplier.Code, 1)
 	if err != nil {
 		return found, err
 	}
@@ -31,47 +31,47 @@ func (v *visit) creatable(supplier landfall.Supplier) (creatable, error) {
 	for _, last := range runs {
 		found.Team = last.Plan.Team
 	}
-	found.Teams, err = v.operator().Teams(v.ctx())
+	found.Teams, err = r.operator().Teams(r.Context())
 	return found, err
 }
 
-// attemptTime bounds an attempt to create an account. It leaves a page enough
+// attemptTimeout bounds an attempt to create an account. It leaves a page enough
 // time to say what came of it.
-const attemptTime = pageTime * 3 / 4
+const attemptTimeout = pageTimeout * 3 / 4
 
-// dryRun tries whether an account could be created.
-func dryRun(v *visit) (any, error) {
+// dryRunAccount tries whether an account could be created.
+func dryRunAccount(r *pageRequest) (any, error) {
 	// What the attempt would have created is of no interest here: it was rolled back.
-	if _, err := v.attempt(true); err != nil {
+	if _, err := r.attempt(true); err != nil {
 		return nil, err
 	}
-	return done{accountPath(v.key()), "The dry run passed: the account can be created. Nothing was created."}, nil
+	return redirect{accountPath(r.accountKey()), "The dry run passed: the account can be created. Nothing was created."}, nil
 }
 
-// process creates an account. It can be undone for a while, so that a tick is
+// processAccount creates an account. It can be undone for a while, so that a tick is
 // enough to confirm it.
-func process(v *visit) (any, error) {
-	if v.typed("confirm") == "" {
+func processAccount(r *pageRequest) (any, error) {
+	if r.formValue("confirm") == "" {
 		return nil, landfall.Refuse(landfall.CodeValidationFailed, "Tick the box to confirm. Nothing was done.")
 	}
-	created, err := v.attempt(false)
+	created, err := r.attempt(false)
 	if err != nil {
 		return nil, err
 	}
-	say := fmt.Sprintf("The account %s was created for %s.", created.Number, v.typed("team"))
+	say := fmt.Sprintf("The account %s was created for %s.", created.Number, r.formValue("team"))
 	if count := len(created.Warnings); count > 0 {
 		warnings, _ := plural(count, "warning", "warnings") // of a number
 		say += " There were " + warnings + " about its data."
 	}
-	return done{accountPath(v.key()), say}, nil
+	return redirect{accountPath(r.accountKey()), say}, nil
 }
 
 // attempt tries to create an account in the name of who is signed in.
-func (v *visit) attempt(dryRun bool) (intake.Created, error) {
-	ctx, cancel := context.WithTimeout(v.ctx(), attemptTime)
+func (r *pageRequest) attempt(dryRun bool) (intake.Created, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), attemptTimeout)
 	defer cancel()
-	created, err := v.console.Desk.ProcessAs(ctx, v.actor(), v.console.ClientAddress(v.Request).String(),
-		contract.ProcessRequest{Key: v.key(), Team: v.typed("team"), DryRun: dryRun})
+	created, err := r.console.Intake.ProcessAs(ctx, r.actor(), r.console.ClientAddress(r.Request).String(),
+		contract.ProcessRequest{Key: r.accountKey(), Team: r.formValue("team"), DryRun: dryRun})
 	if refusal, known := errors.AsType[*landfall.Error](err); known {
 		// What is wrong with the data is kept with the attempt, and the page
 		// lists it there already.

@@ -13,23 +13,23 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// restingVendor is away, as vendors are at times.
-type restingVendor struct{}
+// unavailableVendor is away, as vendors are at times.
+type unavailableVendor struct{}
 
-func (restingVendor) Verify(context.Context, string, landfall.Vendor, landfall.Instruction) (landfall.InstructionDetails, error) {
+func (unavailableVendor) Verify(context.Context, string, landfall.Vendor, landfall.Instruction) (landfall.InstructionDetails, error) {
 	return landfall.InstructionDetails{}, &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "The vendor rests."}
 }
 
 func TestOperatorsTryAndCreateAccounts(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
-	h.console.Desk = intake.New(h.store, intake.Options{Verifier: restingVendor{}})
+	h := newTestConsole(t)
+	seedAccounts(h)
+	h.console.Intake = intake.New(h.store, intake.Options{Verifier: unavailableVendor{}})
 	if err := h.operator().SetVendor(t.Context(), landfall.Vendor{Code: "V", Adapter: "sandbox"}); err != nil {
 		t.Fatal(err)
 	}
 	for external, rest := range map[string]string{"5": "", "6": "", "7": `,"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"}]`} {
 		body := fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}]%s}`, external, rest)
-		if _, err := h.console.Desk.Stage(t.Context(), landfall.Principal{}, body); err != nil {
+		if _, err := h.console.Intake.Stage(t.Context(), landfall.Principal{}, body); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,9 +44,9 @@ func TestOperatorsTryAndCreateAccounts(t *testing.T) {
 				t.Errorf("%s: %d, want %d and %q\n%s", act, got, status, text, body)
 			}
 		}
-		ada.harmless(act, body)
+		ada.wantEscaped(act, body)
 	}
-	ada.sees(path+"5/", "Dry run</button>", "Create 1 account", "<option>Movers</option>", "It can be undone for 3 days.")
+	ada.wantPage(path+"5/", "Dry run</button>", "Create 1 account", "<option>Movers</option>", "It can be undone for 3 days.")
 	told("5/dry-run", team, http.StatusOK, "The dry run passed", "A dry run passed", "operator:ada", "Create 1 account")
 	told("5/process", team, http.StatusBadRequest, "Tick the box to confirm", `open><summary>Create this account`, "<option selected>Movers")
 	told("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
@@ -64,7 +64,7 @@ func TestOperatorsTryAndCreateAccounts(t *testing.T) {
 	}
 	told("6/process", sure, http.StatusBadRequest, "is paused or complete", "staged")
 	sam := h.signedIn(landfall.ConsoleSupport)
-	if body := sam.sees(path+"6/", "Reveal personal data"); strings.Contains(body, "Dry run") || strings.Contains(body, "Create 1 account") {
+	if body := sam.wantPage(path+"6/", "Reveal personal data"); strings.Contains(body, "Dry run") || strings.Contains(body, "Create 1 account") {
 		t.Error("support is offered to create accounts")
 	}
 	for _, act := range []string{"dry-run", "process"} {

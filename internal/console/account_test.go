@@ -16,13 +16,13 @@ import (
 
 // What hostile books bring along, and must never run or turn a line around.
 const (
-	script    = `<script>alert("x")</script>`
-	backwards = "\u202Ednuora"
+	scriptTag   = `<script>alert("x")</script>`
+	rightToLeft = "\u202Ednuora"
 )
 
-// furnish gives a house a supplier with accounts: 1 was created, with everything
+// seedAccounts gives a house a supplier with accounts: 1 was created, with everything
 // on it that could play tricks; 2 failed; 3 waits; 4 is skipped.
-func furnish(h *house) landfall.Key {
+func seedAccounts(h *testConsole) landfall.Key {
 	h.t.Helper()
 	ctx := h.t.Context()
 	check := func(err error) {
@@ -58,15 +58,15 @@ func furnish(h *house) landfall.Key {
 	account := landfall.Account{
 		Balance: 40,
 		Data: landfall.AccountData{
-			Currency: "GBP", BillingName: "Ada Lovelace " + script,
-			Customers:  []landfall.Customer{{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456"}, {FamilyName: backwards}},
-			Statements: []landfall.Statement{{ID: "S-1" + script, Path: "bills/1.pdf"}},
+			Currency: "GBP", BillingName: "Ada Lovelace " + scriptTag,
+			Customers:  []landfall.Customer{{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456"}, {FamilyName: rightToLeft}},
+			Statements: []landfall.Statement{{ID: "S-1" + scriptTag, Path: "bills/1.pdf"}},
 			Notes: []landfall.Note{
-				{Body: "Gate code 1234 " + script, HasBody: true, Pinned: true, CreatedAt: time.Now()},
-				{Body: backwards + "\n" + script, HasBody: true, CreatedAt: time.Now()},
+				{Body: "Gate code 1234 " + scriptTag, HasBody: true, Pinned: true, CreatedAt: time.Now()},
+				{Body: rightToLeft + "\n" + scriptTag, HasBody: true, CreatedAt: time.Now()},
 				{Body: strings.Repeat("<b>", 10<<20/3), HasBody: true, CreatedAt: time.Now()},
 			},
-			Instructions: []landfall.Instruction{{Vendor: "SANDBOX", Reference: script, Type: landfall.Card}},
+			Instructions: []landfall.Instruction{{Vendor: "SANDBOX", Reference: scriptTag, Type: landfall.Card}},
 			SupplyAddresses: []landfall.SupplyAddress{{
 				Address:      landfall.Address{Lines: []string{"12 St James Square"}, PostalCode: "SW1Y 4JH"},
 				SupplyPoints: []landfall.SupplyPoint{{Identifier: "1200023305967", SupplyType: "ELECTRICITY"}},
@@ -74,7 +74,7 @@ func furnish(h *house) landfall.Key {
 		},
 		Periods: []landfall.Period{{FromOn: on("2026-07-01")}},
 		Ledger: []landfall.LedgerEntry{{Sequence: 1, Kind: landfall.TransactionEntry, Signed: 40, Balance: 40, Transaction: landfall.Transaction{
-			ID: "P-1" + script, On: on("2026-07-01"), OriginalOn: on("2026-01-05"), Amount: 40, Type: landfall.Payment, Note: "secret of Ada",
+			ID: "P-1" + scriptTag, On: on("2026-07-01"), OriginalOn: on("2026-01-05"), Amount: 40, Type: landfall.Payment, Note: "secret of Ada",
 		}}},
 	}
 	outcome, err := h.store.Create(ctx, landfall.Creation{Claim: claim("1"), Account: account})
@@ -82,15 +82,15 @@ func furnish(h *house) landfall.Key {
 		h.t.Fatal(outcome)
 	}
 	check(h.store.Release(ctx, claim("2"), landfall.Attempt{
-		Failure: &landfall.Failure{Code: "account_failed_validation", Detail: script, Violations: []landfall.Violation{{Code: "invalid_type", Attr: "customers.0.email", Detail: script}}},
+		Failure: &landfall.Failure{Code: "account_failed_validation", Detail: scriptTag, Violations: []landfall.Violation{{Code: "invalid_type", Attr: "customers.0.email", Detail: scriptTag}}},
 		Event:   landfall.Event{Type: landfall.EventImportFailed, Key: landfall.Key{Supplier: "NORTH", External: "2"}, Details: map[string]string{"code": "account_failed_validation"}},
 	}))
 	check(h.operator().Skip(ctx, landfall.Key{Supplier: "NORTH", External: "4"}, "a duplicate"))
 	return landfall.Key{Supplier: "NORTH", External: "1"}
 }
 
-// harmless fails when anything of a book became more than text.
-func (g *guest) harmless(path, body string) {
+// wantEscaped fails when anything of a book became more than text.
+func (g *testUser) wantEscaped(path, body string) {
 	g.t.Helper()
 	if strings.Contains(body, "<script>") || strings.Contains(body, `alert("x")`) || strings.Contains(body, "<b><b>") {
 		g.t.Errorf("%s lets a book write the page", path)
@@ -103,11 +103,11 @@ func (g *guest) harmless(path, body string) {
 // TestSupportSeesTheAccountAndNobodysData looks for every personal word on the
 // page of an account. What is shown without a reason is shown without a trace.
 func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/accounts/NORTH/1/"
-	body := sam.sees(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
+	body := sam.wantPage(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
 		"dated 2026-01-05 by the old supplier", "bills/1.pdf", "1200023305967", "revision 2 beside 1", "customers.0.given_name", "changed",
 		"The account was created: A-", "10,485,759 characters: too long", "characters, not shown", "Reveal personal data")
 	for _, secret := range []string{"Lovelace", "ada@mail", "7400", "Gate code", "St James", "SW1Y", "Ada Maria", "secret of Ada", "Undo this"} {
@@ -115,18 +115,18 @@ func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 			t.Errorf("%s shows %q", path, secret)
 		}
 	}
-	sam.harmless(path, body)
+	sam.wantEscaped(path, body)
 	if status, body := sam.post(path+"reveal/", url.Values{"reason": {""}}); status != http.StatusBadRequest || strings.Contains(body, "Lovelace") {
 		t.Errorf("revealed without a reason: %d", status)
 	}
 	status, body := sam.post(path+"reveal/", url.Values{"reason": {"he called about his bill"}})
-	for _, shown := range []string{"Ms Ada Lovelace", "ada@mail.co.uk", "Gate code 1234", "12 St James Square", "Ada Maria", "secret of Ada", "<bdi>" + backwards} {
+	for _, shown := range []string{"Ms Ada Lovelace", "ada@mail.co.uk", "Gate code 1234", "12 St James Square", "Ada Maria", "secret of Ada", "<bdi>" + rightToLeft} {
 		if status != http.StatusOK || !strings.Contains(body, shown) {
 			t.Errorf("revealed, %d: there is no %q", status, shown)
 		}
 	}
-	sam.harmless(path, body)
-	body = sam.sees(path, "Personal data was revealed", "he called about his bill", "operator:sam")
+	sam.wantEscaped(path, body)
+	body = sam.wantPage(path, "Personal data was revealed", "he called about his bill", "operator:sam")
 	if strings.Contains(body, "Lovelace") {
 		t.Error("what was revealed stays so")
 	}
@@ -138,22 +138,22 @@ func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 // Of a refused staging codes and places are kept and no words, which may repeat
 // what was sent; whoever reads the page is told what they mean all the same.
 func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	if err := h.store.Refuse(t.Context(), landfall.Refusal{
 		Key:     landfall.Key{Supplier: "NORTH", External: "9"},
 		Failure: landfall.Failure{Code: landfall.CodeAccountFailedValidation, Violations: []landfall.Violation{{Code: "date_in_future", Attr: "date_of_sale"}}},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.signedIn(landfall.ConsoleSupport).sees("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
+	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
 }
 
 // TestOperatorsActOnAccounts undoes and erases with a wrong confirmation first.
 // Neither can be taken back by whoever clicked on the wrong line.
 func TestOperatorsActOnAccounts(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/accounts/NORTH/"
 	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
@@ -163,8 +163,8 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "was taken back") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
-	ada.sees(path+"1/", "staged", "The account was taken back: A-", "the wrong tariff", "operator:ada")
-	ada.sees(path+"4/", "a duplicate", "Take the skip mark away")
+	ada.wantPage(path+"1/", "staged", "The account was taken back: A-", "the wrong tariff", "operator:ada")
+	ada.wantPage(path+"4/", "a duplicate", "Take the skip mark away")
 	if status, _ := ada.post(path+"3/erase/", url.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
 		t.Errorf("erased without being confirmed: %d", status)
 	}
@@ -178,8 +178,8 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "marked as skipped") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
-	body := ada.sees(path+"2/", "account_erased", "What was personal was erased", "An attempt to create the account failed")
-	ada.harmless(path+"2/", body)
+	body := ada.wantPage(path+"2/", "account_erased", "What was personal was erased", "An attempt to create the account failed")
+	ada.wantEscaped(path+"2/", body)
 	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
 		t.Errorf("an account that is not there: %d\n%s", status, body)
 	}
@@ -188,23 +188,23 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 // TestAccountsAreFoundAsOneTypes searches by all that customers say on the
 // telephone, and wants nothing personal in what is found.
 func TestAccountsAreFoundAsOneTypes(t *testing.T) {
-	h := newHouse(t)
-	key := furnish(h)
+	h := newTestConsole(t)
+	key := seedAccounts(h)
 	if _, err := h.store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	sam := h.signedIn(landfall.ConsoleSupport)
 	for _, words := range []string{"lovel", "ada@mail", "07400 123456", "sw1y 4jh", "1200023305967"} {
-		body := sam.sees("/console/search/found/?q="+url.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• L•••••••")
-		sam.harmless(words, body)
+		body := sam.wantPage("/console/search/found/?q="+url.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• L•••••••")
+		sam.wantEscaped(words, body)
 		if strings.Contains(body, "<html") || strings.Contains(body, "Lovelace") {
 			t.Errorf("%q gives\n%s", words, body)
 		}
 	}
-	sam.sees("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "1 account", "imported")
-	sam.sees("/console/search/?q="+url.QueryEscape("<script>nobody"), "Nothing was found", "&lt;script&gt;nobody")
-	sam.sees("/console/search/?q=x", "at least 2 characters")
-	sam.sees("/console/search/?q=", "at least 2 characters")
+	sam.wantPage("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "1 account", "imported")
+	sam.wantPage("/console/search/?q="+url.QueryEscape("<script>nobody"), "Nothing was found", "&lt;script&gt;nobody")
+	sam.wantPage("/console/search/?q=x", "at least 2 characters")
+	sam.wantPage("/console/search/?q=", "at least 2 characters")
 	var number string
 	if err := h.store.View(t.Context(), func(view landfall.View) error {
 		process, err := view.Process(t.Context(), key)
@@ -213,29 +213,29 @@ func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	sam.sees("/console/search/?q="+number, "<h1>"+number+"</h1>", "favour")
-	sam.sees("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
+	sam.wantPage("/console/search/?q="+number, "<h1>"+number+"</h1>", "favour")
+	sam.wantPage("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
 }
 
 // TestListsLeadDownToAccounts follows every link from the figures of a supplier
 // to its accounts. A list that shows others than its figure counted would be
 // believed.
 func TestListsLeadDownToAccounts(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/suppliers/NORTH/"
 	for state, wanted := range map[string]string{"all": ">1<", "pending": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
-		body := ada.sees(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)
+		body := ada.wantPage(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)
 		if strings.Contains(body, "/accounts/NORTH/4/") != (state == "skipped") {
 			t.Errorf("%s has\n%s", state, body)
 		}
 	}
-	ada.sees(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
-	ada.sees(path+"accounts/?state=failed&code=other", "No account has this mistake any more")
-	ada.sees(path+"failures/", "1 account", "invalid_type", "customers.*.email", "95 % of them", "in the repair", "state=faulty")
-	ada.sees(path+"reconciliation/", "has not said what it has", "accounts", "Sign off", "reason=pending")
-	ada.sees(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
+	ada.wantPage(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
+	ada.wantPage(path+"accounts/?state=failed&code=other", "No account has this mistake any more")
+	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "95 % of them", "in the repair", "state=faulty")
+	ada.wantPage(path+"reconciliation/", "has not said what it has", "accounts", "Sign off", "reason=pending")
+	ada.wantPage(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
 	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
 		t.Errorf("a measure that is none: %d", status)
 	}
@@ -252,9 +252,9 @@ func TestListsLeadDownToAccounts(t *testing.T) {
 // TestLongListsArePaged walks through a list of several pages. An account that
 // falls between two of them is on none.
 func TestLongListsArePaged(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
-	for external := range listRows + 5 {
+	h := newTestConsole(t)
+	seedAccounts(h)
+	for external := range accountsPerPage + 5 {
 		text := []byte(`{}`)
 		if _, err := h.store.Stage(t.Context(), landfall.Staging{
 			Key: landfall.Key{Supplier: "NORTH", External: fmt.Sprintf("=X%03d", external)}, Document: text, Hash: sha256.Sum256(text),
@@ -266,7 +266,7 @@ func TestLongListsArePaged(t *testing.T) {
 	seen := map[string]bool{}
 	pages := 0
 	for path := "/console/suppliers/NORTH/accounts/?state=pending"; path != ""; pages++ {
-		body := sam.sees(path, "<table>")
+		body := sam.wantPage(path, "<table>")
 		for _, part := range strings.Split(body, `href="/console/accounts/NORTH/`)[1:] {
 			name, _, _ := strings.Cut(part, `/"`)
 			if seen[name] {
@@ -280,7 +280,7 @@ func TestLongListsArePaged(t *testing.T) {
 			path = strings.ReplaceAll(next, "&amp;", "&")
 		}
 	}
-	if pages != 2 || len(seen) != listRows+5+2 {
+	if pages != 2 || len(seen) != accountsPerPage+5+2 {
 		t.Errorf("%d accounts on %d pages", len(seen), pages)
 	}
 	if _, table := sam.get("/console/suppliers/NORTH/accounts.csv?state=pending"); !strings.Contains(table, ",'=X001,") {

@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// files is everything the console consists of besides its code, so that it
+// embedded is everything the console consists of besides its code, so that it
 // works on a machine that reaches nothing else.
 //
 //go:embed assets views
-var files embed.FS
+var embedded embed.FS
 
 const assetPath = Root + "assets/"
 
-// shelf holds the files that pages load. Their names carry a part of their
+// assetFiles holds the files that pages load. Their names carry a part of their
 // hash, so that browsers may keep them for ever.
-type shelf struct {
+type assetFiles struct {
 	names map[string]string // what a page calls it → with the hash
 	files map[string][]byte // by the latter
 }
 
-func newShelf() *shelf {
-	s := &shelf{names: map[string]string{}, files: map[string][]byte{}}
-	entries, err := files.ReadDir("assets")
+func loadAssets() *assetFiles {
+	s := &assetFiles{names: map[string]string{}, files: map[string][]byte{}}
+	entries, err := embedded.ReadDir("assets")
 	if err != nil {
 		panic(err) // they are part of the program
 	}
 	for _, entry := range entries {
-		content, err := files.ReadFile("assets/" + entry.Name())
+		content, err := embedded.ReadFile("assets/" + entry.Name())
 		if err != nil {
 			panic(err)
 		}
@@ -48,9 +48,9 @@ func newShelf() *shelf {
 }
 
 // path gives the address of a file.
-func (s *shelf) path(name string) string { return s.names[name] }
+func (s *assetFiles) path(name string) string { return s.names[name] }
 
-func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
+func (s *assetFiles) serve(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	content, known := s.files[name]
 	if !known {

@@ -12,33 +12,33 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// audited is a page of the audit, newest first.
-type audited struct {
-	head
-	Entries []landfall.AuditEntry
-	Next    string    // address of the page behind this one; "" when this is the last
-	CSV     string    // the same as a file, all of it
-	Further string    // address of a longer look from where this one ended; "" when it did not end early
-	Back    time.Time // how far back it looked then
-	news
+// auditPage is a page of the audit, newest first.
+type auditPage struct {
+	pageHead
+	Entries     []landfall.AuditEntry
+	Next        string    // address of the page behind this one; "" when this is the last
+	CSV         string    // the same as a file, all of it
+	ScanFurther string    // address of a longer look from where this one ended; "" when it did not end early
+	ScannedTo   time.Time // how far back it looked then
+	newRows
 }
 
 const (
-	auditShown = 100
-	// firstAudited is how many entries a page looks at for those that a filter
+	auditPageRows = 100
+	// firstAuditScan is how many entries a page looks at for those that a filter
 	// lets through: it is to be there at once. Whoever wants a rarer one has all
 	// of them looked at for so long.
-	firstAudited = 3_000
-	auditTime    = 5 * time.Second
-	// mostNews bounds how many new entries are looked at to count them.
-	mostNews = 1_000
+	firstAuditScan = 3_000
+	auditTimeout   = 5 * time.Second
+	// maxNewEntries bounds how many new entries are looked at to count them.
+	maxNewEntries = 1_000
 )
 
 // auditFilter reads which entries are wanted.
-func (v *visit) auditFilter() (operate.AuditFilter, error) {
-	filter := operate.AuditFilter{Actor: v.query("actor"), Action: v.query("action"), Subject: v.query("subject")}
+func (r *pageRequest) auditFilter() (operate.AuditFilter, error) {
+	filter := operate.AuditFilter{Actor: r.queryParam("actor"), Action: r.queryParam("action"), Subject: r.queryParam("subject")}
 	for name, into := range map[string]*time.Time{"since": &filter.Since, "until": &filter.Until} {
-		text := v.query(name)
+		text := r.queryParam(name)
 		if text == "" {
 			continue
 		}
@@ -46,7 +46,7 @@ func (v *visit) auditFilter() (operate.AuditFilter, error) {
 		// reader's zone and not of UTC.
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			zone, failed := time.LoadLocation(v.zone())
+			zone, failed := time.LoadLocation(r.zone())
 			if failed != nil {
 				zone = time.UTC
 			}
@@ -62,36 +62,36 @@ func (v *visit) auditFilter() (operate.AuditFilter, error) {
 	return filter, nil
 }
 
-func audit(v *visit) (any, error) {
-	filter, err := v.auditFilter()
+func showAudit(r *pageRequest) (any, error) {
+	filter, err := r.auditFilter()
 	if err != nil {
 		return nil, err
 	}
-	page := audited{head: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + v.URL.RawQuery}
+	page := auditPage{pageHead: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + r.URL.RawQuery}
 	page.Wide = true
-	filter.Before = int64(v.place("before"))
+	filter.Before = int64(r.queryInt("before"))
 	began, looked, newest, last := time.Now(), 0, int64(0), int64(0)
 	// Look is called for every entry that is read, matching or not: a filter that matches nothing
 	// would otherwise read the whole audit behind one page.
 	filter.Look = func(id int64, at time.Time) bool {
-		enough := looked >= firstAudited
-		if v.query("deep") != "" {
-			enough = time.Since(began) > auditTime
+		enough := looked >= firstAuditScan
+		if r.queryParam("deep") != "" {
+			enough = time.Since(began) > auditTimeout
 		}
 		if enough {
-			page.Further = v.auditPath("", url.Values{"before": {strconv.FormatInt(last, 10)}, "deep": {"1"}})
+			page.ScanFurther = r.auditPath("", url.Values{"before": {strconv.FormatInt(last, 10)}, "deep": {"1"}})
 			return false
 		}
-		looked, newest, last, page.Back = looked+1, max(newest, id), id, at
+		looked, newest, last, page.ScannedTo = looked+1, max(newest, id), id, at
 		return true
 	}
-	for link, err := range v.operator().Audit(v.ctx(), filter) {
+	for link, err := range r.operator().Audit(r.Context(), filter) {
 		if err != nil {
 			return nil, err
 		}
 		// What one request did is one entry, and stays on one page.
-		if count := len(page.Entries); count >= auditShown && link.ID != page.Entries[count-1].ID {
-			page.Next = v.auditPath("", url.Values{"before": {strconv.FormatInt(page.Entries[count-1].ID, 10)}, "deep": nil})
+		if count := len(page.Entries); count >= auditPageRows && link.ID != page.Entries[count-1].ID {
+			page.Next = r.auditPath("", url.Values{"before": {strconv.FormatInt(page.Entries[count-1].ID, 10)}, "deep": nil})
 			break
 		}
 		page.Entries = append(page.Entries, link.AuditEntry)
@@ -99,30 +99,30 @@ func audit(v *visit) (any, error) {
 	// News are only for a page whose top is the present: an older page, or one with an end,
 	// cannot grow at its top.
 	if filter.Before == 0 && filter.Until.IsZero() {
-		page.news = news{Again: v.URL.RequestURI(), Live: v.auditPath("live", url.Values{"after": {strconv.FormatInt(newest, 10)}})}
+		page.newRows = newRows{ReloadPath: r.URL.RequestURI(), LivePath: r.auditPath("live", url.Values{"after": {strconv.FormatInt(newest, 10)}})}
 	}
 	return page, nil
 }
 
 // auditPath is an address of the audit with the filter of this one.
-func (v *visit) auditPath(name string, with url.Values) string {
-	query := v.URL.Query()
+func (r *pageRequest) auditPath(name string, with url.Values) string {
+	query := r.URL.Query()
 	maps.Copy(query, with)
 	return Root + "admin/audit/" + name + "?" + query.Encode()
 }
 
-// auditNews counts what was done since the newest entry that a page has.
-func auditNews(v *visit) (any, error) {
-	filter, err := v.auditFilter()
+// showNewAuditEntries counts what was done since the newest entry that a page has.
+func showNewAuditEntries(r *pageRequest) (any, error) {
+	filter, err := r.auditFilter()
 	if err != nil {
 		return nil, err
 	}
 	// The count is what passes the filter, but the bound is on what is looked at: a page that was
 	// left open for days must not read a day's work every second.
-	found, looked := news{}, 0
-	filter.After = int64(v.place("after"))
-	filter.Look = func(int64, time.Time) bool { looked++; return looked <= mostNews }
-	for _, err := range v.operator().Audit(v.ctx(), filter) {
+	found, looked := newRows{}, 0
+	filter.After = int64(r.queryInt("after"))
+	filter.Look = func(int64, time.Time) bool { looked++; return looked <= maxNewEntries }
+	for _, err := range r.operator().Audit(r.Context(), filter) {
 		if err != nil {
 			return nil, err
 		}
@@ -131,23 +131,23 @@ func auditNews(v *visit) (any, error) {
 	return found, nil
 }
 
-// auditFile writes what a page of the audit shows as CSV, to the end.
-func auditFile(v *visit) (any, error) {
-	filter, err := v.auditFilter()
+// downloadAudit writes what a page of the audit shows as CSV, to the end.
+func downloadAudit(r *pageRequest) (any, error) {
+	filter, err := r.auditFilter()
 	if err != nil {
 		return nil, err
 	}
 	// From here on lines may be out, and an error can no longer be answered as one: cutOff breaks
 	// the connection instead.
-	out := v.table("audit.csv")
+	out := r.csvWriter("audit.csv")
 	if err := out.Write([]string{"at", "actor", "action", "subject", "detail", "source", "request_id"}); err != nil {
 		return nil, nil // the reader has left
 	}
-	for link, err := range v.operator().Audit(v.ctx(), filter) {
+	for link, err := range r.operator().Audit(r.Context(), filter) {
 		if err != nil {
-			return nil, v.cutOff(err)
+			return nil, r.abortDownload(err)
 		}
-		if err := out.Write(harmless(link.At.UTC().Format(time.RFC3339Nano), link.Actor, link.Action, link.Subject, link.Detail, link.Source, link.RequestID)); err != nil {
+		if err := out.Write(escapeFormulas(link.At.UTC().Format(time.RFC3339Nano), link.Actor, link.Action, link.Subject, link.Detail, link.Source, link.RequestID)); err != nil {
 			return nil, nil // likewise
 		}
 	}
@@ -155,16 +155,16 @@ func auditFile(v *visit) (any, error) {
 	return nil, nil
 }
 
-// table begins a file for spreadsheets.
-func (v *visit) table(name string) *csv.Writer {
-	header := v.Writer.Header()
+// csvWriter begins a file for spreadsheets.
+func (r *pageRequest) csvWriter(name string) *csv.Writer {
+	header := r.Writer.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="`+url.PathEscape(name)+`"`)
-	return csv.NewWriter(v.Writer)
+	return csv.NewWriter(r.Writer)
 }
 
-// harmless keeps spreadsheets from taking data for formulas.
-func harmless(cells ...string) []string {
+// escapeFormulas keeps spreadsheets from taking data for formulas.
+func escapeFormulas(cells ...string) []string {
 	for i, cell := range cells {
 		// Control characters count as well: spreadsheets skip them and then see the formula
 		// behind.
@@ -175,9 +175,9 @@ func harmless(cells ...string) []string {
 	return cells
 }
 
-// cutOff ends a file that cannot be finished so that nobody takes it for whole.
-func (v *visit) cutOff(err error) error {
-	v.console.Logger.WarnContext(v.ctx(), "a file of the console was cut off", "error", err)
+// abortDownload ends a file that cannot be finished so that nobody takes it for whole.
+func (r *pageRequest) abortDownload(err error) error {
+	r.console.Logger.WarnContext(r.Context(), "a file of the console was cut off", "error", err)
 	// Without the end of the chunked body a browser reports a failed download; net/http takes
 	// this panic as the wish for exactly that and logs nothing.
 	panic(http.ErrAbortHandler)

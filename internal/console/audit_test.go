@@ -13,16 +13,16 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// unaudited are the acts that leave nothing in the audit, or are not tried by
+// notAudited are the acts that leave nothing in the audit, or are not tried by
 // the walk below, each with the reason.
-var unaudited = map[string]string{
+var notAudited = map[string]string{
 	"theme/":         "it changes a cookie of the reader's own",
 	"me/second/":     "its codes are tried where they are made; that it is kept is tried there too",
 	"me/second/off/": "likewise",
 }
 
-// step is one act of the walk: the row of the table, and what fills it in.
-type step struct {
+// auditStep is one act of the walk: the row of the table, and what fills it in.
+type auditStep struct {
 	pattern string
 	values  []string // of the path, name and value in turn
 	form    url.Values
@@ -31,8 +31,8 @@ type step struct {
 // Whatever is done with the console is in the audit: every row of the table
 // that is posted to is tried, and has to leave an entry of its doer's.
 func TestEveryActIsInTheAudit(t *testing.T) {
-	w := newHouse(t).conducted()
-	w.furnish()
+	w := newTestConsole(t).withRunner()
+	w.seedBasics()
 	ctx := t.Context()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
@@ -46,19 +46,19 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 	must(operator.Grant(ctx, "NORTH", "Acme"))
 	acme := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
 	for external := range 3 {
-		_, err := w.console.Desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
+		_, err := w.console.Intake.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
 	}
 	var err error
-	finished := w.runSome("NORTH", 1, landfall.RunFinished)
-	_, err = w.console.Desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
+	finished := w.runLimited("NORTH", 1, landfall.RunFinished)
+	_, err = w.console.Intake.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
 	must(err)
 	key, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleImporter})
 	must(err)
 	link, err := operator.CreateOperator(ctx, "eve", landfall.ConsoleSupport)
 	must(err)
 	w.signedInAs("bob", landfall.ConsoleSupport)
-	sessions, err := operator.Sessions(ctx, w.console.Reception.Idle())
+	sessions, err := operator.Sessions(ctx, w.console.Sessions.Idle())
 	must(err)
 	ada := w.signedIn(landfall.ConsoleOperator)
 
@@ -69,7 +69,7 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 		return url.Values{"confirm": {name}, "reason": {"a reason"}, "team": {"Night Team"}}
 	}
 	one := func(name, value string) url.Values { return url.Values{name: {value}} }
-	steps := []step{
+	steps := []auditStep{
 		{"admin/teams/", nil, one("name", "Day Team")}, {"admin/organisations/", nil, one("name", "Beta")},
 		{"admin/organisations/{organisation}/keys/", acmes, one("role", "viewer")},
 		{"admin/organisations/{organisation}/revoke/", acmes, url.Values{"key": {key.ID}, "confirm": {key.ID}}},
@@ -97,9 +97,9 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 		{"suppliers/{supplier}/status/", north, one("status", "Ongoing")},
 		{"suppliers/{supplier}/runs/", north, url.Values{"select": {"pending"}, "team": {"Night Team"}, "not_before": {"2099-01-01T00:00"}}},
 		{"runs/{run}/pause/", nil, nil}, {"runs/{run}/resume/", nil, nil}, {"runs/{run}/cancel/", nil, confirm("NORTH")},
-		{"me/password/", nil, url.Values{"old": {password}, "password": {password + "!"}, "again": {password + "!"}}}, {"sign-out/", nil, nil},
-		{"sign-in/", nil, url.Values{"name": {"ada"}, "password": {password + "!"}}},
-		{"welcome/{link}/", []string{"{link}", link.Reveal()}, url.Values{"password": {password}, "again": {password}}},
+		{"me/password/", nil, url.Values{"old": {testPassword}, "password": {testPassword + "!"}, "again": {testPassword + "!"}}}, {"sign-out/", nil, nil},
+		{"sign-in/", nil, url.Values{"name": {"ada"}, "password": {testPassword + "!"}}},
+		{"welcome/{link}/", []string{"{link}", link.Reveal()}, url.Values{"password": {testPassword}, "again": {testPassword}}},
 	}
 	tried := map[string]bool{}
 	for _, step := range steps {
@@ -109,24 +109,24 @@ func TestEveryActIsInTheAudit(t *testing.T) {
 			must(err)
 			step.values = []string{"{run}", runs[0].ID}
 		}
-		before := w.audited()
+		before := w.auditCount()
 		status, body := ada.post(Root+strings.NewReplacer(step.values...).Replace(step.pattern), step.form)
 		if status != http.StatusOK || strings.Contains(body, `role="alert"`) {
 			t.Errorf("%s: %d\n%s", step.pattern, status, body)
 		}
-		if after := w.audited(); after <= before {
+		if after := w.auditCount(); after <= before {
 			t.Errorf("%s left nothing in the audit", step.pattern)
 		}
 	}
-	for _, page := range pages() {
-		if page.method == http.MethodPost && !tried[page.path] && unaudited[page.path] == "" {
+	for _, page := range routes() {
+		if page.method == http.MethodPost && !tried[page.path] && notAudited[page.path] == "" {
 			t.Errorf("%s is posted to, and nobody looked whether it is in the audit", page.path)
 		}
 	}
 }
 
-// audited counts what people did with the console so far.
-func (h *house) audited() (entries int) {
+// auditCount counts what people did with the console so far.
+func (h *testConsole) auditCount() (entries int) {
 	h.t.Helper()
 	for link, err := range h.operator().Audit(h.t.Context(), operate.AuditFilter{}) {
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 func TestPeopleUseTheConsole(t *testing.T) {
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
-	w := newWorld(t)
+	w := newTestWorld(t)
 	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	arguments := []string{"visit.mjs", browser, w.server.URL, address("welcome", link.Reveal()), address("welcome", support.Reveal()), password, string(paths)}
+	arguments := []string{"visit.mjs", browser, w.server.URL, consolePath("welcome", link.Reveal()), consolePath("welcome", support.Reveal()), testPassword, string(paths)}
 	if pictures := os.Getenv("LANDFALL_SCREENSHOTS"); pictures != "" {
 		arguments = append(arguments, pictures)
 	}
@@ -64,7 +64,7 @@ func TestPeopleUseTheConsole(t *testing.T) {
 }
 
 // paths is every page that has an address of its own, with something on it.
-func (w *world) paths() []string {
+func (w *testWorld) paths() []string {
 	runs, err := w.operator().Runs(w.t.Context(), "NORTH", 1)
 	if err != nil {
 		w.t.Fatal(err)
@@ -72,12 +72,12 @@ func (w *world) paths() []string {
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "A-1000003", "{account}", "A-1000003", "{run}", runs[0].ID, "{organisation}", "Acme",
 		"{vendor}", "SANDBOX", "{webhook}", "billing")
 	var paths []string
-	for _, page := range pages() {
+	for _, page := range routes() {
 		path := Root + values.Replace(page.path)
-		if page.path == "admin/audit/" && !pictures() {
+		if page.path == "admin/audit/" && !screenshots() {
 			path += "?action=key." // a few entries tell as much as a hundred, and are judged sooner
 		}
-		if page.method != http.MethodPost && !page.open && !page.endless && !page.bare && !strings.Contains(path, "{") {
+		if page.method != http.MethodPost && !page.public && !page.streaming && !page.partial && !strings.Contains(path, "{") {
 			paths = append(paths, path)
 		}
 	}
@@ -87,11 +87,11 @@ func (w *world) paths() []string {
 
 // accountPaths is an account of each state, the lists down to them, and what a
 // search finds.
-func (w *world) accountPaths() []string {
-	paths := []string{"/console/search/?q=A-100000", accountPath(spiteful), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
+func (w *testWorld) accountPaths() []string {
+	paths := []string{"/console/search/?q=A-100000", accountPath(hostileAccount), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
 	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "pending": "EAST"} {
 		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
-		body := w.signedInAs("reader-"+state, landfall.ConsoleSupport).sees(list, "</html>")
+		body := w.signedInAs("reader-"+state, landfall.ConsoleSupport).wantPage(list, "</html>")
 		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {
 			name, _, _ := strings.Cut(link, `"`)
 			paths = append(paths, "/console/accounts/"+name)

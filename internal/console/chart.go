@@ -14,7 +14,7 @@ import (
 
 // Segment is a part of a bar.
 type Segment struct {
-	Word  string // what it is called, which also decides its colour
+	Label string // what it is called, which also decides its colour
 	Count int64
 	Path  string // the accounts behind it; "" when there is no list of them
 }
@@ -22,10 +22,10 @@ type Segment struct {
 // barWidth is the number of units a bar is wide.
 const barWidth = 1000
 
-// bar draws one bar of parts. A part that is there is never so thin that it
+// barChart draws one bar of parts. A part that is there is never so thin that it
 // cannot be seen. Failed and refused parts are hatched as well: colour alone
 // says nothing to some.
-func bar(segments []Segment) template.HTML {
+func barChart(segments []Segment) template.HTML {
 	var all, shown int64
 	for _, segment := range segments {
 		all += segment.Count
@@ -42,14 +42,14 @@ func bar(segments []Segment) template.HTML {
 		if told.Len() > 0 {
 			told.WriteString(", ")
 		}
-		fmt.Fprintf(&told, "%s %s", grouped(strconv.FormatInt(segment.Count, 10)), segment.Word)
+		fmt.Fprintf(&told, "%s %s", grouped(strconv.FormatInt(segment.Count, 10)), segment.Label)
 		// Ends are computed from the sum so far and not from each count, so that rounding does
 		// not add up and the last part ends where the bar does.
 		end := max(x+least, shown*barWidth/all)
 		end = min(end, barWidth)
 		fmt.Fprintf(&out, `<rect x="%d" y="0" width="%d" height="12" class="fill %s"><title>%s %s</title></rect>`,
-			x, max(end-x, 1), colour(segment.Word), grouped(strconv.FormatInt(segment.Count, 10)), template.HTMLEscapeString(segment.Word))
-		if hatched(segment.Word) {
+			x, max(end-x, 1), segmentClass(segment.Label), grouped(strconv.FormatInt(segment.Count, 10)), template.HTMLEscapeString(segment.Label))
+		if hatched(segment.Label) {
 			for mark := x + 3; mark+4 <= end; mark += 8 {
 				fmt.Fprintf(&out, `<rect x="%d" y="0" width="2" height="12" class="hatch"/>`, mark)
 			}
@@ -63,10 +63,10 @@ func bar(segments []Segment) template.HTML {
 		`<rect width="%d" height="12" class="ground"/>%s</svg>`, barWidth, template.HTMLEscapeString(told.String()), barWidth, out.String()))
 }
 
-// colour gives parts of a word without a class the colour of staged: a bar cannot be quiet, or
+// segmentClass gives parts of a word without a class the colour of staged: a bar cannot be quiet, or
 // the part would look like the empty ground.
-func colour(word string) string {
-	if class := colours[word]; class != "" {
+func segmentClass(word string) string {
+	if class := stateClasses[word]; class != "" {
 		return class
 	}
 	return "staged"
@@ -77,15 +77,15 @@ func hatched(word string) bool { return word == "failed" || word == "refused" }
 
 // Row is one line of a chart of bars.
 type Row struct {
-	Name  string
-	Count int64
-	Path  string
-	Mark  bool // it stands out, as what is to be repaired first
-	Note  string
+	Name      string
+	Count     int64
+	Path      string
+	Highlight bool // it stands out, as what is to be repaired first
+	Note      string
 }
 
-// bars draws horizontal bars from a table, longest first, each with its figure.
-func bars(rows []Row) template.HTML {
+// barTable draws horizontal bars from a table, longest first, each with its figure.
+func barTable(rows []Row) template.HTML {
 	// From one and not from zero, because it is divided by.
 	longest := int64(1)
 	for _, row := range rows {
@@ -95,7 +95,7 @@ func bars(rows []Row) template.HTML {
 	out.WriteString(`<div class="scroll"><table class="bars"><tbody>`)
 	for _, row := range rows {
 		class, name := "progress", template.HTMLEscapeString(row.Name)
-		if row.Mark {
+		if row.Highlight {
 			class = "failed"
 		}
 		if row.Path != "" {
@@ -126,15 +126,15 @@ const (
 	lineLeft, lineBottom  = 56, 20
 )
 
-// line draws figures over time with a table behind them.
-func (c clock) line(points []Point, noun string) template.HTML {
+// lineChart draws figures over time with a table behind them.
+func (c timeWriter) lineChart(points []Point, noun string) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
-	told := c.told(points[len(points)-1].At.Sub(points[0].At))
+	told := c.timeFormat(points[len(points)-1].At.Sub(points[0].At))
 	var out strings.Builder
-	out.WriteString(c.curve(points, noun, "wide", lineWidth))
-	out.WriteString(c.curve(points, noun, "slim", phoneWidth))
+	out.WriteString(c.drawLine(points, noun, "wide", lineWidth))
+	out.WriteString(c.drawLine(points, noun, "slim", phoneWidth))
 	out.WriteString(`<details class="figures"><summary>The figures as a table</summary><table><thead><tr><th>time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
@@ -144,8 +144,8 @@ func (c clock) line(points []Point, noun string) template.HTML {
 	return template.HTML(out.String()) //nolint:gosec // escaped above
 }
 
-// told writes times of a chart, with seconds where it has few minutes.
-func (c clock) told(span time.Duration) func(time.Time) string {
+// timeFormat writes times of a chart, with seconds where it has few minutes.
+func (c timeWriter) timeFormat(span time.Duration) func(time.Time) string {
 	layout := "15:04"
 	if span < 10*time.Minute {
 		layout = "15:04:05"
@@ -153,9 +153,9 @@ func (c clock) told(span time.Duration) func(time.Time) string {
 	return func(at time.Time) string { return at.In(c.zone).Format(layout) }
 }
 
-// curve draws figures from zero, pauses shaded, and the highest figure named
+// drawLine draws figures from zero, pauses shaded, and the highest figure named
 // where it is.
-func (c clock) curve(points []Point, noun, class string, width int64) string {
+func (c timeWriter) drawLine(points []Point, noun, class string, width int64) string {
 	first, last := points[0].At, points[len(points)-1].At
 	highest, at := int64(1), points[0].At
 	for _, point := range points {
@@ -165,7 +165,7 @@ func (c clock) curve(points []Point, noun, class string, width int64) string {
 	}
 	// A run of a moment must not divide by zero.
 	span := max(last.Sub(first), time.Second)
-	told := c.told(span)
+	told := c.timeFormat(span)
 	x := func(at time.Time) int64 {
 		// Divided before it is multiplied: nanoseconds of a run of many months times the width
 		// would overflow. The one more keeps the last point inside the frame.

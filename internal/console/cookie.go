@@ -52,34 +52,34 @@ func (c *Console) cookieName(r *http.Request, name string) string {
 	return name
 }
 
-func (v *visit) sessionCookie() string { return v.console.cookieName(v.Request, sessionName) }
+func (r *pageRequest) sessionCookie() string { return r.console.cookieName(r.Request, sessionName) }
 
-// keep gives the browser a cookie, for so long; 0 until it is closed, and less
+// setCookie gives the browser a cookie, for so long; 0 until it is closed, and less
 // takes it away.
-func (v *visit) keep(name, value string, length time.Duration) {
+func (r *pageRequest) setCookie(name, value string, length time.Duration) {
 	// Lax, so that a link in a mail opens the page it names: pages change
 	// nothing, and acts are refused when another site sends them.
-	http.SetCookie(v.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the console is served by https
-		Name: v.console.cookieName(v.Request, name), Value: value, Path: "/", HttpOnly: true,
-		Secure: v.console.encrypted(v.Request), SameSite: http.SameSiteLaxMode, MaxAge: int(length / time.Second),
+	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the console is served by https
+		Name: r.console.cookieName(r.Request, name), Value: value, Path: "/", HttpOnly: true,
+		Secure: r.console.encrypted(r.Request), SameSite: http.SameSiteLaxMode, MaxAge: int(length / time.Second),
 	})
 }
 
 // flash keeps a sentence for the next page.
-func (v *visit) flash(sentence string) {
+func (r *pageRequest) flash(sentence string) {
 	if sentence != "" {
-		v.keep(flashName, base64.RawURLEncoding.EncodeToString([]byte(sentence)), time.Minute)
+		r.setCookie(flashName, base64.RawURLEncoding.EncodeToString([]byte(sentence)), time.Minute)
 	}
 }
 
-// flashed gives what the page before had to say, once.
-func (v *visit) flashed() string {
-	cookie, err := v.Cookie(v.console.cookieName(v.Request, flashName))
+// takeFlash gives what the page before had to say, once.
+func (r *pageRequest) takeFlash() string {
+	cookie, err := r.Cookie(r.console.cookieName(r.Request, flashName))
 	if err != nil {
 		return ""
 	}
 	// Taken away before it is read: one that cannot be decoded would come back with every page.
-	v.keep(flashName, "", -time.Second)
+	r.setCookie(flashName, "", -time.Second)
 	sentence, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
 		return ""
@@ -88,8 +88,8 @@ func (v *visit) flashed() string {
 }
 
 // theme is light or dark where somebody chose, and "" where the system does.
-func (v *visit) theme() string {
-	cookie, err := v.Cookie(v.console.cookieName(v.Request, themeName))
+func (r *pageRequest) theme() string {
+	cookie, err := r.Cookie(r.console.cookieName(r.Request, themeName))
 	if err != nil || !slices.Contains([]string{"light", "dark"}, cookie.Value) {
 		return ""
 	}
@@ -97,9 +97,9 @@ func (v *visit) theme() string {
 }
 
 // zone is the reader's time zone, as the browser says, or UTC.
-func (v *visit) zone() string {
+func (r *pageRequest) zone() string {
 	// The script writes it, and nothing hangs on it, so it has no prefix.
-	cookie, err := v.Cookie(zoneName)
+	cookie, err := r.Cookie(zoneName)
 	// Local names the zone of this host and not of the reader. The bound keeps what a visitor
 	// sends from being looked for on disk at any length.
 	if err != nil || len(cookie.Value) > 64 || cookie.Value == "Local" {

@@ -9,24 +9,24 @@ import (
 	"landfall"
 )
 
-// fault is a page that says what went wrong and what to do.
-type fault struct {
-	head
-	Detail string
-	Ours   bool
+// errorPage is a page that says what went wrong and what to do.
+type errorPage struct {
+	pageHead
+	Detail   string
+	Internal bool
 }
 
 // fail answers a visit that came to nothing.
-func (v *visit) fail(err error) {
+func (r *pageRequest) fail(err error) {
 	if errors.Is(err, errNotSignedIn) {
-		v.toTheDoor()
+		r.redirectToSignIn()
 		return
 	}
 	// The cause goes to the log below; the page has the detail alone, which is written for
 	// readers.
 	refusal := landfall.UserError("showing a page", err)
 	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.UpstreamUnavailable {
-		v.console.Logger.ErrorContext(v.ctx(), "a page of the console failed", "page", v.page.path, "error", refusal)
+		r.console.Logger.ErrorContext(r.Context(), "a page of the console failed", "page", r.route.path, "error", refusal)
 	}
 	titles := map[landfall.Kind]string{
 		landfall.NotFound: "There is nothing here", landfall.Forbidden: "This is for operators",
@@ -39,40 +39,40 @@ func (v *visit) fail(err error) {
 	}
 	// The page of an error stands alone: a refusal left on the visit would be shown on it a
 	// second time.
-	v.refusal = nil
-	v.show(status(refusal), "error", fault{head: head{Title: title}, Detail: refusal.Detail, Ours: refusal.Kind == landfall.Internal})
+	r.formError = nil
+	r.renderPage(httpStatus(refusal), "error", errorPage{pageHead: pageHead{Title: title}, Detail: refusal.Detail, Internal: refusal.Kind == landfall.Internal})
 }
 
-// toTheDoor sends a visitor to sign in, and back to where he wanted to go.
-func (v *visit) toTheDoor() {
+// redirectToSignIn sends a visitor to sign in, and back to where he wanted to go.
+func (r *pageRequest) redirectToSignIn() {
 	to := Root + "sign-in/"
 	// Only what is read can be gone back to: an act that was sent without a session is not sent
 	// again by a link.
-	if v.Method == http.MethodGet && v.URL.Path != Root {
-		to += "?to=" + url.QueryEscape(v.URL.RequestURI())
+	if r.Method == http.MethodGet && r.URL.Path != Root {
+		to += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
-	if v.Header.Get("Hx-Request") != "" {
+	if r.Header.Get("Hx-Request") != "" {
 		// htmx would put the door into the middle of the page.
-		v.Writer.Header().Set("Hx-Redirect", to)
-		v.Writer.WriteHeader(http.StatusUnauthorized)
+		r.Writer.Header().Set("Hx-Redirect", to)
+		r.Writer.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	http.Redirect(v.Writer, v.Request, to, http.StatusSeeOther)
+	http.Redirect(r.Writer, r.Request, to, http.StatusSeeOther)
 }
 
-// visitor is a visit outside of the table.
-func (c *Console) visitor(w http.ResponseWriter, r *http.Request) *visit {
-	v := &visit{Request: r, Writer: w, console: c, page: page{open: true}}
+// anonymousRequest is a visit outside of the table.
+func (c *Console) anonymousRequest(w http.ResponseWriter, r *http.Request) *pageRequest {
+	req := &pageRequest{Request: r, Writer: w, console: c, route: route{public: true}}
 	// A form was not read yet, and is not to be: this visit only says that nothing is here.
 	if r.Method != http.MethodPost {
-		_ = v.admit() // who it is only decides what the bar says
+		_ = req.authenticate() // who it is only decides what the bar says
 	}
-	return v
+	return req
 }
 
-// unknown answers what is in no row of the table. Whoever only forgot the slash
+// notFound answers what is in no row of the table. Whoever only forgot the slash
 // at the end is sent to the page.
-func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
+func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
 	if ended := r.Clone(r.Context()); r.Method == http.MethodGet && !strings.HasSuffix(r.URL.Path, "/") {
 		ended.URL.Path += "/"
 		if ended.URL.RawPath != "" {
@@ -85,19 +85,19 @@ func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	c.visitor(w, r).fail(&landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound,
+	c.anonymousRequest(w, r).fail(&landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound,
 		Detail: "No page of the console has this address. The overview links to all of them."})
 }
 
 // crossOrigin refuses what another site wants done in a visitor's name.
 func (c *Console) crossOrigin(w http.ResponseWriter, r *http.Request) {
-	v := &visit{Request: r, Writer: w, console: c, page: page{open: true}}
-	v.fail(&landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
+	req := &pageRequest{Request: r, Writer: w, console: c, route: route{public: true}}
+	req.fail(&landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 		Detail: "This was sent from another site, so nothing was done. Open the console and do it there."})
 }
 
-// refusePlain explains why the console is not to be had without TLS.
-func (c *Console) refusePlain(w http.ResponseWriter, _ *http.Request) {
+// refuseUnencrypted explains why the console is not to be had without TLS.
+func (c *Console) refuseUnencrypted(w http.ResponseWriter, _ *http.Request) {
 	// Plain text, because a page would need cookies and files that this connection is not to
 	// have.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

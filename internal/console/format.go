@@ -15,21 +15,21 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// functions are what views can do with values, for readers of one time zone.
-func (c *Console) functions(zone *time.Location) template.FuncMap {
-	clock := clock{zone, c.Clock}
+// templateFuncs are what views can do with values, for readers of one time zone.
+func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
+	clock := timeWriter{zone, c.Clock}
 	return template.FuncMap{
-		"asset": c.shelf.path, "path": address, "url": url.QueryEscape,
-		"n": count, "tick": tick, "amount": amount, "total": total, "bytes": size, "percent": percent, "thousandths": thousandths,
-		"time": clock.time, "ago": clock.ago, "clock": clock.short, "day": clock.day, "lasts": lasts, "until": clock.until,
+		"asset": c.assets.path, "path": consolePath, "url": url.QueryEscape,
+		"n": formatInt, "tick": liveCount, "amount": amount, "total": formatTotal, "bytes": formatBytes, "percent": percent, "thousandths": formatRate,
+		"time": clock.time, "ago": clock.ago, "clock": clock.timeOfDay, "day": clock.day, "lasts": durationWords, "until": clock.until,
 		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
-		"state": state, "word": word, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": list,
-		"bar": bar, "bars": bars, "line": clock.line, "group": grouped, "said": clock.said, "dec": dec, "subject": subject, "meaning": contract.Meaning,
+		"state": stateBadge, "word": stateLabel, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": stringList,
+		"bar": barChart, "bars": barTable, "line": clock.lineChart, "group": grouped, "said": clock.instant, "dec": dec, "subject": subjectLink, "meaning": contract.Meaning,
 	}
 }
 
-// address builds a path below the root from parts, each of them escaped.
-func address(parts ...string) string {
+// consolePath builds a path below the root from parts, each of them escaped.
+func consolePath(parts ...string) string {
 	var path strings.Builder
 	path.WriteString(Root)
 	for _, part := range parts {
@@ -39,15 +39,15 @@ func address(parts ...string) string {
 	return path.String()
 }
 
-// subject links what an entry of the audit is about, where that has a page.
-func subject(text string) template.HTML {
+// subjectLink links what an entry of the audit is about, where that has a page.
+func subjectLink(text string) template.HTML {
 	name := template.HTMLEscapeString(text)
 	supplier, external, account := strings.Cut(text, "/")
 	switch {
 	case account && external != "":
-		name = `<a href="` + template.HTMLEscapeString(address("accounts", supplier, external)) + `">` + name + `</a>`
+		name = `<a href="` + template.HTMLEscapeString(consolePath("accounts", supplier, external)) + `">` + name + `</a>`
 	case strings.HasPrefix(text, "R-") && len(text) == 10:
-		name = `<a href="` + template.HTMLEscapeString(address("runs", text)) + `">` + name + `</a>`
+		name = `<a href="` + template.HTMLEscapeString(consolePath("runs", text)) + `">` + name + `</a>`
 	}
 	return template.HTML(name) //nolint:gosec // escaped
 }
@@ -70,10 +70,10 @@ func dict(pairs ...any) (map[string]any, error) {
 	return made, nil
 }
 
-func list(words ...string) []string { return words }
+func stringList(words ...string) []string { return words }
 
-// count writes a number with commas: 12,204.
-func count(number any) (string, error) {
+// formatInt writes a number with commas: 12,204.
+func formatInt(number any) (string, error) {
 	switch number := number.(type) {
 	case int:
 		return grouped(strconv.Itoa(number)), nil
@@ -89,9 +89,9 @@ func count(number any) (string, error) {
 	return "", fmt.Errorf("%T is no number", number)
 }
 
-// tick is a number that counts up in place while the page is live.
-func tick(number any) (template.HTML, error) {
-	text, err := count(number)
+// liveCount is a number that counts up in place while the page is live.
+func liveCount(number any) (template.HTML, error) {
+	text, err := formatInt(number)
 	return template.HTML(`<span class="count">` + text + `</span>`), err //nolint:gosec // digits and commas
 }
 
@@ -121,13 +121,13 @@ func amount(value money.Amount, currency string) string {
 	return strings.TrimSpace(grouped(value.String()) + " " + currency)
 }
 
-// total is amount for sums over many accounts.
-func total(value money.Total, currency string) string {
+// formatTotal is amount for sums over many accounts.
+func formatTotal(value money.Total, currency string) string {
 	return strings.TrimSpace(grouped(value.String()) + " " + currency)
 }
 
-// size writes a number of bytes for people.
-func size(bytes int64) string {
+// formatBytes writes a number of bytes for people.
+func formatBytes(bytes int64) string {
 	const kilo = 1024
 	if bytes < kilo {
 		return fmt.Sprintf("%d B", bytes)
@@ -157,8 +157,8 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 }
 
-// thousandths writes a number that was counted in thousandths, as rates are.
-func thousandths(number int64) string {
+// formatRate writes a number that was counted in thousandths, as rates are.
+func formatRate(number int64) string {
 	switch {
 	case number >= 10_000:
 		// From ten on tenths are noise in a rate; below they are most of what it says.
@@ -171,7 +171,7 @@ func thousandths(number int64) string {
 
 // plural writes a number with its noun: 1 account, 2 accounts.
 func plural(number any, one, many string) (string, error) {
-	text, err := count(number)
+	text, err := formatInt(number)
 	if text == "1" {
 		return "1 " + one, err
 	}
@@ -207,16 +207,16 @@ func MaskPhone(text string) string {
 	return "•••• ••" + text[len(text)-2:]
 }
 
-// words is what states are called and coloured by, everywhere.
-var words = map[string]string{
+// stateLabels is what states are called and coloured by, everywhere.
+var stateLabels = map[string]string{
 	string(landfall.Staged): "staged", string(landfall.Claimed): "in progress", string(landfall.Imported): "imported",
 	string(landfall.Skipped):    "skipped",
 	string(landfall.RunWaiting): "waiting", string(landfall.RunRunning): "running", string(landfall.RunPaused): "paused",
 	string(landfall.RunFinished): "finished", string(landfall.RunCancelled): "cancelled",
 }
 
-// colours is the class of each word; words without one are quiet.
-var colours = map[string]string{
+// stateClasses is the class of each word; words without one are quiet.
+var stateClasses = map[string]string{
 	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
 	"in progress": "progress", "running": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
@@ -225,19 +225,19 @@ var colours = map[string]string{
 	"skipped": "skipped", "dry run": "skipped",
 }
 
-// word is what people call a state.
-func word(value any) string {
+// stateLabel is what people call a state.
+func stateLabel(value any) string {
 	text := fmt.Sprint(value)
-	if known := words[text]; known != "" {
+	if known := stateLabels[text]; known != "" {
 		return known
 	}
 	return text
 }
 
-// state writes a state with its word and its colour.
-func state(value any) template.HTML {
-	called := word(value)
-	class := colours[called]
+// stateBadge writes a state with its word and its colour.
+func stateBadge(value any) template.HTML {
+	called := stateLabel(value)
+	class := stateClasses[called]
 	if class == "" {
 		class = "quiet"
 	}

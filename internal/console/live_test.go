@@ -18,9 +18,9 @@ import (
 // manySuppliers is as many as one service is meant for.
 const manySuppliers = 200
 
-// crowded is a house with very many suppliers, whose clock stands still, and
+// seedManySuppliers is a house with very many suppliers, whose clock stands still, and
 // which counts how often the overview is asked for.
-func crowded(t testing.TB, h *house) *atomic.Int64 {
+func seedManySuppliers(t testing.TB, h *testConsole) *atomic.Int64 {
 	t.Helper()
 	if err := h.store.Update(t.Context(), func(tx landfall.Tx) error {
 		for number := range manySuppliers {
@@ -33,8 +33,8 @@ func crowded(t testing.TB, h *house) *atomic.Int64 {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	asked, as := &atomic.Int64{}, h.console.As
-	h.console.As = func(actor string) *operate.Operator {
+	asked, as := &atomic.Int64{}, h.console.OperatorFor
+	h.console.OperatorFor = func(actor string) *operate.Operator {
 		if actor == "operator:console" { // whoever looks for everybody
 			asked.Add(1)
 		}
@@ -46,15 +46,15 @@ func crowded(t testing.TB, h *house) *atomic.Int64 {
 // However many watch, the database is asked and the page filled in once; and who
 // has seen it is sent only what changed.
 func TestWatchersShareOneLook(t *testing.T) {
-	h := newHouse(t)
-	asked := crowded(t, h)
+	h := newTestConsole(t)
+	asked := seedManySuppliers(t, h)
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
 	sent := make([]map[string]string, 50)
 	look := func(watcher int) string {
-		v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
-			page: page{bare: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.ConsoleSupport}}
-		found, err := v.parts(overview, "stands")
+		r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
+			route: route{partial: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.ConsoleSupport}}
+		found, err := r.parts(showOverview, "stands")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestWatchersShareOneLook(t *testing.T) {
 	if _, err := h.operator().SetSupplier(t.Context(), "S007", operate.SupplierChange{Status: &paused}); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * snapLife)
+	now = now.Add(2 * liveMaxAge)
 	for watcher := range sent {
 		if text := look(watcher); strings.Count(text, "<li id=") != 1 || !strings.Contains(text, `id="s-S007"`) || !strings.Contains(text, "Paused") {
 			t.Fatalf("after one change watcher %d is sent\n%.600s", watcher, text)
@@ -89,12 +89,12 @@ func TestWatchersShareOneLook(t *testing.T) {
 
 // A list says how many accounts it has now; its rows stay where they are.
 func TestListsTellThatTheyGrew(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/suppliers/NORTH/"
-	sam.sees(path+"accounts/?state=failed", `data-live="/console/suppliers/NORTH/accounts/live?state=failed"`, `data-count="1"`, "hidden></a>")
-	sam.sees(path+"failures/", `accounts/live?state=faulty"`, `data-count="1"`)
+	sam.wantPage(path+"accounts/?state=failed", `data-live="/console/suppliers/NORTH/accounts/live?state=failed"`, `data-count="1"`, "hidden></a>")
+	sam.wantPage(path+"failures/", `accounts/live?state=faulty"`, `data-count="1"`)
 	answer, err := sam.client.Get(h.server.URL + path + "accounts/live?state=pending")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestListsTellThatTheyGrew(t *testing.T) {
 		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
 	}
 	next(`data-count="2"`)
-	if _, err := h.console.Desk.Stage(t.Context(), landfall.Principal{}, []byte(`{"import_supplier":"NORTH","external_account_number":"new","customers":[{}]}`)); err != nil {
+	if _, err := h.console.Intake.Stage(t.Context(), landfall.Principal{}, []byte(`{"import_supplier":"NORTH","external_account_number":"new","customers":[{}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	next(`data-count="3"`)
@@ -122,14 +122,14 @@ func TestListsTellThatTheyGrew(t *testing.T) {
 
 // The overview of 200 suppliers, as it is shown to one person.
 func BenchmarkOverviewOf200(b *testing.B) {
-	h := newHouse(b)
-	crowded(b, h)
-	v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, page: page{bare: true}}
+	h := newTestConsole(b)
+	seedManySuppliers(b, h)
+	r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, route: route{partial: true}}
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
 	for b.Loop() {
-		now = now.Add(2 * snapLife) // nothing is remembered
-		if _, err := v.parts(overview, "stands"); err != nil {
+		now = now.Add(2 * liveMaxAge) // nothing is remembered
+		if _, err := r.parts(showOverview, "stands"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -137,14 +137,14 @@ func BenchmarkOverviewOf200(b *testing.B) {
 
 // One more watcher of it, when somebody else looked already.
 func BenchmarkOneMoreWatcherOf200(b *testing.B) {
-	h := newHouse(b)
-	crowded(b, h)
+	h := newTestConsole(b)
+	seedManySuppliers(b, h)
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
-	v := &visit{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, page: page{bare: true}}
+	r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, route: route{partial: true}}
 	sent := map[string]string{}
 	for b.Loop() {
-		found, err := v.parts(overview, "stands")
+		found, err := r.parts(showOverview, "stands")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -155,8 +155,8 @@ func BenchmarkOneMoreWatcherOf200(b *testing.B) {
 // The audit and the log of a webhook say how much was added since, and stay as
 // they are; of a filtered audit only what the filter lets through counts.
 func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
+	h := newTestConsole(t)
+	h.seedBasics()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
 	if _, _, err := h.operator().AddWebhook(t.Context(), operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: receiver.URL}); err != nil {
@@ -165,14 +165,14 @@ func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
 	sam := h.signedIn(landfall.ConsoleSupport)
 	source := func(page string) string {
 		t.Helper()
-		body := sam.sees(page, `id="list-news"`, `data-count="0"`)
+		body := sam.wantPage(page, `id="list-news"`, `data-count="0"`)
 		_, rest, _ := strings.Cut(body, `data-live="`)
 		path, _, _ := strings.Cut(rest, `"`)
 		return html.UnescapeString(path) + "&once=1"
 	}
 	all, teams, hook := source("/console/admin/audit/"), source("/console/admin/audit/?action=team."), source("/console/admin/webhooks/billing/")
 	for _, path := range []string{all, teams, hook} {
-		sam.sees(path, `data-count="0"`)
+		sam.wantPage(path, `data-count="0"`)
 	}
 	if err := h.operator().CreateTeam(t.Context(), "Day Team"); err != nil {
 		t.Fatal(err)
@@ -180,9 +180,9 @@ func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
 	if err := h.operator().CreateOrganisation(t.Context(), "Beta"); err != nil {
 		t.Fatal(err)
 	}
-	sam.sees(all, `data-count="2"`)
-	sam.sees(teams, `data-count="1"`)
-	if body := sam.sees("/console/admin/audit/?before=3", "supplier.create"); strings.Contains(body, "list-news") {
+	sam.wantPage(all, `data-count="2"`)
+	sam.wantPage(teams, `data-count="1"`)
+	if body := sam.wantPage("/console/admin/audit/?before=3", "supplier.create"); strings.Contains(body, "list-news") {
 		t.Error("an older page of the audit waits for what is new")
 	}
 }

@@ -4,88 +4,88 @@ import (
 	"landfall"
 )
 
-// operatorsShown lists who may sign in, and who has.
-type operatorsShown struct {
-	head
+// operatorsPage lists who may sign in, and who has.
+type operatorsPage struct {
+	pageHead
 	Operators []landfall.Operator
 	Sessions  []landfall.Session
 	Link      string // a new one, this once
-	LinkOf    string
+	LinkFor   string
 }
 
-func listOperators(v *visit) (any, error) { return v.operators() }
+func listOperators(r *pageRequest) (any, error) { return r.operatorsPage() }
 
-func (v *visit) operators() (operatorsShown, error) {
-	page := operatorsShown{head: adminHead("Operators", "operators")}
+func (r *pageRequest) operatorsPage() (operatorsPage, error) {
+	page := operatorsPage{pageHead: adminHead("Operators", "operators")}
 	var err error
-	if page.Operators, err = v.operator().Operators(v.ctx()); err != nil {
+	if page.Operators, err = r.operator().Operators(r.Context()); err != nil {
 		return page, err
 	}
 	// Sessions idle for longer than the reception allows are over even though their rows are
 	// still there.
-	page.Sessions, err = v.operator().Sessions(v.ctx(), v.console.Reception.Idle())
+	page.Sessions, err = r.operator().Sessions(r.Context(), r.console.Sessions.Idle())
 	return page, err
 }
 
-// invite shows a link on the page that answers: there is no other time.
-func (v *visit) invite(name, secret string) (any, error) {
-	page, err := v.operators()
+// showInvitation shows a link on the page that answers: there is no other time.
+func (r *pageRequest) showInvitation(name, secret string) (any, error) {
+	page, err := r.operatorsPage()
 	scheme := "http://"
-	if v.console.encrypted(v.Request) {
+	if r.console.encrypted(r.Request) {
 		scheme = "https://"
 	}
-	page.Link, page.LinkOf = scheme+v.Host+address("welcome", secret), name
+	page.Link, page.LinkFor = scheme+r.Host+consolePath("welcome", secret), name
 	// What the settings say goes before what the browser asked for: the link is sent to somebody
 	// else, who must reach it too.
-	if v.console.BaseURL != "" {
-		page.Link = v.console.BaseURL + address("welcome", secret)
+	if r.console.BaseURL != "" {
+		page.Link = r.console.BaseURL + consolePath("welcome", secret)
 	}
 	return page, err
 }
 
-func createOperator(v *visit) (any, error) {
-	name := v.typed("name")
-	secret, err := v.operator().CreateOperator(v.ctx(), name, landfall.OperatorRole(v.typed("role")))
+func createOperator(r *pageRequest) (any, error) {
+	name := r.formValue("name")
+	secret, err := r.operator().CreateOperator(r.Context(), name, landfall.OperatorRole(r.formValue("role")))
 	if err != nil {
 		return nil, err
 	}
-	return v.invite(name, secret.Reveal())
+	return r.showInvitation(name, secret.Reveal())
 }
 
 // resetOperator hands out a link again rather than a password: nobody but its owner ever knows
 // one.
-func resetOperator(v *visit) (any, error) {
-	name := v.value("name")
-	secret, err := v.operator().ResetOperator(v.ctx(), name)
+func resetOperator(r *pageRequest) (any, error) {
+	name := r.PathValue("name")
+	secret, err := r.operator().ResetOperator(r.Context(), name)
 	if err != nil {
 		return nil, err
 	}
-	return v.invite(name, secret.Reveal())
+	return r.showInvitation(name, secret.Reveal())
 }
 
 // disableOperator shuts somebody out; oneself last, or nobody could undo it.
-func disableOperator(v *visit) (any, error) {
-	name := v.value("name")
-	if name == v.me.Name {
+func disableOperator(r *pageRequest) (any, error) {
+	name := r.PathValue("name")
+	if name == r.me.Name {
 		return nil, landfall.Refuse(landfall.CodeValidationFailed, "You cannot shut yourself out. Another operator can, or: landfall operator disable "+name)
 	}
-	return done{to: address("admin", "operators"), say: name + " is shut out, and every session has ended."}, v.operator().DisableOperator(v.ctx(), name)
+	return redirect{to: consolePath("admin", "operators"), message: name + " is shut out, and every session has ended."}, r.operator().DisableOperator(r.Context(), name)
 }
 
-func enableOperator(v *visit) (any, error) {
-	name := v.value("name")
-	return done{to: address("admin", "operators"), say: name + " may sign in again."}, v.operator().EnableOperator(v.ctx(), name)
+func enableOperator(r *pageRequest) (any, error) {
+	name := r.PathValue("name")
+	return redirect{to: consolePath("admin", "operators"), message: name + " may sign in again."}, r.operator().EnableOperator(r.Context(), name)
 }
 
-func endSession(v *visit) (any, error) {
-	return done{to: address("admin", "operators"), say: "The session has ended."}, v.operator().EndSession(v.ctx(), v.value("session"))
+func endSession(r *pageRequest) (any, error) {
+	return redirect{to: consolePath("admin", "operators"), message: "The session has ended."}, r.operator().EndSession(r.Context(), r.PathValue("session"))
 }
 
-func operatorPages() []page {
-	all := reads("admin/operators/", listOperators, "operators")
-	return []page{
-		all, acts("admin/operators/", createOperator, all), acts("admin/operators/{name}/reset/", resetOperator, all),
-		acts("admin/operators/{name}/disable/", disableOperator, all), acts("admin/operators/{name}/enable/", enableOperator, all),
-		acts("admin/sessions/{session}/end/", endSession, all),
+func operatorRoutes() []route {
+	all := get("admin/operators/", listOperators, "operators")
+	return []route{
+		all, post("admin/operators/", createOperator, all), post("admin/operators/{name}/reset/", resetOperator, all),
+		post("admin/operators/{name}/disable/", disableOperator, all), post("admin/operators/{name}/enable/", enableOperator, all),
+		post("admin/sessions/{session}/end/", endSession, all),
 	}
 }

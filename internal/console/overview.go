@@ -9,18 +9,18 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// overviewed is what the overview shows.
-type overviewed struct {
-	head
-	Stands []stand
-	Tally  string // "2 running · 1 paused · 5 done"
+// overviewPage is what the overview shows.
+type overviewPage struct {
+	pageHead
+	Suppliers []supplierSummary
+	Summary   string // "2 running · 1 paused · 5 done"
 }
 
-// stand is one supplier as a row.
-type stand struct{ operate.SupplierStand }
+// supplierSummary is one supplier as a row.
+type supplierSummary struct{ operate.SupplierStand }
 
 // Segments are the parts of the supplier's bar, each with the list behind it.
-func (s stand) Segments() []Segment {
+func (s supplierSummary) Segments() []Segment {
 	list := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
 	return []Segment{
 		{"imported", s.Imported, list("imported")}, {"in progress", s.InProgress, list("pending")}, {"staged", s.Staged, list("pending")},
@@ -29,19 +29,19 @@ func (s stand) Segments() []Segment {
 }
 
 // Live says whether a run has not ended.
-func (s stand) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
+func (s supplierSummary) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
 
-// Why says why a run that has not ended does nothing, where it does nothing.
-func (s stand) Why() string {
+// StallReason says why a run that has not ended does nothing, where it does nothing.
+func (s supplierSummary) StallReason() string {
 	switch {
 	// The order is from the most certain reason to the least: what somebody decided explains why
 	// it stands still.
 	case !s.Live():
 		return ""
 	case s.Run.State == landfall.RunPaused:
-		return pauseWords[s.Run.Reason]
+		return pauseReasons[s.Run.Reason]
 	case s.Still > 0:
-		return "stands still for " + lasts(s.Still)
+		return "stands still for " + durationWords(s.Still)
 	case s.Run.State == landfall.RunWaiting && s.Run.Plan.NotBefore.After(s.Run.ReadAt):
 		return "waits for its time"
 	}
@@ -49,7 +49,7 @@ func (s stand) Why() string {
 }
 
 // Rate is how many accounts a running run does, in thousandths a second.
-func (s stand) Rate() int64 {
+func (s supplierSummary) Rate() int64 {
 	// Figures of a run that stands still are of a time that is over, so none are shown.
 	if !s.Live() || s.Run.State != landfall.RunRunning || s.Still > 0 {
 		return 0
@@ -58,12 +58,12 @@ func (s stand) Rate() int64 {
 }
 
 // Done says whether nothing is left to be created.
-func (s stand) Done() bool {
+func (s supplierSummary) Done() bool {
 	return s.Imported > 0 && s.Staged+s.Failed+s.Refused+s.InProgress == 0
 }
 
-// order puts what runs first, then what waits for somebody, then the rest.
-func (s stand) order() int {
+// sortOrder puts what runs first, then what waits for somebody, then the rest.
+func (s supplierSummary) sortOrder() int {
 	switch {
 	case s.Live() && s.Run.State == landfall.RunRunning:
 		return 0
@@ -75,16 +75,16 @@ func (s stand) order() int {
 	return 2
 }
 
-func overview(v *visit) (any, error) {
-	found, err := v.console.snap.get(v.ctx())
+func showOverview(r *pageRequest) (any, error) {
+	found, err := r.console.live.summaries(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	page := overviewed{head: head{Title: "Suppliers", Wide: true}}
+	page := overviewPage{pageHead: pageHead{Title: "Suppliers", Wide: true}}
 	var running, paused, finished int
 	for _, one := range found.Suppliers {
-		s := stand{one}
-		page.Stands = append(page.Stands, s)
+		s := supplierSummary{one}
+		page.Suppliers = append(page.Suppliers, s)
 		switch {
 		case s.Live() && s.Run.State == landfall.RunRunning:
 			running++
@@ -96,21 +96,21 @@ func overview(v *visit) (any, error) {
 			finished++
 		}
 	}
-	slices.SortStableFunc(page.Stands, func(a, b stand) int { return cmp.Compare(a.order(), b.order()) })
+	slices.SortStableFunc(page.Suppliers, func(a, b supplierSummary) int { return cmp.Compare(a.sortOrder(), b.sortOrder()) })
 	var words []string
 	for _, part := range []struct {
 		count int
 		word  string
 	}{{running, "running"}, {paused, "paused"}, {finished, "done"}} {
 		if part.count > 0 {
-			text, _ := count(part.count)
+			text, _ := formatInt(part.count)
 			words = append(words, text+" "+part.word)
 		}
 	}
-	page.Tally = strings.Join(words, " · ")
+	page.Summary = strings.Join(words, " · ")
 	return page, nil
 }
 
-func overviews() []page {
-	return []page{reads("", overview, "overview"), live("live", overview, "stands")}
+func overviewRoutes() []route {
+	return []route{get("", showOverview, "overview"), liveRoute("live", showOverview, "stands")}
 }

@@ -8,16 +8,16 @@ import (
 	_ "time/tzdata" // readers' zones must be known on hosts without a zone database
 )
 
-// mostZones bounds the zones that views are kept for. A visitor names his zone,
+// maxZones bounds the zones that views are kept for. A visitor names his zone,
 // and each takes some memory.
-const mostZones = 24
+const maxZones = 24
 
-// set gives the views of a time zone. Times are written by functions of the
+// templateFor gives the views of a time zone. Times are written by functions of the
 // templates, so each zone has its own.
-func (c *Console) set(zone string) (*template.Template, error) {
+func (c *Console) templateFor(zone string) (*template.Template, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if set := c.sets[zone]; set != nil {
+	if set := c.templates[zone]; set != nil {
 		return set, nil
 	}
 	location, err := time.LoadLocation(zone)
@@ -26,22 +26,22 @@ func (c *Console) set(zone string) (*template.Template, error) {
 	}
 	// Parsed under the lock: whoever comes at the same time with the same zone would only parse
 	// them again.
-	set, err := template.New("").Funcs(c.functions(location)).ParseFS(files, "views/*.html")
+	set, err := template.New("").Funcs(c.templateFuncs(location)).ParseFS(embedded, "views/*.html")
 	if err != nil {
 		return nil, err
 	}
 	// All go at once: which zone is used least is not worth keeping track of, and the next visit
 	// parses its own again.
-	if len(c.sets) >= mostZones {
-		clear(c.sets)
+	if len(c.templates) >= maxZones {
+		clear(c.templates)
 	}
-	c.sets[zone] = set
+	c.templates[zone] = set
 	return set, nil
 }
 
 // render fills in a view, and unless it is wanted bare the layout around it.
-func (c *Console) render(out io.Writer, zone, view string, sheet *sheet, bare bool) error {
-	set, err := c.set(zone)
+func (c *Console) render(out io.Writer, zone, view string, sheet *pageData, bare bool) error {
+	set, err := c.templateFor(zone)
 	if err != nil {
 		return err
 	}
@@ -54,6 +54,6 @@ func (c *Console) render(out io.Writer, zone, view string, sheet *sheet, bare bo
 	if err := set.ExecuteTemplate(&main, view, sheet); err != nil {
 		return err
 	}
-	sheet.Main = template.HTML(main.Bytes()) //nolint:gosec // a template has just escaped it
+	sheet.Content = template.HTML(main.Bytes()) //nolint:gosec // a template has just escaped it
 	return set.ExecuteTemplate(out, "layout", sheet)
 }

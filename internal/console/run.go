@@ -9,35 +9,35 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// ran is what the page of a run shows.
-type ran struct {
-	head
+// runPage is what the page of a run shows.
+type runPage struct {
+	pageHead
 	operate.RunFacts
-	Undo   *undoing // of this run, under way or ended since the service started
-	Pace   pacing
-	Reason string
+	Undo       *undoJob // of this run, under way or ended since the service started
+	Throughput throughput
+	PauseText  string
 }
 
-// firstFailures is how many failures stand on the page itself.
-const firstFailures = 20
+// maxRunFailures is how many failures stand on the page itself.
+const maxRunFailures = 20
 
-func showRun(v *visit) (any, error) {
-	facts, err := v.operator().ShowRun(v.ctx(), v.value("run"), firstFailures)
+func showRun(r *pageRequest) (any, error) {
+	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), maxRunFailures)
 	if err != nil {
 		return nil, err
 	}
-	return &ran{
-		head:     head{Title: "Run " + facts.ID, Trail: runTrail(facts.Run)},
-		RunFacts: facts, Undo: v.console.undos.of(facts.ID), Pace: pace(facts.Samples), Reason: pauseWords[facts.Reason],
+	return &runPage{
+		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run)},
+		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts.Samples), PauseText: pauseReasons[facts.Reason],
 	}, nil
 }
 
-func runTrail(run landfall.Run) []crumb {
-	return []crumb{{"Suppliers", Root}, {run.Plan.Supplier, address("suppliers", run.Plan.Supplier)}, {"Runs", address("suppliers", run.Plan.Supplier, "runs")}}
+func runBreadcrumbs(run landfall.Run) []breadcrumb {
+	return []breadcrumb{{"Suppliers", Root}, {run.Plan.Supplier, consolePath("suppliers", run.Plan.Supplier)}, {"Runs", consolePath("suppliers", run.Plan.Supplier, "runs")}}
 }
 
-// Bar is what became of the run's accounts.
-func (r ran) Bar() []Segment {
+// Segments is what became of the run's accounts.
+func (r runPage) Segments() []Segment {
 	good := "imported"
 	if r.Plan.DryRun {
 		good = "dry run"
@@ -47,14 +47,14 @@ func (r ran) Bar() []Segment {
 	}
 }
 
-// Left is how many of what it created are still there.
-func (r ran) Left() int { return r.Tally.Succeeded - r.Undone }
+// Remaining is how many of what it created are still there.
+func (r runPage) Remaining() int { return r.Tally.Succeeded - r.Undone }
 
 // Undoable says whether something can be taken back.
-func (r ran) Undoable() bool { return r.State.Ended() && !r.Plan.DryRun && r.Left() > 0 }
+func (r runPage) Undoable() bool { return r.State.Ended() && !r.Plan.DryRun && r.Remaining() > 0 }
 
-// Sampled is what a sample says of the whole, in words.
-func (r ran) Sampled() string {
+// EstimateText is what a sample says of the whole, in words.
+func (r runPage) EstimateText() string {
 	estimate, ok := r.Estimate()
 	if !ok {
 		return ""
@@ -63,27 +63,27 @@ func (r ran) Sampled() string {
 	return fmt.Sprintf("%s would pass; in 95 of 100 cases it is between %s and %s", share(estimate.Share), share(estimate.Low), share(estimate.High))
 }
 
-// pauseWords says why a run is paused.
-var pauseWords = map[landfall.PauseReason]string{
+// pauseReasons says why a run is paused.
+var pauseReasons = map[landfall.PauseReason]string{
 	landfall.PauseRequested: "somebody paused it", landfall.PauseSupplierPaused: "its supplier is paused; it goes on with him",
 	landfall.PauseSupplierComplete: "its supplier is complete", landfall.PauseKeyNotValid: "the key it acts for is good no more; resume it to let it act for you",
 	landfall.PauseNotGranted: "the organisation it acts for is not granted the supplier", landfall.PauseWindowOver: "its window is over; resume it to go on all the same",
 	landfall.PauseTeamUnknown: "its team is gone",
 }
 
-// pacing is how quick a run was, in a unit that its figures are read in.
-type pacing struct {
+// throughput is how quick a run was, in a unit that its figures are read in.
+type throughput struct {
 	Unit   string
 	Points []Point
 }
 
-// perSecondFrom is how many accounts a minute are told by the second: the words
+// minPerMinuteForSeconds is how many accounts a minute are told by the second: the words
 // beside the chart count seconds too, and below that a second has too few.
-const perSecondFrom = 600
+const minPerMinuteForSeconds = 600
 
-// pace turns samples into accounts a second, or a minute where they are few.
-func pace(samples []landfall.RunSample) pacing {
-	paced := pacing{Unit: "a minute"}
+// throughputOf turns samples into accounts a second, or a minute where they are few.
+func throughputOf(samples []landfall.RunSample) throughput {
+	paced := throughput{Unit: "a minute"}
 	highest := int64(0)
 	// At most some 120 points: more could not be told apart at the chart's width, and the table
 	// below it would be endless.
@@ -99,7 +99,7 @@ func pace(samples []landfall.RunSample) pacing {
 		highest = max(highest, point.Count)
 		paced.Points = append(paced.Points, point)
 	}
-	if highest >= perSecondFrom {
+	if highest >= minPerMinuteForSeconds {
 		paced.Unit = "a second"
 		for i := range paced.Points {
 			paced.Points[i].Count /= 60
@@ -109,43 +109,43 @@ func pace(samples []landfall.RunSample) pacing {
 }
 
 // startRun starts one and goes to its page.
-func startRun(v *visit) (any, error) {
-	plan, err := v.plan()
+func startRun(r *pageRequest) (any, error) {
+	plan, err := r.runPlan()
 	if err != nil {
 		return nil, err
 	}
-	run, err := v.operator().StartRun(v.ctx(), plan)
+	run, err := r.operator().StartRun(r.Context(), plan)
 	if err != nil {
 		return nil, err
 	}
 	// The runner looks by itself too, only later: who has just pressed the button is watching.
-	v.console.Wake()
-	return done{to: address("runs", run.ID), say: "The run is started."}, nil
+	r.console.WakeRuns()
+	return redirect{to: consolePath("runs", run.ID), message: "The run is started."}, nil
 }
 
-// plan reads what somebody asks of a run.
-func (v *visit) plan() (landfall.RunPlan, error) {
+// runPlan reads what somebody asks of a run.
+func (r *pageRequest) runPlan() (landfall.RunPlan, error) {
 	plan := landfall.RunPlan{
-		Supplier: v.value("supplier"), Team: v.typed("team"), Select: landfall.RunSelection(v.typed("select")), DryRun: v.typed("dry_run") != "",
+		Supplier: r.PathValue("supplier"), Team: r.formValue("team"), Select: landfall.RunSelection(r.formValue("select")), DryRun: r.formValue("dry_run") != "",
 	}
 	// Texts that are no numbers are refused here; what the numbers may be is for the verb to say,
 	// as it does for the command line.
 	for name, into := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.Concurrency} {
-		if err := v.number(name, into); err != nil {
+		if err := r.formInt(name, into); err != nil {
 			return plan, err
 		}
 	}
 	for name, into := range map[string]*time.Time{"not_before": &plan.NotBefore, "not_after": &plan.NotAfter} {
-		if err := v.moment(name, into); err != nil {
+		if err := r.formTime(name, into); err != nil {
 			return plan, err
 		}
 	}
 	return plan, nil
 }
 
-// number reads a whole number; nothing typed is 0.
-func (v *visit) number(name string, into *int) error {
-	text := v.typed(name)
+// formInt reads a whole number; nothing typed is 0.
+func (r *pageRequest) formInt(name string, into *int) error {
+	text := r.formValue(name)
 	if text == "" {
 		return nil
 	}
@@ -157,13 +157,13 @@ func (v *visit) number(name string, into *int) error {
 	return nil
 }
 
-// moment reads a time of the reader's zone, as browsers send it.
-func (v *visit) moment(name string, into *time.Time) error {
-	text := v.typed(name)
+// formTime reads a time of the reader's zone, as browsers send it.
+func (r *pageRequest) formTime(name string, into *time.Time) error {
+	text := r.formValue(name)
 	if text == "" {
 		return nil
 	}
-	zone, err := time.LoadLocation(v.zone())
+	zone, err := time.LoadLocation(r.zone())
 	if err != nil {
 		zone = time.UTC
 	}
@@ -177,53 +177,53 @@ func (v *visit) moment(name string, into *time.Time) error {
 }
 
 // changeRun does one of the three things to a run that has not ended.
-func changeRun(how func(*operate.Operator, *visit, string) (landfall.Run, error), say string) func(*visit) (any, error) {
-	return func(v *visit) (any, error) {
-		id := v.value("run")
-		if _, err := how(v.operator(), v, id); err != nil {
+func changeRun(how func(*operate.Operator, *pageRequest, string) (landfall.Run, error), say string) func(*pageRequest) (any, error) {
+	return func(r *pageRequest) (any, error) {
+		id := r.PathValue("run")
+		if _, err := how(r.operator(), r, id); err != nil {
 			return nil, err
 		}
-		v.console.Wake()
-		return done{to: address("runs", id), say: say}, nil
+		r.console.WakeRuns()
+		return redirect{to: consolePath("runs", id), message: say}, nil
 	}
 }
 
-func pauseRun(o *operate.Operator, v *visit, id string) (landfall.Run, error) {
-	return o.PauseRun(v.ctx(), id)
+func pauseRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
+	return o.PauseRun(r.Context(), id)
 }
-func resumeRun(o *operate.Operator, v *visit, id string) (landfall.Run, error) {
-	return o.ResumeRun(v.ctx(), id)
+func resumeRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
+	return o.ResumeRun(r.Context(), id)
 }
 
 // cancelRun wants the supplier's code typed: a cancelled run is over for good.
-func cancelRun(o *operate.Operator, v *visit, id string) (landfall.Run, error) {
-	facts, err := o.ShowRun(v.ctx(), id, 0)
+func cancelRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
+	facts, err := o.ShowRun(r.Context(), id, 0)
 	// Asked before it is cancelled, because the code to type is the supplier's and the address
 	// only names the run.
 	if err == nil {
-		err = v.confirmed(facts.Plan.Supplier)
+		err = r.requireConfirmation(facts.Plan.Supplier)
 	}
 	if err != nil {
 		return landfall.Run{}, err
 	}
-	return o.CancelRun(v.ctx(), id)
+	return o.CancelRun(r.Context(), id)
 }
 
-// confirmed refuses a dangerous act unless the supplier's code was typed.
-func (v *visit) confirmed(code string) error {
-	if v.typed("confirm") != code {
+// requireConfirmation refuses a dangerous act unless the supplier's code was typed.
+func (r *pageRequest) requireConfirmation(code string) error {
+	if r.formValue("confirm") != code {
 		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Type %s to confirm. Nothing was done.", code))
 	}
 	return nil
 }
 
-func runPages() []page {
-	shown, undone := reads("runs/{run}/", showRun, "run"), reads("runs/{run}/undo/", showUndo, "undo")
-	return []page{
-		shown, live("runs/{run}/live", showRun, "run-live"),
-		acts("runs/{run}/pause/", changeRun(pauseRun, "The run pauses as soon as what is being created is finished."), shown),
-		acts("runs/{run}/resume/", changeRun(resumeRun, "The run goes on."), shown),
-		acts("runs/{run}/cancel/", changeRun(cancelRun, "The run ends as soon as what is being created is finished."), shown),
-		undone, live("runs/{run}/undo/live", showUndo, "undo-parts"), acts("runs/{run}/undo/", undoRun, undone),
+func runRoutes() []route {
+	shown, undone := get("runs/{run}/", showRun, "run"), get("runs/{run}/undo/", showUndo, "undo")
+	return []route{
+		shown, liveRoute("runs/{run}/live", showRun, "run-live"),
+		post("runs/{run}/pause/", changeRun(pauseRun, "The run pauses as soon as what is being created is finished."), shown),
+		post("runs/{run}/resume/", changeRun(resumeRun, "The run goes on."), shown),
+		post("runs/{run}/cancel/", changeRun(cancelRun, "The run ends as soon as what is being created is finished."), shown),
+		undone, liveRoute("runs/{run}/undo/live", showUndo, "undo-parts"), post("runs/{run}/undo/", undoRun, undone),
 	}
 }

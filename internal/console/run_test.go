@@ -14,13 +14,13 @@ import (
 // Who wants to undo a run is shown what that comes to, and who may only read
 // sees the figures as well.
 func TestUndoShowsItsBucketsFirst(t *testing.T) {
-	w := newHouse(t).conducted()
-	w.furnish()
+	w := newTestConsole(t).withRunner()
+	w.seedBasics()
 	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 4, false)
-	run := w.runSome("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0, landfall.RunFinished)
 	path := "/console/runs/" + run.ID + "/undo/"
 	if _, err := w.operator().Undo(t.Context(), landfall.Key{Supplier: "NORTH", External: "A-1000001"}, "alone"); err != nil {
 		t.Fatal(err)
@@ -29,13 +29,13 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	sam := w.signedIn(landfall.ConsoleSupport)
-	body := sam.sees(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
+	body := sam.wantPage(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
 	ada := w.signedIn(landfall.ConsoleOperator)
-	ada.sees("/console/runs/"+run.ID+"/", `href="`+path+`"`)
-	ada.sees(path, "Undo 2 accounts, keep 1")
+	ada.wantPage("/console/runs/"+run.ID+"/", `href="`+path+`"`)
+	ada.wantPage(path, "Undo 2 accounts, keep 1")
 	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong book"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
@@ -57,21 +57,21 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 // once and says how far the count is, everybody watches the same one, and the
 // figures come by themselves.
 func TestLongCountsGoOnBehindThePage(t *testing.T) {
-	w := newHouse(t).conducted()
-	w.furnish()
+	w := newTestConsole(t).withRunner()
+	w.seedBasics()
 	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 3, false)
-	run := w.runSome("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0, landfall.RunFinished)
 	path := "/console/runs/" + run.ID + "/undo/"
-	w.console.patience = countPatience
-	for range countsAtOnce { // two others are counted, and take long
-		w.console.forecasts.turns <- struct{}{}
+	w.console.countWait = defaultCountWait
+	for range maxRunningCounts { // two others are counted, and take long
+		w.console.undoForecasts.slots <- struct{}{}
 	}
 	ada, sam := w.signedIn(landfall.ConsoleOperator), w.signedIn(landfall.ConsoleSupport)
-	ada.sees(path, "0 of 3 looked at", "<progress ", `data-live="`+path+`live"`)
-	body := sam.sees(path, "Counting, one")
+	ada.wantPage(path, "0 of 3 looked at", "<progress ", `data-live="`+path+`live"`)
+	body := sam.wantPage(path, "Counting, one")
 	if strings.Contains(body, "will be taken back") {
 		t.Errorf("figures stand there before they are counted:\n%s", body)
 	}
@@ -91,14 +91,14 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
 	}
 	until("Counting, one")
-	if count := len(w.console.forecasts.byKey); count != 1 {
+	if count := len(w.console.undoForecasts.byKey); count != 1 {
 		t.Errorf("%d are counted", count)
 	}
-	for range countsAtOnce {
-		<-w.console.forecasts.turns
+	for range maxRunningCounts {
+		<-w.console.undoForecasts.slots
 	}
 	until("<b>3</b><span>will be taken back")
-	if body := sam.sees(path, "<b>3</b><span>will be taken back"); strings.Contains(body, "data-live") {
+	if body := sam.wantPage(path, "<b>3</b><span>will be taken back"); strings.Contains(body, "data-live") {
 		t.Error("a page that is counted still watches")
 	}
 }

@@ -9,37 +9,37 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// door is the page to sign in on.
-type door struct {
-	head
-	To     string // where to go then
-	Second bool   // a code is wanted as well
+// signInPage is the page to sign in on.
+type signInPage struct {
+	pageHead
+	ReturnTo  string // where to go then
+	NeedsCode bool   // a code is wanted as well
 }
 
-// knock shows the door, or lets somebody through who is in already.
-func knock(v *visit) (any, error) {
-	to := v.query("to")
-	if v.form != nil {
-		to = v.typed("to")
+// showSignIn shows the door, or lets somebody through who is in already.
+func showSignIn(r *pageRequest) (any, error) {
+	to := r.queryParam("to")
+	if r.form != nil {
+		to = r.formValue("to")
 	}
 	// Not while a form is being answered: who is in and types a wrong password is told so.
-	if v.me.Name != "" && v.form == nil {
-		return done{to: inside(to)}, nil
+	if r.me.Name != "" && r.form == nil {
+		return redirect{to: localPath(to)}, nil
 	}
-	return door{head: head{Title: "Sign in"}, To: to, Second: errors.Is(v.refusalError(), auth.ErrSecondNeeded) || v.typed("code") != ""}, nil
+	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: errors.Is(r.refusalError(), auth.ErrSecondNeeded) || r.formValue("code") != ""}, nil
 }
 
 // refusalError is the refusal as an error, which nil must stay.
-func (v *visit) refusalError() error {
-	if v.refusal == nil {
+func (r *pageRequest) refusalError() error {
+	if r.formError == nil {
 		return nil
 	}
-	return v.refusal
+	return r.formError
 }
 
-// inside gives a path of the console, whatever was asked for: nobody is sent
+// localPath gives a path of the console, whatever was asked for: nobody is sent
 // elsewhere by a link to the door.
-func inside(to string) string {
+func localPath(to string) string {
 	// A browser takes a backslash for a slash and two slashes for another host, and resolves
 	// dots: each would lead out. Back to signing out or in would go round in a circle.
 	if !strings.HasPrefix(to, Root) || strings.HasPrefix(to, Root+"sign-") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(to, "//") || strings.Contains(to, "..") {
@@ -50,141 +50,141 @@ func inside(to string) string {
 
 // signIn opens a session and gives the browser its secret.
 // The password is taken as it is: blanks around it are part of it, and typed would drop them.
-func signIn(v *visit) (any, error) {
-	return v.enter(auth.SignIn{Name: v.typed("name"), Password: v.form.Get("password"), Code: v.typed("code")}, inside(v.typed("to")))
+func signIn(r *pageRequest) (any, error) {
+	return r.startSession(auth.SignIn{Name: r.formValue("name"), Password: r.form.Get("password"), Code: r.formValue("code")}, localPath(r.formValue("to")))
 }
 
-func (v *visit) enter(request auth.SignIn, to string) (any, error) {
-	request.Address, request.Agent = v.console.ClientAddress(v.Request).String(), v.UserAgent()
-	secret, _, err := v.console.Reception.SignIn(v.ctx(), request)
+func (r *pageRequest) startSession(request auth.SignIn, to string) (any, error) {
+	request.Address, request.Agent = r.console.ClientAddress(r.Request).String(), r.UserAgent()
+	secret, _, err := r.console.Sessions.SignIn(r.Context(), request)
 	if err != nil {
 		return nil, err
 	}
 	// Until the browser is closed; the session ends by itself when it is not.
-	v.keep(sessionName, secret.Reveal(), 0)
-	return done{to: to}, nil
+	r.setCookie(sessionName, secret.Reveal(), 0)
+	return redirect{to: to}, nil
 }
 
 // signOut ends the session and forgets its secret.
-func signOut(v *visit) (any, error) {
+func signOut(r *pageRequest) (any, error) {
 	// The session ends in the database first: a cookie taken away from a browser could still have
 	// been copied.
-	if err := v.console.Reception.SignOut(v.ctx(), v.session); err != nil {
+	if err := r.console.Sessions.SignOut(r.Context(), r.session); err != nil {
 		return nil, err
 	}
-	v.keep(sessionName, "", -1)
-	return done{to: Root + "sign-in/", say: "You are signed out."}, nil
+	r.setCookie(sessionName, "", -1)
+	return redirect{to: Root + "sign-in/", message: "You are signed out."}, nil
 }
 
-// invitation is the page to choose a first password on.
-type invitation struct {
-	head
-	Name     string
-	Shortest int
+// welcomePage is the page to choose a first password on.
+type welcomePage struct {
+	pageHead
+	Name      string
+	MinLength int
 }
 
-// invited shows whom a link is for.
-func invited(v *visit) (any, error) {
-	operator, err := v.console.Reception.Invited(v.ctx(), v.value("link"))
+// showWelcome shows whom a link is for.
+func showWelcome(r *pageRequest) (any, error) {
+	operator, err := r.console.Sessions.Invited(r.Context(), r.PathValue("link"))
 	if err != nil {
 		return nil, err
 	}
-	return invitation{head: head{Title: "Welcome"}, Name: operator.Name, Shortest: auth.ShortestPassword}, nil
+	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.ShortestPassword}, nil
 }
 
-// accept keeps the password that somebody invited has chosen, and lets him in.
-func accept(v *visit) (any, error) {
+// acceptInvitation keeps the password that somebody invited has chosen, and lets him in.
+func acceptInvitation(r *pageRequest) (any, error) {
 	// The two are compared before the link is used: it is good for one time only, and a slip must
 	// not spend it.
-	password, err := v.newPassword()
+	password, err := r.newPassword()
 	if err != nil {
 		return nil, err
 	}
-	operator, err := v.console.Reception.Accept(v.ctx(), v.value("link"), password)
+	operator, err := r.console.Sessions.Accept(r.Context(), r.PathValue("link"), password)
 	if err != nil {
 		return nil, err
 	}
-	return v.enter(auth.SignIn{Name: operator.Name, Password: password}, Root)
+	return r.startSession(auth.SignIn{Name: operator.Name, Password: password}, Root)
 }
 
 // newPassword is what was typed twice.
-func (v *visit) newPassword() (string, error) {
-	password := v.form.Get("password")
-	if password != v.form.Get("again") {
+func (r *pageRequest) newPassword() (string, error) {
+	password := r.form.Get("password")
+	if password != r.form.Get("again") {
 		return "", landfall.Refuse(landfall.CodeValidationFailed, "The two passwords are not the same. Type them again.")
 	}
 	return password, nil
 }
 
-// own is the page of one's own sign-in.
-type own struct {
-	head
-	Shortest int
-	Secret   string // of a second factor that may be switched on
-	Address  string // the same for an app
+// profilePage is the page of one's own sign-in.
+type profilePage struct {
+	pageHead
+	MinLength int
+	Secret    string // of a second factor that may be switched on
+	TOTPLink  string // the same for an app
 }
 
-// me shows how one signs in.
-func me(v *visit) (any, error) {
-	page := own{head: head{Title: "My sign-in"}, Shortest: auth.ShortestPassword}
-	if v.me.TOTPSecret == "" {
-		page.Secret = v.typed("secret") // the app may know it already
+// showProfile shows how one signs in.
+func showProfile(r *pageRequest) (any, error) {
+	page := profilePage{pageHead: pageHead{Title: "My sign-in"}, MinLength: auth.ShortestPassword}
+	if r.me.TOTPSecret == "" {
+		page.Secret = r.formValue("secret") // the app may know it already
 		if page.Secret == "" {
 			page.Secret = auth.NewSecond()
 		}
-		page.Address = auth.SecondAddress(v.me.Name, page.Secret)
+		page.TOTPLink = auth.SecondAddress(r.me.Name, page.Secret)
 	}
 	return page, nil
 }
 
-func changePassword(v *visit) (any, error) {
-	password, err := v.newPassword()
+func changePassword(r *pageRequest) (any, error) {
+	password, err := r.newPassword()
 	if err == nil {
-		err = v.console.Reception.ChangePassword(v.ctx(), v.session, v.form.Get("old"), password)
+		err = r.console.Sessions.ChangePassword(r.Context(), r.session, r.form.Get("old"), password)
 	}
-	return done{to: address("me"), say: "The password is changed. Your other sessions have ended."}, err
+	return redirect{to: consolePath("me"), message: "The password is changed. Your other sessions have ended."}, err
 }
 
-func addSecond(v *visit) (any, error) {
-	err := v.console.Reception.AddSecond(v.ctx(), v.session, v.typed("secret"), v.typed("code"))
-	return done{to: address("me"), say: "The second factor is on. Keep the app: without it an operator has to reset your sign-in."}, err
+func enableTOTP(r *pageRequest) (any, error) {
+	err := r.console.Sessions.AddSecond(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
+	return redirect{to: consolePath("me"), message: "The second factor is on. Keep the app: without it an operator has to reset your sign-in."}, err
 }
 
-func dropSecond(v *visit) (any, error) {
-	err := v.console.Reception.DropSecond(v.ctx(), v.session, v.form.Get("password"))
-	return done{to: address("me"), say: "The second factor is off."}, err
+func disableTOTP(r *pageRequest) (any, error) {
+	err := r.console.Sessions.DropSecond(r.Context(), r.session, r.form.Get("password"))
+	return redirect{to: consolePath("me"), message: "The second factor is off."}, err
 }
 
 // chooseTheme keeps whether pages are light or dark.
-func chooseTheme(v *visit) (any, error) {
+func chooseTheme(r *pageRequest) (any, error) {
 	const year = 365 * 24 * 3600e9
-	switch theme := v.typed("theme"); theme {
+	switch theme := r.formValue("theme"); theme {
 	case "light", "dark":
-		v.keep(themeName, theme, year)
+		r.setCookie(themeName, theme, year)
 	default:
-		v.keep(themeName, "", -1)
+		r.setCookie(themeName, "", -1)
 	}
-	return done{to: inside(v.typed("to"))}, nil
+	return redirect{to: localPath(r.formValue("to"))}, nil
 }
 
-// doors are the pages and acts of signing in. Those that concern oneself alone
+// signInRoutes are the pages and acts of signing in. Those that concern oneself alone
 // are for everybody.
-func doors() []page {
-	mine := reads("me/", me, "me")
-	of := func(path string, verb func(*visit) (any, error)) page {
-		own := acts(path, verb, mine)
+func signInRoutes() []route {
+	mine := get("me/", showProfile, "me")
+	of := func(path string, verb func(*pageRequest) (any, error)) route {
+		own := post(path, verb, mine)
 		own.role = landfall.ConsoleSupport
 		return own
 	}
 	out := of("sign-out/", signOut)
 	// Who signs out where it fails has no page to go back to; the error is a page of its own.
-	out.again = nil
-	return []page{
-		{path: "sign-in/", verb: knock, view: "sign-in", open: true},
-		{method: http.MethodPost, path: "sign-in/", verb: signIn, view: "sign-in", again: knock, lookAgain: "sign-in", open: true},
-		{path: "welcome/{link}/", verb: invited, view: "welcome", open: true},
-		{method: http.MethodPost, path: "welcome/{link}/", verb: accept, view: "welcome", again: invited, lookAgain: "welcome", open: true},
-		mine, out, of("me/password/", changePassword), of("me/second/", addSecond), of("me/second/off/", dropSecond),
-		{method: http.MethodPost, path: "theme/", verb: chooseTheme, open: true},
+	out.formHandle = nil
+	return []route{
+		{path: "sign-in/", handle: showSignIn, view: "sign-in", public: true},
+		{method: http.MethodPost, path: "sign-in/", handle: signIn, view: "sign-in", formHandle: showSignIn, formView: "sign-in", public: true},
+		{path: "welcome/{link}/", handle: showWelcome, view: "welcome", public: true},
+		{method: http.MethodPost, path: "welcome/{link}/", handle: acceptInvitation, view: "welcome", formHandle: showWelcome, formView: "welcome", public: true},
+		mine, out, of("me/password/", changePassword), of("me/second/", enableTOTP), of("me/second/off/", disableTOTP),
+		{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true},
 	}
 }

@@ -10,57 +10,57 @@ import (
 )
 
 func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ada, welcome := h.stranger(), "/console/welcome/"+link.Reveal()+"/"
-	ada.sees(welcome, "Welcome, ada")
+	ada, welcome := h.anonymous(), "/console/welcome/"+link.Reveal()+"/"
+	ada.wantPage(welcome, "Welcome, ada")
 	for _, wrong := range []url.Values{
-		{"password": {password}, "again": {"something else"}},
+		{"password": {testPassword}, "again": {"something else"}},
 		{"password": {"short"}, "again": {"short"}},
 	} {
 		if status, body := ada.post(welcome, wrong); status != http.StatusBadRequest || !strings.Contains(body, `role="alert"`) {
 			t.Errorf("%v: %d\n%s", wrong, status, body)
 		}
 	}
-	if status, body := ada.post(welcome, url.Values{"password": {password}, "again": {password}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
+	if status, body := ada.post(welcome, url.Values{"password": {testPassword}, "again": {testPassword}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
 		t.Fatalf("%d\n%s", status, body)
 	}
-	if status, _ := h.stranger().get(welcome); status != http.StatusNotFound {
+	if status, _ := h.anonymous().get(welcome); status != http.StatusNotFound {
 		t.Errorf("the link works twice: %d", status)
 	}
-	ada.sees("/console/me/", "ada", "Change the password")
+	ada.wantPage("/console/me/", "ada", "Change the password")
 	if status, body := ada.post("/console/sign-out/", nil); status != http.StatusOK || !strings.Contains(body, "You are signed out.") {
 		t.Errorf("signing out: %d\n%s", status, body)
 	}
-	ada.sees("/console/", "Sign in", `name="password"`)
+	ada.wantPage("/console/", "Sign in", `name="password"`)
 	wrong := url.Values{"name": {"ada"}, "password": {"not the one"}}
 	if status, body := ada.post("/console/sign-in/", wrong); status != http.StatusUnauthorized || !strings.Contains(body, "not right") || !strings.Contains(body, `value="ada"`) {
 		t.Errorf("a wrong password: %d\n%s", status, body)
 	}
-	if status, body := ada.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {password}, "to": {"/console/me/"}}); status != http.StatusOK || !strings.Contains(body, "This session") {
+	if status, body := ada.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {testPassword}, "to": {"/console/me/"}}); status != http.StatusOK || !strings.Contains(body, "This session") {
 		t.Errorf("%d\n%s", status, body)
 	}
 }
 
 func TestSupportReadsAndDoesNotAct(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	sam := h.signedIn(landfall.ConsoleSupport)
-	sam.sees("/console/", "(support)")
-	for _, page := range pages() {
+	sam.wantPage("/console/", "(support)")
+	for _, page := range routes() {
 		if page.method != http.MethodPost || page.role != landfall.ConsoleOperator {
 			continue
 		}
-		if status, body := sam.post(Root+fill(page.path), nil); status != http.StatusForbidden {
+		if status, body := sam.post(Root+fillPath(page.path), nil); status != http.StatusForbidden {
 			t.Errorf("support may %s: %d\n%s", page.path, status, body)
 		}
 	}
 }
 
-// fill puts something in the place of every value of a path.
-func fill(path string) string {
+// fillPath puts something in the place of every value of a path.
+func fillPath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, "{") {
@@ -71,14 +71,14 @@ func fill(path string) string {
 }
 
 func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
-	h := newHouse(t)
-	for _, page := range pages() {
-		if page.open || page.method == http.MethodPost {
+	h := newTestConsole(t)
+	for _, page := range routes() {
+		if page.public || page.method == http.MethodPost {
 			continue
 		}
-		client := h.stranger().client
+		client := h.anonymous().client
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		answer, err := client.Get(h.server.URL + Root + fill(page.path))
+		answer, err := client.Get(h.server.URL + Root + fillPath(page.path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
 }
 
 func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/sign-out/", nil)
 	request.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -98,7 +98,7 @@ func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
 	if status, body := ada.read(ada.client.Do(request)); status != http.StatusForbidden {
 		t.Errorf("a form of another site: %d\n%s", status, body)
 	}
-	ada.sees("/console/me/", "This session")
+	ada.wantPage("/console/me/", "This session")
 	answer, err := ada.client.Get(h.server.URL + "/console/")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestDoorLeadsInsideOnly(t *testing.T) {
 		"/console/runs/R-1/": "/console/runs/R-1/", "https://evil.example/": Root, "//evil.example/console/": Root,
 		"/console/\\evil": Root, "/console/..//evil.example/": Root, "/console//evil.example": Root, "/v1/": Root, "": Root, "/console/sign-out/": Root,
 	} {
-		if got := inside(to); got != want {
+		if got := localPath(to); got != want {
 			t.Errorf("%q leads to %q, want %q", to, got, want)
 		}
 	}
@@ -127,11 +127,11 @@ func TestDoorLeadsInsideOnly(t *testing.T) {
 
 // Plain HTTP is for the machine itself; a name that only points here is not.
 func TestWithoutTLSOnlyTheMachineItselfIsLetIn(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	for host, want := range map[string]int{"console.example.com": http.StatusForbidden, "localhost": http.StatusOK} {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+"/console/sign-in/", nil)
 		request.Host = host
-		if status, body := h.stranger().read(http.DefaultClient.Do(request)); status != want {
+		if status, body := h.anonymous().read(http.DefaultClient.Do(request)); status != want {
 			t.Errorf("as %s: %d\n%s", host, status, body)
 		}
 	}

@@ -13,194 +13,194 @@ import (
 
 // supplierHead is the head of every page about a supplier, with the tabs that
 // lead from one to the other. Here is the last part of the page's own path.
-func supplierHead(code, title, here string) head {
-	made := head{Title: title, Trail: []crumb{{"Suppliers", Root}, {code, address("suppliers", code)}}}
+func supplierHead(code, title, here string) pageHead {
+	made := pageHead{Title: title, Breadcrumbs: []breadcrumb{{"Suppliers", Root}, {code, consolePath("suppliers", code)}}}
 	// The supplier's own first page is not above itself.
 	if here == "" {
-		made.Trail = made.Trail[:1]
+		made.Breadcrumbs = made.Breadcrumbs[:1]
 	}
 	for _, one := range []struct{ name, part string }{
 		{"Progress", ""}, {"Runs", "runs"}, {"Accounts", "accounts"}, {"Failures", "failures"}, {"Reconciliation", "reconciliation"}, {"Settings", "settings"},
 	} {
-		path := address("suppliers", code)
+		path := consolePath("suppliers", code)
 		if one.part != "" {
-			path = address("suppliers", code, one.part)
+			path = consolePath("suppliers", code, one.part)
 		}
 		made.Tabs = append(made.Tabs, tab{one.name, path, one.part == here})
 	}
 	return made
 }
 
-// supplied is what the first page of a supplier shows.
-type supplied struct {
-	head
-	stand
-	Pace pacing // of the run there is, or was last
+// supplierPage is what the first page of a supplier shows.
+type supplierPage struct {
+	pageHead
+	supplierSummary
+	Throughput throughput // of the run there is, or was last
 }
 
-func showSupplier(v *visit) (any, error) {
-	code := v.value("supplier")
-	found, err := v.operator().Stand(v.ctx(), code)
+func showSupplier(r *pageRequest) (any, error) {
+	code := r.PathValue("supplier")
+	found, err := r.operator().Stand(r.Context(), code)
 	if err != nil {
 		return nil, err
 	}
-	page := supplied{head: supplierHead(code, code, ""), stand: stand{found}}
+	page := supplierPage{pageHead: supplierHead(code, code, ""), supplierSummary: supplierSummary{found}}
 	if found.Run != nil {
 		// Without failures: this page only wants the samples for its chart.
-		facts, err := v.operator().ShowRun(v.ctx(), found.Run.ID, 0)
+		facts, err := r.operator().ShowRun(r.Context(), found.Run.ID, 0)
 		if err != nil {
 			return nil, err
 		}
-		page.Pace = pace(facts.Samples)
+		page.Throughput = throughputOf(facts.Samples)
 	}
 	return page, nil
 }
 
-// runsShown is what the runs of a supplier look like, and how one is started.
-type runsShown struct {
-	head
+// runsPage is what the runs of a supplier look like, and how one is started.
+type runsPage struct {
+	pageHead
 	landfall.Supplier
 	Runs  []*landfall.Run
 	Teams []landfall.Team
 }
 
-// runsListed is how many runs are listed. Nobody starts more.
-const runsListed = 200
+// maxListedRuns is how many runs are listed. Nobody starts more.
+const maxListedRuns = 200
 
-func listRuns(v *visit) (any, error) {
-	code, operator := v.value("supplier"), v.operator()
-	facts, err := operator.ShowSupplier(v.ctx(), code)
+func listRuns(r *pageRequest) (any, error) {
+	code, operator := r.PathValue("supplier"), r.operator()
+	facts, err := operator.ShowSupplier(r.Context(), code)
 	if err != nil {
 		return nil, err
 	}
-	page := runsShown{head: supplierHead(code, code+": runs", "runs"), Supplier: facts.Supplier}
-	runs, err := operator.Runs(v.ctx(), code, runsListed)
+	page := runsPage{pageHead: supplierHead(code, code+": runs", "runs"), Supplier: facts.Supplier}
+	runs, err := operator.Runs(r.Context(), code, maxListedRuns)
 	if err != nil {
 		return nil, err
 	}
 	for i := range runs {
 		page.Runs = append(page.Runs, &runs[i])
 	}
-	page.Teams, err = operator.Teams(v.ctx())
+	page.Teams, err = operator.Teams(r.Context())
 	return page, err
 }
 
-// settingsShown is a supplier's settings, each with what it means.
-type settingsShown struct {
-	head
+// settingsPage is a supplier's settings, each with what it means.
+type settingsPage struct {
+	pageHead
 	operate.SupplierFacts
-	Rules []ruleShown
+	Rules []ruleRow
 }
 
-// ruleShown is a rule with what breaking it does to this supplier's requests.
-type ruleShown struct {
+// ruleRow is a rule with what breaking it does to this supplier's requests.
+type ruleRow struct {
 	contract.Rule
 	Severity landfall.Severity // of this supplier; "" is the rule book's
 }
 
-func showSettings(v *visit) (any, error) {
-	code := v.value("supplier")
-	facts, err := v.operator().ShowSupplier(v.ctx(), code)
+func showSettings(r *pageRequest) (any, error) {
+	code := r.PathValue("supplier")
+	facts, err := r.operator().ShowSupplier(r.Context(), code)
 	if err != nil {
 		return nil, err
 	}
-	page := settingsShown{head: supplierHead(code, code+": settings", "settings"), SupplierFacts: facts}
+	page := settingsPage{pageHead: supplierHead(code, code+": settings", "settings"), SupplierFacts: facts}
 	for _, rule := range contract.RuleBook() {
-		page.Rules = append(page.Rules, ruleShown{rule, facts.Severities[rule.Code]})
+		page.Rules = append(page.Rules, ruleRow{rule, facts.Severities[rule.Code]})
 	}
 	return page, nil
 }
 
 // setSupplier changes settings.
-func setSupplier(v *visit) (any, error) {
+func setSupplier(r *pageRequest) (any, error) {
 	change := operate.SupplierChange{}
 	// Every field is set, the empty ones too: the form shows all of them, and what somebody has
 	// cleared is to be cleared.
 	for name, into := range map[string]**string{
 		"name": &change.Name, "document_root": &change.DocumentRoot, "currency": &change.Currency, "region": &change.Region, "time_zone": &change.TimeZone,
 	} {
-		text := v.typed(name)
+		text := r.formValue(name)
 		*into = &text
 	}
 	limit := 0
-	if err := v.number("concurrency_limit", &limit); err != nil {
+	if err := r.formInt("concurrency_limit", &limit); err != nil {
 		return nil, err
 	}
-	window, err := v.span("undo_window")
+	window, err := r.formDuration("undo_window")
 	if err != nil {
 		return nil, err
 	}
 	for name, into := range map[string]**time.Duration{
 		"keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures, "keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents,
 	} {
-		length, err := v.span(name)
+		length, err := r.formDuration(name)
 		if err != nil {
 			return nil, err
 		}
 		*into = &length
 	}
-	verify, mail := v.typed("verify_documents") != "", v.typed("send_customer_emails") != ""
+	verify, mail := r.formValue("verify_documents") != "", r.formValue("send_customer_emails") != ""
 	change.ConcurrencyLimit, change.UndoWindow, change.VerifyDocuments, change.SendCustomerEmails = &limit, &window, &verify, &mail
-	code := v.value("supplier")
-	_, err = v.operator().SetSupplier(v.ctx(), code, change)
-	return done{to: address("suppliers", code, "settings"), say: "The settings are kept."}, err
+	code := r.PathValue("supplier")
+	_, err = r.operator().SetSupplier(r.Context(), code, change)
+	return redirect{to: consolePath("suppliers", code, "settings"), message: "The settings are kept."}, err
 }
 
 // setStatus lets a supplier's move go on, rest or end. Completing one wants its
 // code typed.
-func setStatus(v *visit) (any, error) {
-	code, status := v.value("supplier"), landfall.SupplierStatus(v.typed("status"))
+func setStatus(r *pageRequest) (any, error) {
+	code, status := r.PathValue("supplier"), landfall.SupplierStatus(r.formValue("status"))
 	if status == landfall.Complete {
 		// Only the last step is confirmed: a pause is taken back with a button.
-		if err := v.confirmed(code); err != nil {
+		if err := r.requireConfirmation(code); err != nil {
 			return nil, err
 		}
 	}
-	_, err := v.operator().SetSupplier(v.ctx(), code, operate.SupplierChange{Status: &status})
+	_, err := r.operator().SetSupplier(r.Context(), code, operate.SupplierChange{Status: &status})
 	// Woken even where the verb refused, which costs one look of the runner; runs stop and go on
 	// with their supplier.
-	v.console.Wake()
-	return done{to: address("suppliers", code, "settings"), say: fmt.Sprintf("%s is %s now.", code, status)}, err
+	r.console.WakeRuns()
+	return redirect{to: consolePath("suppliers", code, "settings"), message: fmt.Sprintf("%s is %s now.", code, status)}, err
 }
 
 // setRules changes what breaking rules does.
-func setRules(v *visit) (any, error) {
+func setRules(r *pageRequest) (any, error) {
 	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
-	for name := range v.form {
+	for name := range r.form {
 		if rule, is := strings.CutPrefix(name, "rule."); is {
-			change.Severities[rule] = landfall.Severity(v.typed(name))
+			change.Severities[rule] = landfall.Severity(r.formValue(name))
 		}
 	}
-	code := v.value("supplier")
-	_, err := v.operator().SetSupplier(v.ctx(), code, change)
-	return done{to: address("suppliers", code, "settings"), say: "The rules are kept."}, err
+	code := r.PathValue("supplier")
+	_, err := r.operator().SetSupplier(r.Context(), code, change)
+	return redirect{to: consolePath("suppliers", code, "settings"), message: "The rules are kept."}, err
 }
 
-func supplierPages() []page {
-	settings, runs := reads("suppliers/{supplier}/settings/", showSettings, "settings"), reads("suppliers/{supplier}/runs/", listRuns, "runs")
-	return []page{
-		reads("suppliers/{supplier}/", showSupplier, "supplier"), live("suppliers/{supplier}/live", showSupplier, "supplier-parts"),
-		runs, acts("suppliers/{supplier}/runs/", startRun, runs),
-		settings, acts("suppliers/{supplier}/settings/", setSupplier, settings),
-		acts("suppliers/{supplier}/status/", setStatus, settings), acts("suppliers/{supplier}/rules/", setRules, settings),
+func supplierRoutes() []route {
+	settings, runs := get("suppliers/{supplier}/settings/", showSettings, "settings"), get("suppliers/{supplier}/runs/", listRuns, "runs")
+	return []route{
+		get("suppliers/{supplier}/", showSupplier, "supplier"), liveRoute("suppliers/{supplier}/live", showSupplier, "supplier-parts"),
+		runs, post("suppliers/{supplier}/runs/", startRun, runs),
+		settings, post("suppliers/{supplier}/settings/", setSupplier, settings),
+		post("suppliers/{supplier}/status/", setStatus, settings), post("suppliers/{supplier}/rules/", setRules, settings),
 	}
 }
 
-// Window is the undo window as it is typed.
-func (s settingsShown) Window() string { return typedSpan(s.UndoWindow) }
+// UndoWindowInput is the undo window as it is typed.
+func (s settingsPage) UndoWindowInput() string { return durationInput(s.UndoWindow) }
 
-// keepShown is how long something is kept, and what that is.
-type keepShown struct {
-	Name, What, Means string
+// retentionRow is how long something is kept, and what that is.
+type retentionRow struct {
+	Name, Label, Help string
 	Length            time.Duration // 0: for ever
 }
 
-// Typed is the length as it is typed.
-func (k keepShown) Typed() string { return typedSpan(k.Length) }
+// Input is the length as it is typed.
+func (k retentionRow) Input() string { return durationInput(k.Length) }
 
-// Keeps are the lengths of time that things are kept.
-func (s settingsShown) Keeps() []keepShown {
-	return []keepShown{
+// RetentionRows are the lengths of time that things are kept.
+func (s settingsPage) RetentionRows() []retentionRow {
+	return []retentionRow{
 		{"keep_staged", "Keep staged documents", "after the account was created, or else after the last staging or attempt; such as 90d, 0 for ever", s.Retention.Staged},
 		{"keep_failures", "Keep the words of failures", "their codes and places stay; such as 90d, 0 for ever", s.Retention.Failures},
 		{"keep_mails", "Keep addresses of mails", "once they were sent or given up; such as 90d, 0 for ever", s.Retention.Mails},
@@ -208,8 +208,8 @@ func (s settingsShown) Keeps() []keepShown {
 	}
 }
 
-// typedSpan writes a length of time as it is typed.
-func typedSpan(length time.Duration) string {
+// durationInput writes a length of time as it is typed.
+func durationInput(length time.Duration) string {
 	switch {
 	case length == 0:
 		return "0"
@@ -221,9 +221,9 @@ func typedSpan(length time.Duration) string {
 	return length.String()
 }
 
-// span reads a length of time such as 12h or 90d; nothing typed is none.
-func (v *visit) span(name string) (time.Duration, error) {
-	text := v.typed(name)
+// formDuration reads a length of time such as 12h or 90d; nothing typed is none.
+func (r *pageRequest) formDuration(name string) (time.Duration, error) {
+	text := r.formValue(name)
 	if text == "" || text == "0" {
 		return 0, nil
 	}

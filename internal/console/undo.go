@@ -10,28 +10,28 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// undoing is the undo of a run that somebody asked for here. It may take
+// undoJob is the undo of a run that somebody asked for here. It may take
 // minutes, so it goes on behind the page; what it has done is in the database,
 // and when the service ends meanwhile the same undo goes on where it was.
-type undoing struct {
-	By       string
-	Began    time.Time
-	Ended    time.Time // zero while it goes on
-	Done, Of int
-	Undone   int
-	Kept     map[landfall.KeptReason]int
-	Failed   int
-	Trouble  string
+type undoJob struct {
+	Actor       string
+	StartedAt   time.Time
+	EndedAt     time.Time // zero while it goes on
+	Done, Total int
+	Undone      int
+	Kept        map[landfall.KeptReason]int
+	Failed      int
+	Error       string
 }
 
 // AllKept is how many accounts cannot be taken back any more.
-func (u undoing) AllKept() int { return landfall.UndoForecast{Kept: u.Kept}.AllKept() }
+func (u undoJob) AllKept() int { return landfall.UndoForecast{Kept: u.Kept}.AllKept() }
 
-// KeptWords says why accounts were kept.
-func (u undoing) KeptWords() []Row { return keptRows(u.Kept) }
+// KeptRows says why accounts were kept.
+func (u undoJob) KeptRows() []Row { return keptRows(u.Kept) }
 
-// keptWords is why an account is kept.
-var keptWords = map[landfall.KeptReason]string{
+// keptLabels is why an account is kept.
+var keptLabels = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "created longer ago than the undo window", landfall.KeptHasPostings: "something was added since",
 	landfall.KeptCustomersTold: "a customer was told", landfall.KeptErased: "what was personal was erased",
 }
@@ -40,54 +40,54 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 	// In the order of the list and not of the map, so that rows do not jump while a page is live.
 	for _, reason := range landfall.KeptReasons {
 		if count := kept[reason]; count > 0 {
-			rows = append(rows, Row{Name: keptWords[reason], Count: int64(count)})
+			rows = append(rows, Row{Name: keptLabels[reason], Count: int64(count)})
 		}
 	}
 	return rows
 }
 
-// undoShown is the page before an undo: what it would come to, by figures.
-type undoShown struct {
-	head
+// undoPage is the page before an undo: what it would come to, by figures.
+type undoPage struct {
+	pageHead
 	landfall.Run
-	Forecast counting[landfall.UndoForecast]
+	Forecast countJob[landfall.UndoForecast]
 	Window   time.Duration
 }
 
-// KeptWords says why accounts would be kept.
-func (u undoShown) KeptWords() []Row { return keptRows(u.Forecast.Found.Kept) }
+// KeptRows says why accounts would be kept.
+func (u undoPage) KeptRows() []Row { return keptRows(u.Forecast.Result.Kept) }
 
-func showUndo(v *visit) (any, error) {
-	run, err := v.operator().UndoableRun(v.ctx(), v.value("run"))
+func showUndo(r *pageRequest) (any, error) {
+	run, err := r.operator().UndoableRun(r.Context(), r.PathValue("run"))
 	if err != nil {
 		return nil, err
 	}
-	supplier, err := v.operator().ShowSupplier(v.ctx(), run.Plan.Supplier)
+	supplier, err := r.operator().ShowSupplier(r.Context(), run.Plan.Supplier)
 	if err != nil {
 		return nil, err
 	}
-	forecast := v.console.forecasts.stand(v, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(looked, of int)) (landfall.UndoForecast, error) {
-		return v.operator().ForecastUndo(ctx, run, progress)
+	forecast := r.console.undoForecasts.get(r, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(looked, of int)) (landfall.UndoForecast, error) {
+		return r.operator().ForecastUndo(ctx, run, progress)
 	})
-	return undoShown{
-		head: head{Title: "Undo run " + run.ID, Trail: append(runTrail(run), crumb{"Run " + run.ID, address("runs", run.ID)})},
-		Run:  run, Forecast: forecast, Window: supplier.UndoWindow,
+	return undoPage{
+		pageHead: pageHead{Title: "Undo run " + run.ID, Breadcrumbs: append(runBreadcrumbs(run), breadcrumb{"Run " + run.ID, consolePath("runs", run.ID)})},
+		Run:      run, Forecast: forecast, Window: supplier.UndoWindow,
 	}, nil
 }
 
-// undos are those of this replica, by run.
-type undos struct {
+// undoJobs are those of this replica, by run.
+type undoJobs struct {
 	mu    sync.Mutex
-	byRun map[string]*undoing
+	byRun map[string]*undoJob
 }
 
-// mostUndos bounds what is remembered of them.
-const mostUndos = 100
+// maxUndoJobs bounds what is remembered of them.
+const maxUndoJobs = 100
 
-func newUndos() *undos { return &undos{byRun: map[string]*undoing{}} }
+func newUndoJobs() *undoJobs { return &undoJobs{byRun: map[string]*undoJob{}} }
 
-// of gives a copy of how an undo stands, or nil.
-func (u *undos) of(run string) *undoing {
+// get gives a copy of how an undo stands, or nil.
+func (u *undoJobs) get(run string) *undoJob {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	found := u.byRun[run]
@@ -100,16 +100,16 @@ func (u *undos) of(run string) *undoing {
 	return &copied
 }
 
-// begin keeps a new one, unless one of the run is under way.
-func (u *undos) begin(run string, one *undoing) bool {
+// start keeps a new one, unless one of the run is under way.
+func (u *undoJobs) start(run string, one *undoJob) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if known := u.byRun[run]; known != nil && known.Ended.IsZero() {
+	if known := u.byRun[run]; known != nil && known.EndedAt.IsZero() {
 		return false
 	}
 	// Only ended ones go, however many there are: one under way must not be begun a second time.
 	for id, old := range u.byRun {
-		if len(u.byRun) >= mostUndos && !old.Ended.IsZero() {
+		if len(u.byRun) >= maxUndoJobs && !old.EndedAt.IsZero() {
 			delete(u.byRun, id)
 		}
 	}
@@ -117,26 +117,26 @@ func (u *undos) begin(run string, one *undoing) bool {
 	return true
 }
 
-// note changes one under the lock.
-func (u *undos) note(one *undoing, how func(*undoing)) {
+// update changes one under the lock.
+func (u *undoJobs) update(one *undoJob, how func(*undoJob)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	how(one)
 }
 
 // undoRun takes back what a run created, behind the page.
-func undoRun(v *visit) (any, error) {
-	id, reason := v.value("run"), v.typed("reason")
-	facts, err := v.operator().ShowRun(v.ctx(), id, 0)
+func undoRun(r *pageRequest) (any, error) {
+	id, reason := r.PathValue("run"), r.formValue("reason")
+	facts, err := r.operator().ShowRun(r.Context(), id, 0)
 	if err == nil {
-		err = v.confirmed(facts.Plan.Supplier)
+		err = r.requireConfirmation(facts.Plan.Supplier)
 	}
 	if err != nil {
 		return nil, err
 	}
-	one := &undoing{By: v.me.Name, Began: v.console.Clock(), Of: facts.Tally.Succeeded, Kept: map[landfall.KeptReason]int{}}
-	undos, operator := v.console.undos, v.operator()
-	if !undos.begin(id, one) {
+	one := &undoJob{Actor: r.me.Name, StartedAt: r.console.Clock(), Total: facts.Tally.Succeeded, Kept: map[landfall.KeptReason]int{}}
+	undos, operator := r.console.undoJobs, r.operator()
+	if !undos.start(id, one) {
 		return nil, landfall.Refuse(landfall.CodeValidationFailed, "The undo of this run is under way already.")
 	}
 	// What is wrong with the request is found out at once; the rest takes as
@@ -144,15 +144,15 @@ func undoRun(v *visit) (any, error) {
 	refused, begun := make(chan error, 1), make(chan struct{})
 	var once sync.Once
 	go func() {
-		ctx, cancel := v.behind()
+		ctx, cancel := r.background()
 		defer cancel()
 		result, err := operator.UndoRun(ctx, id, reason, operate.RunUndoWatch{
 			Progress: func(done, of int) {
 				once.Do(func() { close(begun) })
-				undos.note(one, func(u *undoing) { u.Done, u.Of = done, of })
+				undos.update(one, func(u *undoJob) { u.Done, u.Total = done, of })
 			},
 			Remnant: func(left operate.RunRemnant) error {
-				undos.note(one, func(u *undoing) {
+				undos.update(one, func(u *undoJob) {
 					if left.Err != nil {
 						u.Failed++
 					} else {
@@ -162,11 +162,11 @@ func undoRun(v *visit) (any, error) {
 				return nil
 			},
 		})
-		undos.note(one, func(u *undoing) {
+		undos.update(one, func(u *undoJob) {
 			// The result is what holds; what was counted meanwhile was for those who watch.
-			u.Ended, u.Undone, u.Failed = v.console.Clock(), result.Undone, result.Failed
+			u.EndedAt, u.Undone, u.Failed = r.console.Clock(), result.Undone, result.Failed
 			if err != nil {
-				u.Trouble = landfall.UserError("undoing a run", err).Detail
+				u.Error = landfall.UserError("undoing a run", err).Detail
 			}
 		})
 		// Sent before begun is closed, so that whoever wakes by that finds it: an undo refused at
@@ -182,5 +182,5 @@ func undoRun(v *visit) (any, error) {
 		}
 	default:
 	}
-	return done{to: address("runs", id), say: "The undo has begun. This page shows how far it is."}, nil
+	return redirect{to: consolePath("runs", id), message: "The undo has begun. This page shows how far it is."}, nil
 }

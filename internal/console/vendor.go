@@ -11,81 +11,81 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// vendorsShown lists the payment vendors and how they do.
-type vendorsShown struct {
-	head
+// vendorsPage lists the payment vendors and how they do.
+type vendorsPage struct {
+	pageHead
 	vendorForm
-	Vendors []vendorShown
+	Vendors []vendorPage
 }
 
-// vendorShown is one of them with who may use it.
-type vendorShown struct {
-	head
+// vendorPage is one of them with who may use it.
+type vendorPage struct {
+	pageHead
 	vendorForm
 	operate.VendorFacts
-	Health string
-	Others []landfall.Supplier // without a grant
-	Answer string              // of the vendor to a check, this once
-	Types  []string
+	Health             string
+	GrantableSuppliers []landfall.Supplier // without a grant
+	CheckResult        string              // of the vendor to a check, this once
+	Types              []string
 }
 
 // vendorForm is how a vendor is set, and what stands in the fields.
 type vendorForm struct {
-	Adapters []adapterShown
-	For      string // its code; "" while it is a new one
-	Was      landfall.Vendor
+	Adapters   []adapterOption
+	VendorCode string // its code; "" while it is a new one
+	Current    landfall.Vendor
 }
 
-// adapterShown is a way to speak to vendors.
-type adapterShown struct{ Name, Means string }
+// adapterOption is a way to speak to vendors.
+type adapterOption struct{ Name, Label string }
 
-var adapters = []adapterShown{
+var adapters = []adapterOption{
 	{"stripe", "Stripe"}, {"gocardless", "GoCardless"}, {"json", "a service of yours that answers JSON"}, {"sandbox", "nobody: it answers by itself, for trials"},
 }
 
-// healthMeans says what to do about how a vendor does.
-var healthMeans = map[string]string{
+// vendorHealthHelp says what to do about how a vendor does.
+var vendorHealthHelp = map[string]string{
 	"": "This replica has not asked it since it started. Ask it below.", "good": "It answers.",
 	"failing":           "It does not answer, and is asked less often until it does. Accounts with its instructions fail meanwhile and can be run again.",
 	"failed":            "It cannot be asked: its configuration is wrong, or the environment variable with its credential is not set on this replica.",
 	"refused by vendor": "It does not accept our credential or configuration.",
 }
 
-// HealthMeans says what the vendor's health means.
-func (v vendorShown) HealthMeans() string { return healthMeans[v.Health] }
+// HealthHelp says what the vendor's health means.
+func (p vendorPage) HealthHelp() string { return vendorHealthHelp[p.Health] }
 
-// Lines are the adapter's settings as they are typed.
-func (f vendorForm) Lines() string {
+// SettingsText are the adapter's settings as they are typed.
+func (f vendorForm) SettingsText() string {
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(f.Was.Settings)) {
-		lines = append(lines, name+"="+f.Was.Settings[name])
+	for _, name := range slices.Sorted(maps.Keys(f.Current.Settings)) {
+		lines = append(lines, name+"="+f.Current.Settings[name])
 	}
 	return strings.Join(lines, "\n")
 }
 
-func listVendors(v *visit) (any, error) {
-	found, err := v.operator().Vendors(v.ctx())
-	page := vendorsShown{head: adminHead("Vendors", "vendors"), vendorForm: vendorForm{Adapters: adapters}}
+func listVendors(r *pageRequest) (any, error) {
+	found, err := r.operator().Vendors(r.Context())
+	page := vendorsPage{pageHead: adminHead("Vendors", "vendors"), vendorForm: vendorForm{Adapters: adapters}}
 	for _, vendor := range found {
-		page.Vendors = append(page.Vendors, vendorShown{VendorFacts: vendor, Health: v.vendorHealth(vendor.Code)})
+		page.Vendors = append(page.Vendors, vendorPage{VendorFacts: vendor, Health: r.vendorHealth(vendor.Code)})
 	}
 	return page, err
 }
 
-func (v *visit) vendorHealth(code string) string {
-	if v.console.VendorHealth == nil {
+func (r *pageRequest) vendorHealth(code string) string {
+	if r.console.VendorHealth == nil {
 		return ""
 	}
-	return v.console.VendorHealth(code)
+	return r.console.VendorHealth(code)
 }
 
-func showVendor(v *visit) (any, error) { return v.vendor() }
+func showVendor(r *pageRequest) (any, error) { return r.vendorPage() }
 
-func (v *visit) vendor() (vendorShown, error) {
-	code := v.value("vendor")
-	facts, err := v.operator().ShowVendor(v.ctx(), code)
-	page := vendorShown{
-		head: adminHead(code, "vendors").within("Vendors", address("admin", "vendors")), VendorFacts: facts, Health: v.vendorHealth(code),
+func (r *pageRequest) vendorPage() (vendorPage, error) {
+	code := r.PathValue("vendor")
+	facts, err := r.operator().ShowVendor(r.Context(), code)
+	page := vendorPage{
+		pageHead: adminHead(code, "vendors").withParent("Vendors", consolePath("admin", "vendors")), VendorFacts: facts, Health: r.vendorHealth(code),
 		vendorForm: vendorForm{adapters, code, facts.Vendor}, Types: landfall.InstructionTypes,
 	}
 	// The head and the form are filled in even then; the caller shows neither, since an error
@@ -93,22 +93,22 @@ func (v *visit) vendor() (vendorShown, error) {
 	if err != nil {
 		return page, err
 	}
-	suppliers, err := v.operator().Suppliers(v.ctx())
+	suppliers, err := r.operator().Suppliers(r.Context())
 	for _, supplier := range suppliers {
 		if !slices.Contains(facts.Grants.Suppliers, supplier.Code) {
-			page.Others = append(page.Others, supplier)
+			page.GrantableSuppliers = append(page.GrantableSuppliers, supplier)
 		}
 	}
 	return page, err
 }
 
-// typedVendor reads a configuration. Private networks are opened on the machine
+// vendorFromForm reads a configuration. Private networks are opened on the machine
 // of the service alone: whoever sits here cannot see what is in them.
-func (v *visit) typedVendor(code string) (landfall.Vendor, error) {
+func (r *pageRequest) vendorFromForm(code string) (landfall.Vendor, error) {
 	vendor := landfall.Vendor{
-		Code: code, Adapter: v.typed("adapter"), BaseURL: v.typed("base_url"), SecretEnv: v.typed("secret_env"), Settings: map[string]string{},
+		Code: code, Adapter: r.formValue("adapter"), BaseURL: r.formValue("base_url"), SecretEnv: r.formValue("secret_env"), Settings: map[string]string{},
 	}
-	for line := range strings.Lines(v.typed("settings")) {
+	for line := range strings.Lines(r.formValue("settings")) {
 		line = strings.TrimSpace(line)
 		name, value, is := strings.Cut(line, "=")
 		switch {
@@ -122,45 +122,45 @@ func (v *visit) typedVendor(code string) (landfall.Vendor, error) {
 	return vendor, nil
 }
 
-func createVendor(v *visit) (any, error) {
-	code := v.typed("code")
-	vendor, err := v.typedVendor(code)
+func createVendor(r *pageRequest) (any, error) {
+	code := r.formValue("code")
+	vendor, err := r.vendorFromForm(code)
 	if err != nil {
 		return nil, err
 	}
 	// Setting replaces, and nobody who makes a new one means to.
-	if _, err := v.operator().ShowVendor(v.ctx(), code); err == nil {
+	if _, err := r.operator().ShowVendor(r.Context(), code); err == nil {
 		return nil, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("There is a payment vendor %s already. Change it on its own page.", code))
 	} else if known, is := errors.AsType[*landfall.Error](err); !is || known.Kind != landfall.NotFound {
 		// Only that there is none lets it go on: a database that did not answer says nothing
 		// about the vendor.
 		return nil, err
 	}
-	return v.setVendor(vendor, "The vendor is set. Ask it about an instruction to see that it answers.")
+	return r.setVendor(vendor, "The vendor is set. Ask it about an instruction to see that it answers.")
 }
 
-func changeVendor(v *visit) (any, error) {
-	facts, err := v.operator().ShowVendor(v.ctx(), v.value("vendor"))
+func changeVendor(r *pageRequest) (any, error) {
+	facts, err := r.operator().ShowVendor(r.Context(), r.PathValue("vendor"))
 	if err != nil {
 		return nil, err
 	}
-	vendor, err := v.typedVendor(facts.Code)
+	vendor, err := r.vendorFromForm(facts.Code)
 	if err != nil {
 		return nil, err
 	}
 	// The form has no field for them, and setting replaces all: without this line a change here
 	// would close them.
 	vendor.Networks = facts.Networks
-	return v.setVendor(vendor, "The configuration is kept.")
+	return r.setVendor(vendor, "The configuration is kept.")
 }
 
-func (v *visit) setVendor(vendor landfall.Vendor, say string) (any, error) {
-	return done{to: address("admin", "vendors", vendor.Code), say: say}, v.operator().SetVendor(v.ctx(), vendor)
+func (r *pageRequest) setVendor(vendor landfall.Vendor, say string) (any, error) {
+	return redirect{to: consolePath("admin", "vendors", vendor.Code), message: say}, r.operator().SetVendor(r.Context(), vendor)
 }
 
 // checkVendor asks the vendor and shows what it says on the page that answers.
-func checkVendor(v *visit) (any, error) {
-	details, err := v.operator().CheckVendor(v.ctx(), v.value("vendor"), landfall.Instruction{Reference: v.typed("reference"), Type: v.typed("type")})
+func checkVendor(r *pageRequest) (any, error) {
+	details, err := r.operator().CheckVendor(r.Context(), r.PathValue("vendor"), landfall.Instruction{Reference: r.formValue("reference"), Type: r.formValue("type")})
 	var said string
 	switch refusal, known := errors.AsType[*landfall.Error](err); {
 	case known && (refusal.Code == landfall.CodeInstructionNotFound || refusal.Code == landfall.CodeInstructionTypeMismatch || refusal.Code == landfall.CodeInstructionInactive):
@@ -174,50 +174,50 @@ func checkVendor(v *visit) (any, error) {
 	case err != nil:
 		return nil, err
 	default:
-		said = strings.Join(slices.DeleteFunc([]string{"It answered: the instruction can be used", details.Status, details.Scheme, ending(details.LastDigits), details.Expiry},
+		said = strings.Join(slices.DeleteFunc([]string{"It answered: the instruction can be used", details.Status, details.Scheme, lastDigitsText(details.LastDigits), details.Expiry},
 			func(part string) bool { return part == "" }), ", ") + "."
 	}
 	// The page is read after the vendor was asked, so that its health is the one that came of it.
-	page, err := v.vendor()
-	page.Answer = said
+	page, err := r.vendorPage()
+	page.CheckResult = said
 	return page, err
 }
 
-func ending(digits string) string {
+func lastDigitsText(digits string) string {
 	if digits == "" {
 		return ""
 	}
 	return "ending " + digits
 }
 
-func onVendor(say string, do func(*visit, string) error) func(*visit) (any, error) {
-	return func(v *visit) (any, error) {
-		code := v.value("vendor")
-		return done{to: address("admin", "vendors", code), say: say}, do(v, code)
+func vendorAction(say string, do func(*pageRequest, string) error) func(*pageRequest) (any, error) {
+	return func(r *pageRequest) (any, error) {
+		code := r.PathValue("vendor")
+		return redirect{to: consolePath("admin", "vendors", code), message: say}, do(r, code)
 	}
 }
 
-func removeVendor(v *visit) (any, error) {
-	code := v.value("vendor")
-	if err := v.confirmed(code); err != nil {
+func removeVendor(r *pageRequest) (any, error) {
+	code := r.PathValue("vendor")
+	if err := r.requireConfirmation(code); err != nil {
 		return nil, err
 	}
-	return done{to: address("admin", "vendors"), say: code + " is removed. What it confirmed stays on the accounts."}, v.operator().RemoveVendor(v.ctx(), code)
+	return redirect{to: consolePath("admin", "vendors"), message: code + " is removed. What it confirmed stays on the accounts."}, r.operator().RemoveVendor(r.Context(), code)
 }
 
-func vendorPages() []page {
-	all, one := reads("admin/vendors/", listVendors, "vendors"), reads("admin/vendors/{vendor}/", showVendor, "vendor")
-	of := func(act string, verb func(*visit) (any, error)) page {
-		return acts("admin/vendors/{vendor}/"+act+"/", verb, one)
+func vendorRoutes() []route {
+	all, one := get("admin/vendors/", listVendors, "vendors"), get("admin/vendors/{vendor}/", showVendor, "vendor")
+	of := func(act string, verb func(*pageRequest) (any, error)) route {
+		return post("admin/vendors/{vendor}/"+act+"/", verb, one)
 	}
-	return []page{
-		all, acts("admin/vendors/", createVendor, all), one, of("set", changeVendor), of("check", checkVendor), of("remove", removeVendor),
-		of("grant", onVendor("The vendor is granted, and closed to suppliers without a grant.", func(v *visit, code string) error {
-			return v.operator().GrantVendor(v.ctx(), code, v.typed("supplier"))
+	return []route{
+		all, post("admin/vendors/", createVendor, all), one, of("set", changeVendor), of("check", checkVendor), of("remove", removeVendor),
+		of("grant", vendorAction("The vendor is granted, and closed to suppliers without a grant.", func(r *pageRequest, code string) error {
+			return r.operator().GrantVendor(r.Context(), code, r.formValue("supplier"))
 		})),
-		of("revoke", onVendor("The grant is taken back.", func(v *visit, code string) error {
-			return v.operator().RevokeVendor(v.ctx(), code, v.typed("supplier"))
+		of("revoke", vendorAction("The grant is taken back.", func(r *pageRequest, code string) error {
+			return r.operator().RevokeVendor(r.Context(), code, r.formValue("supplier"))
 		})),
-		of("open", onVendor("The vendor is open to every supplier.", func(v *visit, code string) error { return v.operator().OpenVendor(v.ctx(), code) })),
+		of("open", vendorAction("The vendor is open to every supplier.", func(r *pageRequest, code string) error { return r.operator().OpenVendor(r.Context(), code) })),
 	}
 }

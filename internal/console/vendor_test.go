@@ -11,10 +11,10 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// knowingVendor knows one instruction, and nothing of any other.
-type knowingVendor struct{}
+// fakeVendor knows one instruction, and nothing of any other.
+type fakeVendor struct{}
 
-func (knowingVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+func (fakeVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if instruction.Reference != "mandate-1" {
 		return landfall.InstructionDetails{}, landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound, "The payment vendor does not know this instruction.")
 	}
@@ -24,10 +24,10 @@ func (knowingVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, inst
 // Vendors are added, changed, asked, granted and removed; what was refused
 // stays with what was typed, and credentials are only ever named.
 func TestVendorsAreSetFromTheConsole(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
-	verifier := landfall.InstructionVerifier(knowingVendor{})
-	h.console.As = func(actor string) *operate.Operator {
+	h := newTestConsole(t)
+	h.seedBasics()
+	verifier := landfall.InstructionVerifier(fakeVendor{})
+	h.console.OperatorFor = func(actor string) *operate.Operator {
 		return operate.New(h.store, operate.Options{Actor: actor, Verifier: verifier})
 	}
 	h.console.VendorHealth = func(string) string { return "refused by vendor" }
@@ -41,7 +41,7 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 			}
 		}
 	}
-	ada.sees("/console/admin/vendors/", "No payment vendor is configured", "Add a vendor")
+	ada.wantPage("/console/admin/vendors/", "No payment vendor is configured", "Add a vendor")
 	house := url.Values{"code": {"HOUSE"}, "adapter": {"json"}, "base_url": {"http://10.0.0.1/"}, "secret_env": {"VENDOR_HOUSE"}, "settings": {"types=CARD"}}
 	told("", house, http.StatusBadRequest, `role="alert"`, `value="http://10.0.0.1/"`, "types=CARD", `value="HOUSE"`)
 	house.Set("base_url", "https://pay.example/v1")
@@ -56,7 +56,7 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusOK, "the instruction can be used, active, bacs, ending 4321.")
 	told("HOUSE/check/", url.Values{"reference": {"nobody"}, "type": {"CARD"}}, http.StatusOK, "It answered: The payment vendor does not know")
 	told("HOUSE/check/", url.Values{"reference": {""}, "type": {"CARD"}}, http.StatusBadRequest, "must not be blank")
-	verifier = restingVendor{}
+	verifier = unavailableVendor{}
 	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusServiceUnavailable, "The vendor rests.", `value="mandate-1"`)
 	told("HOUSE/set/", url.Values{"adapter": {"sandbox"}}, http.StatusOK, "The configuration is kept.", "<dd>sandbox</dd>")
 	told("NOBODY/set/", url.Values{"adapter": {"sandbox"}}, http.StatusNotFound, "There is no payment vendor")
@@ -65,5 +65,5 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 	told("HOUSE/open/", nil, http.StatusOK, "open to every supplier")
 	told("HOUSE/remove/", url.Values{"confirm": {"house"}}, http.StatusBadRequest, "Type HOUSE to confirm")
 	told("HOUSE/remove/", url.Values{"confirm": {"HOUSE"}}, http.StatusOK, "HOUSE is removed.")
-	ada.sees("/console/admin/audit/?subject=HOUSE", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "operator:ada")
+	ada.wantPage("/console/admin/audit/?subject=HOUSE", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "operator:ada")
 }

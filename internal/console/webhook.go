@@ -9,50 +9,50 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// webhooksShown lists where events are delivered to.
-type webhooksShown struct {
-	head
+// webhooksPage lists where events are delivered to.
+type webhooksPage struct {
+	pageHead
 	Webhooks      []landfall.Webhook
 	Organisations []landfall.Organisation
 }
 
-func listWebhooks(v *visit) (any, error) {
-	page := webhooksShown{head: adminHead("Webhooks", "webhooks")}
+func listWebhooks(r *pageRequest) (any, error) {
+	page := webhooksPage{pageHead: adminHead("Webhooks", "webhooks")}
 	var err error
-	if page.Webhooks, err = v.operator().Webhooks(v.ctx(), ""); err != nil {
+	if page.Webhooks, err = r.operator().Webhooks(r.Context(), ""); err != nil {
 		return nil, err
 	}
-	page.Organisations, err = v.operator().Organisations(v.ctx())
+	page.Organisations, err = r.operator().Organisations(r.Context())
 	return page, err
 }
 
-// webhookShown is one of them with its log.
-type webhookShown struct {
-	head
+// webhookPage is one of them with its log.
+type webhookPage struct {
+	pageHead
 	operate.WebhookFacts
-	Secret string // a new one, this once
-	news
+	NewSecret string // a new one, this once
+	newRows
 }
 
-func showWebhook(v *visit) (any, error) { return v.webhook(v.value("webhook")) }
+func showWebhook(r *pageRequest) (any, error) { return r.webhookPage(r.PathValue("webhook")) }
 
-func (v *visit) webhook(name string) (webhookShown, error) {
-	facts, err := v.operator().ShowWebhook(v.ctx(), name)
-	shown := webhookShown{head: adminHead(name, "webhooks").within("Webhooks", address("admin", "webhooks")), WebhookFacts: facts}
+func (r *pageRequest) webhookPage(name string) (webhookPage, error) {
+	facts, err := r.operator().ShowWebhook(r.Context(), name)
+	shown := webhookPage{pageHead: adminHead(name, "webhooks").withParent("Webhooks", consolePath("admin", "webhooks")), WebhookFacts: facts}
 	newest := int64(0)
 	// The rounds are newest first.
 	if len(facts.Rounds) > 0 {
 		newest = facts.Rounds[0].At.UnixMicro()
 	}
-	path := address("admin", "webhooks", name)
-	shown.news = news{Again: path + "#rounds", Live: path + "live?after=" + strconv.FormatInt(newest, 10)}
+	path := consolePath("admin", "webhooks", name)
+	shown.newRows = newRows{ReloadPath: path + "#rounds", LivePath: path + "live?after=" + strconv.FormatInt(newest, 10)}
 	return shown, err
 }
 
-// webhookNews counts the rounds since the newest one that a page has.
-func webhookNews(v *visit) (any, error) {
-	facts, err := v.operator().ShowWebhook(v.ctx(), v.value("webhook"))
-	found, after := news{}, v.instant("after")
+// showNewWebhookRounds counts the rounds since the newest one that a page has.
+func showNewWebhookRounds(r *pageRequest) (any, error) {
+	facts, err := r.operator().ShowWebhook(r.Context(), r.PathValue("webhook"))
+	found, after := newRows{}, r.queryTime("after")
 	for _, round := range facts.Rounds {
 		if round.At.After(after) {
 			found.Count++
@@ -62,32 +62,32 @@ func webhookNews(v *visit) (any, error) {
 }
 
 // addWebhook shows the secret on the page that answers: there is no other time.
-func addWebhook(v *visit) (any, error) {
+func addWebhook(r *pageRequest) (any, error) {
 	// Commas and blanks separate alike: people paste lists either way.
-	split := func(name string) []string { return strings.Fields(strings.ReplaceAll(v.typed(name), ",", " ")) }
-	made, secret, err := v.operator().AddWebhook(v.ctx(), operate.WebhookRequest{
-		Name: v.typed("name"), Organisation: v.typed("organisation"), URL: v.typed("url"),
-		Types: split("types"), Suppliers: split("suppliers"), FromStart: v.typed("from_start") != "",
+	split := func(name string) []string { return strings.Fields(strings.ReplaceAll(r.formValue(name), ",", " ")) }
+	made, secret, err := r.operator().AddWebhook(r.Context(), operate.WebhookRequest{
+		Name: r.formValue("name"), Organisation: r.formValue("organisation"), URL: r.formValue("url"),
+		Types: split("types"), Suppliers: split("suppliers"), FromStart: r.formValue("from_start") != "",
 	})
 	if err != nil {
 		return nil, err
 	}
-	page, err := v.webhook(made.Name)
-	page.Secret = secret
+	page, err := r.webhookPage(made.Name)
+	page.NewSecret = secret
 	return page, err
 }
 
-// onWebhook does something to one and says so on its page.
-func onWebhook(say string, do func(*visit, string) error) func(*visit) (any, error) {
-	return func(v *visit) (any, error) {
-		name := v.value("webhook")
-		return done{to: address("admin", "webhooks", name), say: say}, do(v, name)
+// webhookAction does something to one and says so on its page.
+func webhookAction(say string, do func(*pageRequest, string) error) func(*pageRequest) (any, error) {
+	return func(r *pageRequest) (any, error) {
+		name := r.PathValue("webhook")
+		return redirect{to: consolePath("admin", "webhooks", name), message: say}, do(r, name)
 	}
 }
 
-func testWebhook(v *visit) (any, error) {
-	name := v.value("webhook")
-	outcome, err := v.operator().TestWebhook(v.ctx(), name)
+func testWebhook(r *pageRequest) (any, error) {
+	name := r.PathValue("webhook")
+	outcome, err := r.operator().TestWebhook(r.Context(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,35 +97,35 @@ func testWebhook(v *visit) (any, error) {
 		// tell.
 		say = "The test did not arrive: " + outcome.Reason
 	}
-	return done{to: address("admin", "webhooks", name), say: say}, nil
+	return redirect{to: consolePath("admin", "webhooks", name), message: say}, nil
 }
 
-func replayWebhook(v *visit) (any, error) {
-	name := v.value("webhook")
-	count, err := v.operator().ReplayDead(v.ctx(), name, nil)
-	return done{to: address("admin", "webhooks", name), say: fmt.Sprintf("%d deliveries are tried again.", count)}, err
+func replayWebhook(r *pageRequest) (any, error) {
+	name := r.PathValue("webhook")
+	count, err := r.operator().ReplayDead(r.Context(), name, nil)
+	return redirect{to: consolePath("admin", "webhooks", name), message: fmt.Sprintf("%d deliveries are tried again.", count)}, err
 }
 
-func removeWebhook(v *visit) (any, error) {
-	name := v.value("webhook")
-	if err := v.confirmed(name); err != nil {
+func removeWebhook(r *pageRequest) (any, error) {
+	name := r.PathValue("webhook")
+	if err := r.requireConfirmation(name); err != nil {
 		return nil, err
 	}
-	return done{to: address("admin", "webhooks"), say: name + " is removed."}, v.operator().RemoveWebhook(v.ctx(), name)
+	return redirect{to: consolePath("admin", "webhooks"), message: name + " is removed."}, r.operator().RemoveWebhook(r.Context(), name)
 }
 
-func webhookPages() []page {
-	all, one := reads("admin/webhooks/", listWebhooks, "webhooks"), reads("admin/webhooks/{webhook}/", showWebhook, "webhook")
-	added := acts("admin/webhooks/", addWebhook, all)
+func webhookRoutes() []route {
+	all, one := get("admin/webhooks/", listWebhooks, "webhooks"), get("admin/webhooks/{webhook}/", showWebhook, "webhook")
+	added := post("admin/webhooks/", addWebhook, all)
 	// Refused it is shown on the list that has the form; gone well it shows the new webhook with
 	// its secret.
 	added.view = one.view
-	of := func(act string, verb func(*visit) (any, error)) page {
-		return acts("admin/webhooks/{webhook}/"+act+"/", verb, one)
+	of := func(act string, verb func(*pageRequest) (any, error)) route {
+		return post("admin/webhooks/{webhook}/"+act+"/", verb, one)
 	}
-	return []page{
-		all, added, one, live("admin/webhooks/{webhook}/live", webhookNews, "list-news"), of("test", testWebhook), of("replay", replayWebhook), of("remove", removeWebhook),
-		of("enable", onWebhook("The webhook is on.", func(v *visit, name string) error { return v.operator().EnableWebhook(v.ctx(), name, false) })),
-		of("disable", onWebhook("The webhook is off.", func(v *visit, name string) error { return v.operator().DisableWebhook(v.ctx(), name) })),
+	return []route{
+		all, added, one, liveRoute("admin/webhooks/{webhook}/live", showNewWebhookRounds, "list-news"), of("test", testWebhook), of("replay", replayWebhook), of("remove", removeWebhook),
+		of("enable", webhookAction("The webhook is on.", func(r *pageRequest, name string) error { return r.operator().EnableWebhook(r.Context(), name, false) })),
+		of("disable", webhookAction("The webhook is off.", func(r *pageRequest, name string) error { return r.operator().DisableWebhook(r.Context(), name) })),
 	}
 }

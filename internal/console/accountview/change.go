@@ -33,9 +33,9 @@ type Change struct {
 // Two revisions of a document may be large and have nothing in common. What is shown
 // of that ends somewhere, because a person stops reading earlier.
 const (
-	longestCompared = 2 << 20 // bytes of a document
-	mostChanges     = 400
-	longestValue    = 200 // bytes
+	maxComparedBytes = 2 << 20 // bytes of a document
+	maxChanges       = 400
+	maxValueBytes    = 200 // bytes
 )
 
 // ChangesBetween compares two revisions in a time that grows with their length
@@ -50,15 +50,15 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 	before := map[string]string{}
 	if former != nil {
 		changes.From = former.Revision
-		if changes.TooLong = len(former.Document) > longestCompared; !changes.TooLong {
-			before = fields(former.Document)
+		if changes.TooLong = len(former.Document) > maxComparedBytes; !changes.TooLong {
+			before = documentFields(former.Document)
 		}
 	}
-	if changes.TooLong = changes.TooLong || len(latest.Document) > longestCompared; changes.TooLong {
+	if changes.TooLong = changes.TooLong || len(latest.Document) > maxComparedBytes; changes.TooLong {
 		return changes
 	}
-	after := fields(latest.Document)
-	for _, attr := range slices.SortedFunc(maps.Keys(both(before, after)), compareAttrs) {
+	after := documentFields(latest.Document)
+	for _, attr := range slices.SortedFunc(maps.Keys(unionKeys(before, after)), compareAttrs) {
 		was, had := before[attr]
 		is, has := after[attr]
 		kind := "changed"
@@ -73,18 +73,18 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 		}
 		// Those that are not shown are still counted, so that a reader learns how
 		// much is missing.
-		if len(changes.Rows) == mostChanges {
+		if len(changes.Rows) == maxChanges {
 			changes.More++
 			continue
 		}
-		changes.Rows = append(changes.Rows, Change{attr, value(was, had, personal), value(is, has, personal), kind})
+		changes.Rows = append(changes.Rows, Change{attr, changeValue(was, had, personal), changeValue(is, has, personal), kind})
 	}
 	return changes
 }
 
-// both is every attribute that one of the two has: one that appeared and one that
+// unionKeys is every attribute that one of the two has: one that appeared and one that
 // went are changes too.
-func both(before, after map[string]string) map[string]bool {
+func unionKeys(before, after map[string]string) map[string]bool {
 	all := make(map[string]bool, len(before)+len(after))
 	for attr := range before {
 		all[attr] = true
@@ -95,16 +95,16 @@ func both(before, after map[string]string) map[string]bool {
 	return all
 }
 
-// value writes one side of a change.
-func value(text string, there, personal bool) string {
+// changeValue writes one side of a change.
+func changeValue(text string, there, personal bool) string {
 	switch {
 	case !there:
 		return ""
 	case !personal:
 		return dots(3)
 	}
-	if len(text) > longestValue {
-		cut := longestValue
+	if len(text) > maxValueBytes {
+		cut := maxValueBytes
 		for !utf8.RuneStart(text[cut]) {
 			cut--
 		}
@@ -113,8 +113,8 @@ func value(text string, there, personal bool) string {
 	return text
 }
 
-// fields gives every value of a document by its dotted name, as it is spelled.
-func fields(document []byte) map[string]string {
+// documentFields gives every value of a document by its dotted name, as it is spelled.
+func documentFields(document []byte) map[string]string {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	// Numbers stay as they are spelt: as floats 0.10 and 0.1 would be the same, and
 	// a long number could become another.

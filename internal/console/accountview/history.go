@@ -11,7 +11,7 @@ import (
 
 // Failure is why the last attempt failed.
 type Failure struct {
-	At     Maybe       `json:"at"`
+	At     NullString  `json:"at"`
 	Code   string      `json:"code"`
 	Detail string      `json:"detail"`
 	DryRun bool        `json:"dry_run"`
@@ -27,33 +27,33 @@ type Violation struct {
 
 // Revision is one staging of the account's data.
 type Revision struct {
-	Revision int             `json:"revision"`
-	StagedAt Maybe           `json:"staged_at"`
-	SHA256   string          `json:"sha256"`
-	Bytes    int             `json:"bytes"`
-	Made     bool            `json:"made_the_account"`
-	GoneAt   *Maybe          `json:"gone_at,omitempty"` // when the document went
-	By       *Author         `json:"by,omitempty"`
-	Document json.RawMessage `json:"document,omitempty"` // personal
+	Revision       int             `json:"revision"`
+	StagedAt       NullString      `json:"staged_at"`
+	SHA256         string          `json:"sha256"`
+	Bytes          int             `json:"bytes"`
+	CreatedAccount bool            `json:"made_the_account"`
+	RemovedAt      *NullString     `json:"gone_at,omitempty"` // when the document went
+	By             *Author         `json:"by,omitempty"`
+	Document       json.RawMessage `json:"document,omitempty"` // personal
 }
 
 // Event is something that happened to the account and was told to the world.
 type Event struct {
-	At      Maybe             `json:"at"`
+	At      NullString        `json:"at"`
 	Type    string            `json:"type"`
 	Details map[string]string `json:"details,omitempty"`
 	By      *Author           `json:"by,omitempty"`
 }
 
-// Undone is an account that was made of this one and taken back. Its number is
+// UndoneAccount is an account that was made of this one and taken back. Its number is
 // nobody's any more.
-type Undone struct {
-	AccountNumber string `json:"platform_account_number"`
-	CreatedAt     Maybe  `json:"account_created_at"`
-	UndoneAt      Maybe  `json:"undone_at"`
-	Actor         string `json:"by"`
-	Reason        string `json:"reason"`
-	Run           string `json:"run,omitempty"`
+type UndoneAccount struct {
+	AccountNumber string     `json:"platform_account_number"`
+	CreatedAt     NullString `json:"account_created_at"`
+	UndoneAt      NullString `json:"undone_at"`
+	Actor         string     `json:"by"`
+	Reason        string     `json:"reason"`
+	Run           string     `json:"run,omitempty"`
 }
 
 // Author is whose key wrote something, in which request. There is none for
@@ -64,57 +64,57 @@ type Author struct {
 	RequestID    string `json:"request_id"`
 }
 
-// failure keeps the violations apart: a page shows each at its place.
-func failure(f *landfall.Failure) *Failure {
+// newFailure keeps the violations apart: a page shows each at its place.
+func newFailure(f *landfall.Failure) *Failure {
 	if f == nil {
 		return nil
 	}
-	return &Failure{instant(f.At), f.Code, f.Detail, f.DryRun, each(f.Violations, func(v landfall.Violation) Violation {
+	return &Failure{formatInstant(f.At), f.Code, f.Detail, f.DryRun, convert(f.Violations, func(v landfall.Violation) Violation {
 		return Violation{v.Detail, v.Code, v.Attr}
 	})}
 }
 
-// revision shows the hash of what was staged even where the document itself is not
+// newRevision shows the hash of what was staged even where the document itself is not
 // shown, or gone: it proves what was sent.
-func revision(staged landfall.StagedRevision, made int, whole bool) Revision {
+func newRevision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	shown := Revision{
-		Revision: staged.Revision, StagedAt: instant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
-		Bytes: len(staged.Document), Made: staged.Revision == made, By: author(staged.By),
+		Revision: staged.Revision, StagedAt: formatInstant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
+		Bytes: len(staged.Document), CreatedAccount: staged.Revision == made, By: newAuthor(staged.By),
 	}
 	if whole {
 		shown.Document = staged.Document
 	}
 	if !staged.RemovedAt.IsZero() {
-		gone := instant(staged.RemovedAt)
-		shown.GoneAt = &gone
+		gone := formatInstant(staged.RemovedAt)
+		shown.RemovedAt = &gone
 	}
 	return shown
 }
 
-// event keeps its details as they are; the store holds nothing personal in them.
-func event(e landfall.Event) Event {
-	return Event{instant(e.At), string(e.Type), e.Details, author(e.By)}
+// newEvent keeps its details as they are; the store holds nothing personal in them.
+func newEvent(e landfall.Event) Event {
+	return Event{formatInstant(e.At), string(e.Type), e.Details, newAuthor(e.By)}
 }
 
-// undone keeps the number of an account that was taken back, since people may have
+// newUndoneAccount keeps the number of an account that was taken back, since people may have
 // been told it.
-func undone(u landfall.UndoneAccount) Undone {
-	return Undone{u.Number, instant(u.CreatedAt), instant(u.UndoneAt), u.Actor, u.Reason, u.Run}
+func newUndoneAccount(u landfall.UndoneAccount) UndoneAccount {
+	return UndoneAccount{u.Number, formatInstant(u.CreatedAt), formatInstant(u.UndoneAt), u.Actor, u.Reason, u.Run}
 }
 
-// author is nil where no key wrote: an operator did, or it was before authors were
+// newAuthor is nil where no key wrote: an operator did, or it was before authors were
 // kept.
-func author(by landfall.Author) *Author {
+func newAuthor(by landfall.Author) *Author {
 	if by.KeyID == "" {
 		return nil
 	}
 	return &Author{by.Organisation, by.KeyID, by.RequestID}
 }
 
-// instant writes a time as the API does, and nothing for no time.
-func instant(at time.Time) Maybe {
+// formatInstant writes a time as the API does, and nothing for no time.
+func formatInstant(at time.Time) NullString {
 	if at.IsZero() {
 		return ""
 	}
-	return Maybe(calendar.FormatInstant(at))
+	return NullString(calendar.FormatInstant(at))
 }

@@ -10,19 +10,19 @@ import (
 
 // Period is a statement period; the open one has no last day.
 type Period struct {
-	From    Maybe `json:"from"`
-	To      Maybe `json:"to"`
-	Balance Maybe `json:"closing_balance"`
-	Open    bool  `json:"open"`
+	From    NullString `json:"from"`
+	To      NullString `json:"to"`
+	Balance NullString `json:"closing_balance"`
+	Open    bool       `json:"open"`
 }
 
 // Entry is one movement of the balance and the sum after it.
 type Entry struct {
 	Sequence     int             `json:"sequence"`
 	Kind         string          `json:"kind"`
-	Date         Maybe           `json:"date"`
-	OriginalDate Maybe           `json:"original_date"`
-	Moved        string          `json:"moved_because,omitempty"`
+	Date         NullString      `json:"date"`
+	OriginalDate NullString      `json:"original_date"`
+	MoveReason   string          `json:"moved_because,omitempty"`
 	ID           string          `json:"transaction_id,omitempty"`
 	Type         string          `json:"type,omitempty"`
 	Reason       string          `json:"reason,omitempty"`
@@ -33,16 +33,16 @@ type Entry struct {
 	Transaction  json.RawMessage `json:"transaction,omitempty"` // personal: as it was sent
 }
 
-// What says what an entry is for, in the words of the books.
-func (e Entry) What() string {
+// Label says what an entry is for, in the words of the books.
+func (e Entry) Label() string {
 	if e.Type == "" {
 		return e.Kind
 	}
 	return strings.TrimSpace(e.Type + " " + e.Reason)
 }
 
-// Balance says in words whose favour an amount is in: signs are read wrongly.
-func Balance(amount money.Amount, currency string) string {
+// SignedBalance says in words whose favour an amount is in: signs are read wrongly.
+func SignedBalance(amount money.Amount, currency string) string {
 	written := amount.String() + " " + currency
 	switch {
 	case amount > 0:
@@ -53,21 +53,21 @@ func Balance(amount money.Amount, currency string) string {
 	return written
 }
 
-// period has a balance when it is closed; that of the open one still moves.
-func period(p landfall.Period) Period {
-	shown := Period{From: day(p.FromOn), To: day(p.ToOn), Open: p.Open()}
+// newPeriod has a balance when it is closed; that of the open one still moves.
+func newPeriod(p landfall.Period) Period {
+	shown := Period{From: formatDay(p.FromOn), To: formatDay(p.ToOn), Open: p.Open()}
 	if !p.Open() {
-		shown.Balance = amount(&p.Balance)
+		shown.Balance = formatAmount(&p.Balance)
 	}
 	return shown
 }
 
-// entry shows what moved the balance; the customer's own words only where personal
+// newEntry shows what moved the balance; the customer's own words only where personal
 // data was asked for.
-func entry(e landfall.LedgerEntry, personal bool) Entry {
+func newEntry(e landfall.LedgerEntry, personal bool) Entry {
 	transaction := e.Transaction
 	shown := Entry{
-		Sequence: e.Sequence, Kind: string(e.Kind), Date: day(transaction.On), OriginalDate: day(transaction.OriginalOn),
+		Sequence: e.Sequence, Kind: string(e.Kind), Date: formatDay(transaction.On), OriginalDate: formatDay(transaction.OriginalOn),
 		ID: transaction.ID, Type: string(transaction.Type), Reason: transaction.Reason,
 		Amount: e.Signed.String(), Balance: e.Balance.String(), Closed: e.Closed,
 	}
@@ -77,7 +77,7 @@ func entry(e landfall.LedgerEntry, personal bool) Entry {
 		if transaction.On.Before(transaction.OriginalOn) {
 			side = "after"
 		}
-		shown.Moved = "dated " + transaction.OriginalOn.String() + " by the old supplier, " + side +
+		shown.MoveReason = "dated " + transaction.OriginalOn.String() + " by the old supplier, " + side +
 			" the open statement period, and moved into it"
 	}
 	if personal {
@@ -86,10 +86,10 @@ func entry(e landfall.LedgerEntry, personal bool) Entry {
 	return shown
 }
 
-// amount writes money as a text, so that nobody reads a fraction.
-func amount(given *money.Amount) Maybe {
+// formatAmount writes money as a text, so that nobody reads a fraction.
+func formatAmount(given *money.Amount) NullString {
 	if given == nil {
 		return ""
 	}
-	return Maybe(given.String())
+	return NullString(given.String())
 }

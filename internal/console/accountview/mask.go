@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// dot stands for a letter that is not shown.
-const dot = "•"
+// maskDot stands for a letter that is not shown.
+const maskDot = "•"
 
-// longestMask keeps a mask from telling how long something long is.
-const longestMask = 12
+// maxMaskLength keeps a mask from telling how long something long is.
+const maxMaskLength = 12
 
 // MaskName leaves the first letter of each word: Ada Lovelace is A•• L•••••••.
 // Whoever has the customer on the telephone recognises it, nobody else does.
@@ -59,4 +59,4 @@ func MaskAll(text string) string {
 
 // dots tells how long a text is only roughly: the exact length of a name would help
 // to guess it.
-func dots(count int) string { return strings.Repeat(dot, min(max(count, 0), longestMask)) }
+func dots(count int) string { return strings.Repeat(maskDot, min(max(count, 0), maxMaskLength)) }

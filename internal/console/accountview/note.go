@@ -11,32 +11,34 @@ import (
 // Note is a remark on the account. Who may not read it still sees that it is
 // there, how long it is, and which documents belong to it.
 type Note struct {
-	CreatedAt  Maybe    `json:"created_at"`
-	Pinned     bool     `json:"is_pinned"`
-	OnTop      bool     `json:"pinned_now"`
-	UnpinAt    Maybe    `json:"unpin_at"`
-	Characters int      `json:"characters"`
-	Body       *string  `json:"body,omitempty"` // personal
-	Documents  []string `json:"documents"`
-	TooLong    bool     `json:"-"` // for a page
+	CreatedAt  NullString `json:"created_at"`
+	Pinned     bool       `json:"is_pinned"`
+	PinnedNow  bool       `json:"pinned_now"`
+	UnpinAt    NullString `json:"unpin_at"`
+	Characters int        `json:"characters"`
+	Body       *string    `json:"body,omitempty"` // personal
+	Documents  []string   `json:"documents"`
+	TooLong    bool       `json:"-"` // for a page
 }
 
-// notes gives them as support sees them: those pinned now on top, and the
+// newNotes gives them as support sees them: those pinned now on top, and the
 // newest first among equals.
-func notes(given []landfall.Note, options Options) []Note {
+func newNotes(given []landfall.Note, options Options) []Note {
 	sorted := slices.Clone(given)
 	slices.SortStableFunc(sorted, func(x, y landfall.Note) int {
-		return precedence(x, y, options.Now)
+		return compareNotes(x, y, options.Now)
 	})
-	return each(sorted, func(n landfall.Note) Note { return note(landfall.NumberedNote{Note: n, Bytes: len(n.Body)}, options) })
+	return convert(sorted, func(n landfall.Note) Note {
+		return newNote(landfall.NumberedNote{Note: n, Bytes: len(n.Body)}, options)
+	})
 }
 
-// note says how long a text is without showing it; one that is too long for a
+// newNote says how long a text is without showing it; one that is too long for a
 // portrait is cut and says so.
-func note(n landfall.NumberedNote, options Options) Note {
+func newNote(n landfall.NumberedNote, options Options) Note {
 	shown := Note{
-		CreatedAt: instant(n.CreatedAt), Pinned: n.Pinned, OnTop: n.PinnedAt(options.Now), UnpinAt: instant(n.UnpinAt),
-		Characters: utf8.RuneCountInString(n.Body), Documents: each(n.DocumentPaths, options.locate),
+		CreatedAt: formatInstant(n.CreatedAt), Pinned: n.Pinned, PinnedNow: n.PinnedAt(options.Now), UnpinAt: formatInstant(n.UnpinAt),
+		Characters: utf8.RuneCountInString(n.Body), Documents: convert(n.DocumentPaths, options.locate),
 	}
 	if n.Bytes > len(n.Body) {
 		shown.Characters, shown.TooLong = n.Bytes, true
@@ -47,8 +49,8 @@ func note(n landfall.NumberedNote, options Options) Note {
 	return shown
 }
 
-// precedence orders two notes; a pin that has ended counts for nothing.
-func precedence(x, y landfall.Note, now time.Time) int {
+// compareNotes orders two notes; a pin that has ended counts for nothing.
+func compareNotes(x, y landfall.Note, now time.Time) int {
 	switch pinned := x.PinnedAt(now); {
 	case pinned == y.PinnedAt(now):
 		return y.CreatedAt.Compare(x.CreatedAt)
@@ -60,10 +62,10 @@ func precedence(x, y landfall.Note, now time.Time) int {
 
 // locate says where a document is expected, and the path when nowhere is.
 func (o Options) locate(path string) string {
-	if path == "" || o.Locate == nil {
+	if path == "" || o.DocumentURL == nil {
 		return path
 	}
-	if place := o.Locate(path); place != "" {
+	if place := o.DocumentURL(path); place != "" {
 		return place
 	}
 	return path

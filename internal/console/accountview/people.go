@@ -8,9 +8,9 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// mask stands for something that is there but not shown. Support can still
+// hiddenMask stands for something that is there but not shown. Support can still
 // tell a customer without an e-mail address from one who has it.
-const mask = "***"
+const hiddenMask = "***"
 
 // People is who the customers are and where they live.
 type People struct {
@@ -35,52 +35,52 @@ type Customer struct {
 
 // Name is the whole name in the order it is spoken, or one mask for all of it.
 func (c Customer) Name() string {
-	if c.GivenName == mask || c.FamilyName == mask {
-		return mask
+	if c.GivenName == hiddenMask || c.FamilyName == hiddenMask {
+		return hiddenMask
 	}
 	return strings.Join(strings.Fields(c.Title+" "+c.GivenName+" "+c.FamilyName), " ")
 }
 
-// people decides in one place what of a person is shown, so that no printer can get
+// newPeople decides in one place what of a person is shown, so that no printer can get
 // it wrong.
-func people(data landfall.AccountData, options Options) People {
+func newPeople(data landfall.AccountData, options Options) People {
 	// behind lets a text through or puts a mask in its place.
 	behind := func(partly func(string) string) func(string) string {
 		return func(text string) string {
 			switch {
 			case text == "" || options.Personal:
 				return text
-			case options.Initials:
+			case options.PartialMasks:
 				return partly(text)
 			}
-			return mask
+			return hiddenMask
 		}
 	}
 	seen, name, email, phone := behind(MaskAll), behind(MaskName), behind(MaskEmail), behind(MaskPhone)
 	title := behind(func(string) string { return "" }) // it would stand before the initials
 	return People{
 		Masked:      !options.Personal,
-		BillingName: name(data.BillingName), BillingAddress: seen(oneLine(data.BillingAddress)),
-		SupplyAddresses: each(data.SupplyAddresses, func(place landfall.SupplyAddress) string { return seen(oneLine(place.Address)) }),
-		Customers: each(data.Customers, func(c landfall.Customer) Customer {
+		BillingName: name(data.BillingName), BillingAddress: seen(addressLine(data.BillingAddress)),
+		SupplyAddresses: convert(data.SupplyAddresses, func(place landfall.SupplyAddress) string { return seen(addressLine(place.Address)) }),
+		Customers: convert(data.Customers, func(c landfall.Customer) Customer {
 			return Customer{
 				GivenName: name(c.GivenName), FamilyName: name(c.FamilyName), Title: title(c.Title), Email: email(c.Email),
-				Mobile: phone(c.Mobile), Landline: phone(c.Landline), BornOn: seen(string(day(c.BornOn))), Role: c.Role,
+				Mobile: phone(c.Mobile), Landline: phone(c.Landline), BornOn: seen(string(formatDay(c.BornOn))), Role: c.Role,
 			}
 		}),
 	}
 }
 
-// oneLine writes an address as on the back of an envelope.
-func oneLine(address landfall.Address) string {
+// addressLine writes an address as on the back of an envelope.
+func addressLine(address landfall.Address) string {
 	parts := slices.Concat(address.Lines, []string{address.Locality, address.PostalCode, address.Country})
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// day writes a date, and nothing for none.
-func day(on calendar.Day) Maybe {
+// formatDay writes a date, and nothing for none.
+func formatDay(on calendar.Day) NullString {
 	if on.IsZero() {
 		return ""
 	}
-	return Maybe(on.String())
+	return NullString(on.String())
 }

@@ -9,8 +9,8 @@ import (
 	"landfall"
 )
 
-// Moment is one line of what happened to an account.
-type Moment struct {
+// TimelineEntry is one line of what happened to an account.
+type TimelineEntry struct {
 	At     time.Time
 	What   string
 	Detail string
@@ -21,20 +21,20 @@ type Moment struct {
 
 // timeline puts everything that happened into one list, the newest first. What
 // happened in the same instant stays on one page.
-func timeline(history landfall.History, rows int) ([]Moment, time.Time) {
-	var all []Moment
+func timeline(history landfall.History, rows int) ([]TimelineEntry, time.Time) {
+	var all []TimelineEntry
 	for _, staged := range history.Revisions {
-		all = append(all, Moment{At: staged.StagedAt, Kind: "staged", What: "Revision " + itoa(staged.Revision) + " was staged", By: who(staged.By)})
+		all = append(all, TimelineEntry{At: staged.StagedAt, Kind: "staged", What: "Revision " + itoa(staged.Revision) + " was staged", By: authorName(staged.By)})
 	}
 	for _, event := range history.Events {
-		all = append(all, Moment{At: event.At, Kind: "event", event: event.Type, What: happened(event), Detail: details(event.Details), By: who(event.By)})
+		all = append(all, TimelineEntry{At: event.At, Kind: "event", event: event.Type, What: eventSentence(event), Detail: formatDetails(event.Details), By: authorName(event.By)})
 	}
 	for _, entry := range history.Audit {
-		if !told(all, entry) {
-			all = append(all, Moment{At: entry.At, Kind: "audit", What: cmp.Or(deeds[entry.Action], entry.Action), Detail: entry.Detail, By: entry.Actor})
+		if !mergeAuditEntry(all, entry) {
+			all = append(all, TimelineEntry{At: entry.At, Kind: "audit", What: cmp.Or(auditSentences[entry.Action], entry.Action), Detail: entry.Detail, By: entry.Actor})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Moment) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At) })
 	end := min(rows, len(all))
 	for end > 0 && end < len(all) && all[end].At.Equal(all[end-1].At) {
 		end++
@@ -46,8 +46,8 @@ func timeline(history landfall.History, rows int) ([]Moment, time.Time) {
 	return all[:end], all[end-1].At
 }
 
-// sentences say what events mean to a person.
-var sentences = map[landfall.EventType]string{
+// eventSentences say what events mean to a person.
+var eventSentences = map[landfall.EventType]string{
 	landfall.EventImportCompleted: "The account was created", landfall.EventImportFailed: "An attempt to create the account failed",
 	landfall.EventDryRunCompleted: "A dry run passed", landfall.EventDryRunFailed: "A dry run failed",
 	landfall.EventSkipped: "The account was marked as skipped", landfall.EventUnskipped: "The mark was taken away",
@@ -56,21 +56,21 @@ var sentences = map[landfall.EventType]string{
 	landfall.EventInstructionCreated: "A payment instruction was added",
 }
 
-// deeds is what operators do to an account, as a sentence.
-var deeds = map[string]string{
+// auditSentences is what operators do to an account, as a sentence.
+var auditSentences = map[string]string{
 	"account.reveal": "Personal data was revealed", "account.export": "Everything known was exported", "account.erase": "What was personal was erased",
-	"account.skip": sentences[landfall.EventSkipped], "account.unskip": sentences[landfall.EventUnskipped], "account.undo": sentences[landfall.EventUndone],
+	"account.skip": eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
 }
 
-// events is what the world was told of a deed. Other deeds are named after it.
-var events = map[string]landfall.EventType{
+// eventsOfActions is what the world was told of a deed. Other deeds are named after it.
+var eventsOfActions = map[string]landfall.EventType{
 	"account.skip": landfall.EventSkipped, "account.unskip": landfall.EventUnskipped, "account.undo": landfall.EventUndone,
 }
 
-// told looks for the event that an entry of the audit is the other side of, and
+// mergeAuditEntry looks for the event that an entry of the audit is the other side of, and
 // lets that say who did it and why: readers want each thing once.
-func told(all []Moment, entry landfall.AuditEntry) bool {
-	event := cmp.Or(events[entry.Action], landfall.EventType(entry.Action))
+func mergeAuditEntry(all []TimelineEntry, entry landfall.AuditEntry) bool {
+	event := cmp.Or(eventsOfActions[entry.Action], landfall.EventType(entry.Action))
 	for i := range all {
 		one := &all[i]
 		// An event with an author was done by a key, or has its entry already: each
@@ -89,18 +89,18 @@ func told(all []Moment, entry landfall.AuditEntry) bool {
 	return false
 }
 
-// happened falls back to the bare type, so that an event this program is too old to
+// eventSentence falls back to the bare type, so that an event this program is too old to
 // know is shown all the same.
-func happened(event landfall.Event) string {
-	sentence := cmp.Or(sentences[event.Type], string(event.Type))
+func eventSentence(event landfall.Event) string {
+	sentence := cmp.Or(eventSentences[event.Type], string(event.Type))
 	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {
 		sentence += ": " + event.AccountNumber
 	}
 	return sentence
 }
 
-// details writes what an event says, in the same order every time.
-func details(said map[string]string) string {
+// formatDetails writes what an event says, in the same order every time.
+func formatDetails(said map[string]string) string {
 	var parts []string
 	for name, value := range said {
 		parts = append(parts, name+" "+value)
@@ -109,8 +109,8 @@ func details(said map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// who names the key too: an organisation may have several, and one may be stolen.
-func who(by landfall.Author) string {
+// authorName names the key too: an organisation may have several, and one may be stolen.
+func authorName(by landfall.Author) string {
 	if by.KeyID == "" {
 		return ""
 	}

@@ -28,7 +28,7 @@ func TestTimelineTellsEachThingOnce(t *testing.T) {
 		},
 	}
 	got, before := timeline(history, 50)
-	want := []Moment{
+	want := []TimelineEntry{
 		{What: "The account was marked as skipped"},
 		{What: "The account was marked as skipped", By: "operator:ada"},
 		{What: "Personal data was revealed", By: "operator:sam", Detail: "she called"},

@@ -67,10 +67,10 @@ func sitter(t *testing.T) accountview.Facts {
 // What is pinned now stands on top, then the newest; a pin that has ended
 // counts for nothing.
 func TestNotesAreShownPinnedFirst(t *testing.T) {
-	shown := accountview.Of(sitter(t), accountview.Options{Now: now, Personal: true})
+	shown := accountview.New(sitter(t), accountview.Options{Now: now, Personal: true})
 	var bodies []string
 	for _, note := range shown.Account.Notes {
-		bodies = append(bodies, fmt.Sprintf("%s %v", *note.Body, note.OnTop))
+		bodies = append(bodies, fmt.Sprintf("%s %v", *note.Body, note.PinnedNow))
 	}
 	want := []string{"pinned true", "newest false", "was pinned false", "oldest false"}
 	if diff := cmp.Diff(want, bodies); diff != "" {
@@ -82,7 +82,7 @@ func TestBalanceSaysWhoseItIs(t *testing.T) {
 	for amount, want := range map[money.Amount]string{
 		1: "0.01 GBP, in the customer's favour", -4210: "-42.10 GBP, the customer owes it", 0: "0.00 GBP",
 	} {
-		if got := accountview.Balance(amount, "GBP"); got != want {
+		if got := accountview.SignedBalance(amount, "GBP"); got != want {
 			t.Errorf("Balance(%d) = %q, want %q", amount, got, want)
 		}
 	}
@@ -91,15 +91,15 @@ func TestBalanceSaysWhoseItIs(t *testing.T) {
 // A moved date keeps the old one beside it and says why it was moved.
 func TestMovedDatesAreExplained(t *testing.T) {
 	facts := sitter(t)
-	ledger := accountview.Of(facts, accountview.Options{Now: now}).Account.Ledger
-	if ledger[0].Moved != "" || ledger[0].What() != "opening" || ledger[1].What() != "CHARGE IMPORTED_CHARGE" {
+	ledger := accountview.New(facts, accountview.Options{Now: now}).Account.Ledger
+	if ledger[0].MoveReason != "" || ledger[0].Label() != "opening" || ledger[1].Label() != "CHARGE IMPORTED_CHARGE" {
 		t.Errorf("got %+v", ledger)
 	}
-	if want := "dated 2024-03-15 by the old supplier, before the open statement period, and moved into it"; ledger[1].Moved != want {
-		t.Errorf("got %q", ledger[1].Moved)
+	if want := "dated 2024-03-15 by the old supplier, before the open statement period, and moved into it"; ledger[1].MoveReason != want {
+		t.Errorf("got %q", ledger[1].MoveReason)
 	}
 	facts.Account.Ledger[1].Transaction.OriginalOn = on(t, "2024-06-01")
-	if moved := accountview.Of(facts, accountview.Options{Now: now}).Account.Ledger[1].Moved; !strings.Contains(moved, "after the open statement period") {
+	if moved := accountview.New(facts, accountview.Options{Now: now}).Account.Ledger[1].MoveReason; !strings.Contains(moved, "after the open statement period") {
 		t.Errorf("got %q", moved)
 	}
 }
@@ -109,7 +109,7 @@ func TestMovedDatesAreExplained(t *testing.T) {
 func TestPersonalDataIsMasked(t *testing.T) {
 	personal := []string{"Ada", "Lovelace", "ada@example.org", "St James", "SW1Y", "newest", "told"}
 	for _, asked := range []bool{false, true} {
-		shown := accountview.Of(sitter(t), accountview.Options{Now: now, Personal: asked})
+		shown := accountview.New(sitter(t), accountview.Options{Now: now, Personal: asked})
 		text, err := json.Marshal(shown)
 		if err != nil {
 			t.Fatal(err)
@@ -123,22 +123,22 @@ func TestPersonalDataIsMasked(t *testing.T) {
 			t.Errorf("asked %v, got %+v", asked, people)
 		}
 	}
-	masked := accountview.Of(sitter(t), accountview.Options{Now: now})
+	masked := accountview.New(sitter(t), accountview.Options{Now: now})
 	if ada := masked.Account.People.Customers[0]; ada.Name() != "***" || ada.Email != "***" || ada.Mobile != "" || ada.Role != "OWNER" {
 		t.Errorf("got %+v", ada)
 	}
 	if masked.Account.Notes[0].Characters != 6 || masked.Revisions[0].Document != nil {
 		t.Errorf("got %+v", masked)
 	}
-	staged := accountview.Of(sitter(t), accountview.Options{Now: now, Staged: true})
-	if !strings.Contains(string(staged.Revisions[0].Document), "Lovelace") || !staged.Revisions[1].Made || staged.Revisions[0].Made {
+	staged := accountview.New(sitter(t), accountview.Options{Now: now, Staged: true})
+	if !strings.Contains(string(staged.Revisions[0].Document), "Lovelace") || !staged.Revisions[1].CreatedAccount || staged.Revisions[0].CreatedAccount {
 		t.Errorf("got %+v", staged.Revisions)
 	}
 }
 
 // Machines get null for what is absent and a text for money.
 func TestMachinesGetNullForNothing(t *testing.T) {
-	shown := accountview.Of(sitter(t), accountview.Options{Now: now, Locate: func(path string) string {
+	shown := accountview.New(sitter(t), accountview.Options{Now: now, DocumentURL: func(path string) string {
 		if path == "elsewhere" {
 			return ""
 		}
@@ -158,7 +158,7 @@ func TestMachinesGetNullForNothing(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	bare := accountview.Of(accountview.Facts{Process: landfall.Process{State: landfall.Staged}}, accountview.Options{})
+	bare := accountview.New(accountview.Facts{Process: landfall.Process{State: landfall.Staged}}, accountview.Options{})
 	if text, err = json.Marshal(bare); err != nil || !strings.Contains(string(text), `"platform_account_number":null`) || bare.Account != nil {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -22,16 +22,16 @@ func TestEveryPageWithEncryption(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	h := houseOver(t, store)
-	furnish(h)
-	w := h.conducted()
+	h := testConsoleOver(t, store)
+	seedAccounts(h)
+	w := h.withRunner()
 	if err := h.operator().CreateOrganisation(t.Context(), "Acme"); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.operator().CreateTeam(t.Context(), "Night Team"); err != nil {
 		t.Fatal(err)
 	}
-	run := w.runSome("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0, landfall.RunFinished)
 	if _, err := store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestEveryPageWithEncryption(t *testing.T) {
 		}
 	}
 	for _, external := range []string{"1", "2", "3", "4"} {
-		ada.sees("/console/accounts/NORTH/"+external+"/", "Timeline")
+		ada.wantPage("/console/accounts/NORTH/"+external+"/", "Timeline")
 	}
 	const told = "found by the whole of them"
-	ada.sees("/console/search/?q=lovelace", "/console/accounts/NORTH/1/", told)
-	ada.sees("/console/search/?q=lovel", "Nothing was found", told)
-	ada.sees("/console/search/?q=1", "at least 2 characters")
-	ada.sees("/console/suppliers/NORTH/accounts/?state=failed", "/accounts/NORTH/")
+	ada.wantPage("/console/search/?q=lovelace", "/console/accounts/NORTH/1/", told)
+	ada.wantPage("/console/search/?q=lovel", "Nothing was found", told)
+	ada.wantPage("/console/search/?q=1", "at least 2 characters")
+	ada.wantPage("/console/suppliers/NORTH/accounts/?state=failed", "/accounts/NORTH/")
 }

@@ -9,8 +9,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// SheetFacts is what is known of the part of an account somebody looks at.
-type SheetFacts struct {
+// PageFacts is what is known of the part of an account somebody looks at.
+type PageFacts struct {
 	Process  landfall.Process
 	Supplier landfall.Supplier
 	Account  *landfall.AccountPage
@@ -20,43 +20,43 @@ type SheetFacts struct {
 	Old, New *landfall.StagedRevision
 }
 
-// Sheet is an account on one page, long lists cut to their newest rows.
-type Sheet struct {
-	Portrait
-	Standing string // the state, in the words of the glossary
-	InWords  string // what the customer owes, or has
-	People   People
-	Points   []SupplyPoint
-	Pinned   []Note
-	Notes    []Note
+// Page is an account on one page, long lists cut to their newest rows.
+type Page struct {
+	View
+	StateLabel   string // the state, in the words of the glossary
+	BalanceText  string // what the customer owes, or has
+	People       People
+	SupplyPoints []SupplyPoint
+	Pinned       []Note
+	Notes        []Note
 	// The places that the next pages begin before; 0: this is the last one.
 	EntriesBefore, NotesBefore, StatementsBefore int
 	LedgerLength, NoteCount, StatementCount      int
 	InstructionCount                             int
-	Timeline                                     []Moment
+	Timeline                                     []TimelineEntry
 	TimelineBefore                               time.Time // zero: there is nothing earlier
 	Changes                                      Changes
 }
 
 // mostPeople and mostPoints are how many a page shows.
-const mostPeople, mostPoints = 50, 100
+const maxCustomers, maxSupplyPoints = 50, 100
 
-// SheetOf paints a page. Rows is how long its lists are.
-func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
+// NewPage paints a page. Rows is how long its lists are.
+func NewPage(facts PageFacts, rows int, options Options) Page {
 	if options.Now.IsZero() {
 		options.Now = time.Now()
 	}
-	options.Initials = true
+	options.PartialMasks = true
 	all := Facts{Process: facts.Process, Supplier: facts.Supplier, Mails: facts.Mails, Undone: facts.Undone}
-	sheet := Sheet{Standing: State(facts.Process.State, facts.Process.Failure != nil)}
+	sheet := Page{StateLabel: State(facts.Process.State, facts.Process.Failure != nil)}
 	if made := facts.Account; made != nil {
 		shown := made.Account
-		shown.Data.Customers = shown.Data.Customers[:min(len(shown.Data.Customers), mostPeople)]
+		shown.Data.Customers = shown.Data.Customers[:min(len(shown.Data.Customers), maxCustomers)]
 		all.Account = &shown
-		sheet.InWords = InWords(made.Balance, made.Data.Currency)
+		sheet.BalanceText = BalanceSentence(made.Balance, made.Data.Currency)
 		sheet.LedgerLength, sheet.NoteCount = made.LedgerLength, made.NoteCount
 		sheet.StatementCount, sheet.InstructionCount = made.StatementCount, made.InstructionCount
-		sheet.Pinned, sheet.Notes = pinned(made.Pinned, options), each(made.Notes, func(n landfall.NumberedNote) Note { return note(n, options) })
+		sheet.Pinned, sheet.Notes = pinnedNotes(made.Pinned, options), convert(made.Notes, func(n landfall.NumberedNote) Note { return newNote(n, options) })
 		if last := len(made.Ledger) - 1; last >= 0 && made.Ledger[last].Sequence > 1 {
 			sheet.EntriesBefore = made.Ledger[last].Sequence
 		}
@@ -67,9 +67,9 @@ func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
 			sheet.StatementsBefore = made.StatementIndexes[last]
 		}
 	}
-	sheet.Portrait = Of(all, options)
+	sheet.View = New(all, options)
 	if account := sheet.Account; account != nil {
-		sheet.People, sheet.Points = account.People, account.SupplyPoints[:min(len(account.SupplyPoints), mostPoints)]
+		sheet.People, sheet.SupplyPoints = account.People, account.SupplyPoints[:min(len(account.SupplyPoints), maxSupplyPoints)]
 		account.CustomerCount = len(facts.Account.Data.Customers)
 	}
 	sheet.Timeline, sheet.TimelineBefore = timeline(facts.History, rows)
@@ -77,10 +77,10 @@ func SheetOf(facts SheetFacts, rows int, options Options) Sheet {
 	return sheet
 }
 
-// pinned gives the notes that are on top now.
-func pinned(given []landfall.NumberedNote, options Options) []Note {
+// pinnedNotes gives the notes that are on top now.
+func pinnedNotes(given []landfall.NumberedNote, options Options) []Note {
 	given = slices.DeleteFunc(slices.Clone(given), func(n landfall.NumberedNote) bool { return !n.PinnedAt(options.Now) })
-	return each(given, func(n landfall.NumberedNote) Note { return note(n, options) })
+	return convert(given, func(n landfall.NumberedNote) Note { return newNote(n, options) })
 }
 
 // symbols are the currencies that people write with a sign.
@@ -103,9 +103,9 @@ func Money(amount money.Amount, currency string) string {
 	return text + " " + currency
 }
 
-// InWords says what a balance means to the customer, without a sign that is
+// BalanceSentence says what a balance means to the customer, without a sign that is
 // read wrongly: £0.40 in the customer's favour.
-func InWords(balance money.Amount, currency string) string {
+func BalanceSentence(balance money.Amount, currency string) string {
 	switch {
 	case balance > 0:
 		return Money(balance, currency) + " in the customer's favour"

@@ -9,8 +9,8 @@ import (
 	"landfall"
 )
 
-// furnish makes one of everything.
-func (h *house) furnish() {
+// seedBasics makes one of everything.
+func (h *testConsole) seedBasics() {
 	h.t.Helper()
 	ctx, operator := h.t.Context(), h.operator()
 	must := func(err error) {
@@ -28,18 +28,18 @@ func (h *house) furnish() {
 // Every page can be shown, to either role, with one of everything and with
 // nothing at all.
 func TestEveryPageIsShown(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	for _, furnished := range []bool{false, true} {
 		if furnished {
-			h.furnish()
+			h.seedBasics()
 		}
 		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleOperator, "sam": landfall.ConsoleSupport} {
 			if furnished {
 				name += "-later"
 			}
 			g := h.signedInAs(name, role)
-			for _, page := range pages() {
-				if page.method == http.MethodPost || page.open || page.endless || strings.Contains(page.path, "{") && !furnished {
+			for _, page := range routes() {
+				if page.method == http.MethodPost || page.public || page.streaming || strings.Contains(page.path, "{") && !furnished {
 					continue
 				}
 				path := strings.NewReplacer("{supplier}", "NORTH", "{organisation}", "Acme").Replace(page.path)
@@ -47,10 +47,10 @@ func TestEveryPageIsShown(t *testing.T) {
 					continue
 				}
 				end := "</html>"
-				if page.bare {
+				if page.partial {
 					end = "</p>"
 				}
-				g.sees(Root+path, end)
+				g.wantPage(Root+path, end)
 			}
 		}
 	}
@@ -58,8 +58,8 @@ func TestEveryPageIsShown(t *testing.T) {
 
 // An act leads to its page, and the audit names who did it.
 func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
+	h := newTestConsole(t)
+	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, act := range []struct {
 		path    string
@@ -100,8 +100,8 @@ func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
 // What was refused stays on its page with what was typed; dangerous acts want
 // the code typed.
 func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
+	h := newTestConsole(t)
+	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, act := range []struct {
 		path        string
@@ -123,22 +123,22 @@ func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
 
 // Addresses that lead nowhere say so, and a forgotten slash is no reason.
 func TestUnknownPages(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, path := range []string{"nowhere/", "suppliers/NONE/", "runs/R-0/", "admin/organisations/None/", "assets/none.css"} {
 		if status, body := ada.get(Root + path); status != http.StatusNotFound {
 			t.Errorf("%s: %d\n%s", path, status, body)
 		}
 	}
-	ada.sees("/console/me", "This session")
+	ada.wantPage("/console/me", "This session")
 }
 
 // The overview is live: the first message brings the rows.
 func TestOverviewStreams(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
+	h := newTestConsole(t)
+	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
-	ada.sees("/console/live?once=1", `id="s-NORTH"`)
+	ada.wantPage("/console/live?once=1", `id="s-NORTH"`)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {
 		t.Fatal(err)

@@ -22,24 +22,24 @@ import (
 	"landfall/internal/service/run"
 )
 
-// hostile is what nobody should be called, and somebody will be.
-const hostile = `<script>window.hacked=1</script>"><img src=x onerror="window.hacked=1">`
+// hostileText is what nobody should be called, and somebody will be.
+const hostileText = `<script>window.hacked=1</script>"><img src=x onerror="window.hacked=1">`
 
-// world is a house with moves in it: one done with failures, one done whole, one
+// testWorld is a house with moves in it: one done with failures, one done whole, one
 // paused, one that has not begun.
-type world struct {
-	*house
+type testWorld struct {
+	*testConsole
 	api *answer.API
 }
 
-func newWorld(t *testing.T) *world {
+func newTestWorld(t *testing.T) *testWorld {
 	t.Helper()
-	w := newHouse(t).conducted()
+	w := newTestConsole(t).withRunner()
 	ctx := t.Context()
-	w.furnish()
+	w.seedBasics()
 	operator := w.operator()
-	south := "South " + hostile
-	if pictures() {
+	south := "South " + hostileText
+	if screenshots() {
 		south = "South Water"
 	}
 	for code, name := range map[string]string{"WEST": "West Gas", "EAST": "East Coast Energy", "SOUTH": south} {
@@ -52,28 +52,28 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	if err := operator.CreateTeam(ctx, "Team "+strings.ReplaceAll(hostile, `"`, "'")); err != nil {
+	if err := operator.CreateTeam(ctx, "Team "+strings.ReplaceAll(hostileText, `"`, "'")); err != nil {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 240, true)
 	w.stage("WEST", 40, false)
 	w.stage("EAST", 60, false)
-	w.tighten("NORTH")
-	w.administer()
-	if pictures() {
-		w.picture()
+	w.turnWarningsIntoErrors("NORTH")
+	w.seedAdmin()
+	if screenshots() {
+		w.seedScreenshots()
 	}
-	w.run("NORTH", landfall.RunFinished)
-	w.run("WEST", landfall.RunFinished)
+	w.runAll("NORTH", landfall.RunFinished)
+	w.runAll("WEST", landfall.RunFinished)
 	return w
 }
 
-// spiteful is an account of which everything that can be is hostile.
-var spiteful = landfall.Key{Supplier: "NORTH", External: "spite"}
+// hostileAccount is an account of which everything that can be is hostile.
+var hostileAccount = landfall.Key{Supplier: "NORTH", External: "spite"}
 
-// administer makes one of everything that is administered, and an account that
+// seedAdmin makes one of everything that is administered, and an account that
 // wants to do harm.
-func (w *world) administer() {
+func (w *testWorld) seedAdmin() {
 	w.t.Helper()
 	ctx, operator := w.t.Context(), w.operator()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -94,26 +94,26 @@ func (w *world) administer() {
 		_, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: role, Life: 90 * 24 * time.Hour})
 		must(err)
 	}
-	w.console.Health = func(context.Context) []Sign {
-		return []Sign{
-			{Group: "Database", Name: "writing", State: "ready", Value: "SQLite"}, {Group: "Database", Name: "answered", Value: "in 1.2 ms", Means: "the figures of this page, from one snapshot"},
-			{Group: "Replicas", Name: "import-1", State: "ready", Value: "version 1.0.0", Means: "started 2026-11-16 08:12:40 UTC, seen 12:04:10"},
-			{Group: "Deliveries", Name: "webhooks failing", Value: "0", State: "good", Means: "their receivers are in trouble; what is due waits"},
+	w.console.Health = func(context.Context) []HealthItem {
+		return []HealthItem{
+			{Group: "Database", Name: "writing", State: "ready", Value: "SQLite"}, {Group: "Database", Name: "answered", Value: "in 1.2 ms", Help: "the figures of this page, from one snapshot"},
+			{Group: "Replicas", Name: "import-1", State: "ready", Value: "version 1.0.0", Help: "started 2026-11-16 08:12:40 UTC, seen 12:04:10"},
+			{Group: "Deliveries", Name: "webhooks failing", Value: "0", State: "good", Help: "their receivers are in trouble; what is due waits"},
 		}
 	}
 	document, err := json.Marshal(map[string]any{
-		"import_supplier": spiteful.Supplier, "external_account_number": spiteful.External, "billing_name": hostile,
-		"customers": []any{map[string]any{"given_name": hostile, "family_name": hostile}}, "notes": []any{map[string]any{"body": hostile, "is_pinned": true}},
+		"import_supplier": hostileAccount.Supplier, "external_account_number": hostileAccount.External, "billing_name": hostileText,
+		"customers": []any{map[string]any{"given_name": hostileText, "family_name": hostileText}}, "notes": []any{map[string]any{"body": hostileText, "is_pinned": true}},
 	})
 	must(err)
 	if told := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}, Body: document}); told.Status >= http.StatusBadRequest {
 		w.t.Fatalf("%d %s", told.Status, told.Body)
 	}
-	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostile, "\n", " ")))
+	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostileText, "\n", " ")))
 }
 
-// conducted lets runs of a house go on by themselves.
-func (h *house) conducted() *world {
+// withRunner lets runs of a house go on by themselves.
+func (h *testConsole) withRunner() *testWorld {
 	desk := intake.New(h.store, intake.Options{Wake: func() {}})
 	baton := run.New(h.store, desk, run.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,12 +122,12 @@ func (h *house) conducted() *world {
 	both.Go(func() { baton.Run(ctx) })
 	both.Go(func() { deliveries.Run(ctx) })
 	h.t.Cleanup(func() { cancel(); both.Wait() })
-	h.console.Wake = baton.Wake
-	return &world{h, answer.New(desk, nil)}
+	h.console.WakeRuns = baton.Wake
+	return &testWorld{h, answer.New(desk, nil)}
 }
 
 // stage sends a made-up book.
-func (w *world) stage(supplier string, accounts int, faulty bool) {
+func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
 	order := generate.Order{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
 	if faulty {
@@ -144,25 +144,25 @@ func (w *world) stage(supplier string, accounts int, faulty bool) {
 	}
 }
 
-// run lets the service create what is staged, until the run is in a state.
-func (w *world) run(supplier string, state landfall.RunState) {
+// runAll lets the service create what is staged, until the run is in a state.
+func (w *testWorld) runAll(supplier string, state landfall.RunState) {
 	w.t.Helper()
-	w.runSome(supplier, 0, state)
+	w.runLimited(supplier, 0, state)
 }
 
-func (w *world) runSome(supplier string, limit int, state landfall.RunState) landfall.Run {
+func (w *testWorld) runLimited(supplier string, limit int, state landfall.RunState) landfall.Run {
 	w.t.Helper()
 	run, err := w.operator().StartRun(w.t.Context(), landfall.RunPlan{Supplier: supplier, Team: "Night Team", Select: landfall.SelectPending, Limit: limit})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.console.Wake()
+	w.console.WakeRuns()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var facts operate.RunFacts
 		if facts, err = w.operator().ShowRun(w.t.Context(), run.ID, 0); err != nil {
 			w.t.Fatal(err)
 		}
-		if pictures() { // of its pace, which is noted rarely
+		if screenshots() { // of its pace, which is noted rarely
 			if err := w.store.Update(w.t.Context(), func(tx landfall.Tx) error { return tx.SampleRuns(w.t.Context(), 0) }); err != nil {
 				w.t.Fatal(err)
 			}
@@ -176,8 +176,8 @@ func (w *world) runSome(supplier string, limit int, state landfall.RunState) lan
 	}
 }
 
-// tighten lets accounts fail that were staged with a warning.
-func (w *world) tighten(supplier string) {
+// turnWarningsIntoErrors lets accounts fail that were staged with a warning.
+func (w *testWorld) turnWarningsIntoErrors(supplier string) {
 	w.t.Helper()
 	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
 	for _, rule := range contract.RuleBook() {
@@ -190,12 +190,12 @@ func (w *world) tighten(supplier string) {
 	}
 }
 
-// pictures says that pictures are taken, for people.
-func pictures() bool { return os.Getenv("LANDFALL_SCREENSHOTS") != "" }
+// screenshots says that pictures are taken, for people.
+func screenshots() bool { return os.Getenv("LANDFALL_SCREENSHOTS") != "" }
 
-// picture makes a move worth looking at: half done, paused, with all kinds of
+// seedScreenshots makes a move worth looking at: half done, paused, with all kinds of
 // accounts in it.
-func (w *world) picture() {
+func (w *testWorld) seedScreenshots() {
 	w.t.Helper()
 	ctx, operator := w.t.Context(), w.operator()
 	w.stage("SOUTH", 2400, true)
@@ -206,8 +206,8 @@ func (w *world) picture() {
 			}
 		}
 	}
-	w.tighten("SOUTH")
-	w.runSome("SOUTH", 1400, landfall.RunFinished)
+	w.turnWarningsIntoErrors("SOUTH")
+	w.runLimited("SOUTH", 1400, landfall.RunFinished)
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "SOUTH", Team: "Night Team", Select: landfall.SelectUntried, NotBefore: time.Now().Add(time.Hour)})
 	if err != nil {
 		w.t.Fatal(err)
@@ -215,5 +215,5 @@ func (w *world) picture() {
 	if _, err := operator.PauseRun(ctx, run.ID); err != nil {
 		w.t.Fatal(err)
 	}
-	w.console.Wake()
+	w.console.WakeRuns()
 }

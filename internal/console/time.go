@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"html/template"
 	"time"
+
+	"landfall/internal/lib/calendar"
 )
 
-// clock writes times as readers of one zone know them.
-type clock struct {
+// timeWriter writes times as readers of one zone know them.
+type timeWriter struct {
 	zone *time.Location
 	now  func() time.Time
 }
 
 // time writes an instant in the reader's zone, UTC on hover: today without the
 // day, this year without the year.
-func (c clock) time(at time.Time) template.HTML {
+func (c timeWriter) time(at time.Time) template.HTML {
 	if at.IsZero() {
 		return `<span class="quiet">never</span>`
 	}
@@ -27,45 +29,45 @@ func (c clock) time(at time.Time) template.HTML {
 	case here.Year() == now.Year():
 		layout = "2 Jan, 15:04"
 	}
-	return element(at, here.Format(layout))
+	return timeElement(at, here.Format(layout))
 }
 
-// short is the time of day alone.
-func (c clock) short(at time.Time) template.HTML {
+// timeOfDay is the time of day alone.
+func (c timeWriter) timeOfDay(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return element(at, at.In(c.zone).Format("15:04"))
+	return timeElement(at, at.In(c.zone).Format("15:04"))
 }
 
 // day writes the day of an instant in the reader's zone.
-func (c clock) day(at time.Time) template.HTML {
+func (c timeWriter) day(at time.Time) template.HTML {
 	if at.IsZero() {
 		return `<span class="quiet">never</span>`
 	}
-	return element(at, at.In(c.zone).Format("2 Jan 2006"))
+	return timeElement(at, at.In(c.zone).Format("2 Jan 2006"))
 }
 
 // ago writes how long something is away, in words: "3 minutes ago".
-func (c clock) ago(at time.Time) template.HTML {
+func (c timeWriter) ago(at time.Time) template.HTML {
 	if at.IsZero() {
 		return `<span class="quiet">never</span>`
 	}
-	return element(at, distance(at.Sub(c.now())))
+	return timeElement(at, distance(at.Sub(c.now())))
 }
 
 // until writes when something comes, in words and by the clock: "in 26 minutes,
 // at 02:41".
-func (c clock) until(at time.Time) template.HTML {
+func (c timeWriter) until(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return element(at, distance(at.Sub(c.now()))+", at "+at.In(c.zone).Format("15:04"))
+	return timeElement(at, distance(at.Sub(c.now()))+", at "+at.In(c.zone).Format("15:04"))
 }
 
-// element keeps the exact instant beside the words, for whoever compares it with a log, which is
+// timeElement keeps the exact instant beside the words, for whoever compares it with a log, which is
 // in UTC.
-func element(at time.Time, text string) template.HTML {
+func timeElement(at time.Time, text string) template.HTML {
 	at = at.UTC()
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, //nolint:gosec // times and nothing else
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05.000 UTC"), text))
@@ -79,14 +81,14 @@ func distance(away time.Duration) string {
 	case away > -time.Second && away < time.Second:
 		return "now"
 	case away < 0:
-		return lasts(-away) + " ago"
+		return durationWords(-away) + " ago"
 	}
-	return "in " + lasts(away)
+	return "in " + durationWords(away)
 }
 
-// lasts writes a duration in words, as exactly as anybody says it: "26 minutes",
+// durationWords writes a duration in words, as exactly as anybody says it: "26 minutes",
 // "3 hours 5 minutes".
-func lasts(length time.Duration) string {
+func durationWords(length time.Duration) string {
 	say := func(number time.Duration, noun string) string {
 		if number == 1 {
 			return "1 " + noun
@@ -114,3 +116,20 @@ func lasts(length time.Duration) string {
 	}
 	return say(length.Round(day)/day, "day")
 }
+
+// instant writes an instant that a portrait wrote, in the reader's zone.
+func (c timeWriter) instant(text any) template.HTML {
+	written := fmt.Sprint(text)
+	if written == "" {
+		return ""
+	}
+	at, err := calendar.ParseInstant(written)
+	// What cannot be read as an instant is shown as it is, escaped: that is still better than
+	// nothing.
+	if err != nil {
+		return template.HTML(template.HTMLEscapeString(written)) //nolint:gosec // escaped
+	}
+	return c.time(at)
+}
+
+func dec(number int) int { return number - 1 }

@@ -17,48 +17,48 @@ import (
 // A form of another site is refused by every row of the table, whoever is
 // signed in, and so is one that says nothing good of where it comes from.
 func TestNoActIsTakenFromAnotherSite(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
-	for _, page := range pages() {
+	for _, page := range routes() {
 		if page.method != http.MethodPost {
 			continue
 		}
 		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
-			request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+Root+fill(page.path), nil)
+			request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+Root+fillPath(page.path), nil)
 			request.Header.Set(name, value)
 			if status, body := ada.read(ada.client.Do(request)); status != http.StatusForbidden || !strings.Contains(body, "another site") {
 				t.Errorf("%s with %s: %d\n%.300s", page.path, name, status, body)
 			}
 		}
 	}
-	ada.sees("/console/me/", "This session")
+	ada.wantPage("/console/me/", "This session")
 }
 
 // Who signs in gets a session of his own making, whatever cookie was planted
 // before, and the planted one opens nothing.
 func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
-	h := newHouse(t)
+	h := newTestConsole(t)
 	h.signedIn(landfall.ConsoleOperator)
 	const planted = "planted-by-somebody-else-0123456789"
-	victim := h.stranger()
+	victim := h.anonymous()
 	home, _ := url.Parse(h.server.URL)
 	victim.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
-	if status, body := victim.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {password}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
+	if status, body := victim.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {testPassword}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
 		t.Fatalf("%d\n%s", status, body)
 	}
 	if slices.ContainsFunc(victim.client.Jar.Cookies(home), func(c *http.Cookie) bool { return c.Name == sessionName && c.Value == planted }) {
 		t.Error("the planted session was kept")
 	}
-	thief := h.stranger()
+	thief := h.anonymous()
 	thief.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
-	thief.sees("/console/", "Sign in", `name="password"`)
+	thief.wantPage("/console/", "Sign in", `name="password"`)
 }
 
 // Who is shut out, or whose session is ended, sees nothing more, not even on a
 // page that is open already.
 func TestStreamsEndWithTheSession(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
+	h := newTestConsole(t)
+	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {
@@ -83,43 +83,43 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 // However many streams somebody opens, others still get theirs, and a replica
 // has no more than it can bear.
 func TestStreamsAreBounded(t *testing.T) {
-	w := watchers{open: map[string]int{}}
+	w := streamLimiter{bySession: map[string]int{}}
 	var leave []func()
 	for range 5_000 {
-		if gone, ok := w.enter("one"); ok {
+		if gone, ok := w.acquire("one"); ok {
 			leave = append(leave, gone)
 		}
 	}
-	if len(leave) != mostOfOne {
+	if len(leave) != maxSessionStreams {
 		t.Errorf("one has %d streams", len(leave))
 	}
 	for session := range 5_000 {
-		if gone, ok := w.enter(fmt.Sprint(session)); ok {
+		if gone, ok := w.acquire(fmt.Sprint(session)); ok {
 			leave = append(leave, gone)
 		}
 	}
-	if len(leave) != mostWatchers {
+	if len(leave) != maxStreams {
 		t.Errorf("there are %d streams", len(leave))
 	}
 	for _, gone := range leave {
 		gone()
 	}
-	if w.all != 0 || len(w.open) != 0 {
-		t.Errorf("when all have left there are %+v", w.open)
+	if w.total != 0 || len(w.bySession) != 0 {
+		t.Errorf("when all have left there are %+v", w.bySession)
 	}
-	h := newHouse(t)
+	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
-	h.console.watching.all = mostWatchers
+	h.console.streams.total = maxStreams
 	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "still polls") {
 		t.Errorf("one more: %d %s", status, body)
 	}
-	ada.sees("/console/live?once=1")
+	ada.wantPage("/console/live?once=1")
 }
 
 // A question that is far too long is refused or answered, and breaks nothing.
 func TestEndlessAddressesBreakNothing(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	long := strings.Repeat("x", 200_000)
 	for _, path := range []string{
@@ -135,8 +135,8 @@ func TestEndlessAddressesBreakNothing(t *testing.T) {
 // Whatever a supplier, a team, a webhook or a reason is called stays text on
 // every page there is.
 func TestHostileNamesStayTextEverywhere(t *testing.T) {
-	h := newHouse(t)
-	furnish(h)
+	h := newTestConsole(t)
+	seedAccounts(h)
 	ctx, operator := t.Context(), h.operator()
 	must := func(err error) {
 		t.Helper()
@@ -144,11 +144,11 @@ func TestHostileNamesStayTextEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	name := "N " + script
+	name := "N " + scriptTag
 	_, err := operator.SetSupplier(ctx, "NORTH", operate.SupplierChange{Name: &name})
 	must(err)
 	must(operator.CreateOrganisation(ctx, "Acme"))
-	must(operator.CreateTeam(ctx, "T "+script))
+	must(operator.CreateTeam(ctx, "T "+scriptTag))
 	must(operator.Grant(ctx, "NORTH", "Acme"))
 	_, _, err = operator.AddWebhook(ctx, operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: `http://127.0.0.1:1/?a="><script>alert("x")</script>`})
 	must(err)
@@ -156,10 +156,10 @@ func TestHostileNamesStayTextEverywhere(t *testing.T) {
 		t.Fatalf("%+v %v", outcome, err)
 	}
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
-	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "3"}, "because "+script))
-	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + script, Select: landfall.SelectPending})
+	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "3"}, "because "+scriptTag))
+	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + scriptTag, Select: landfall.SelectPending})
 	must(err)
-	must(operator.Reveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+script))
+	must(operator.Reveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+scriptTag))
 	ada := h.signedIn(landfall.ConsoleOperator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing")
 	for _, path := range Paths() {
@@ -171,12 +171,12 @@ func TestHostileNamesStayTextEverywhere(t *testing.T) {
 			path += "?once=1"
 		}
 		_, body := ada.get(path)
-		ada.harmless(path, body)
-		_, body = ada.get(path + "?q=" + url.QueryEscape(script) + "&subject=" + url.QueryEscape(script) + "&code=" + url.QueryEscape(script))
-		ada.harmless(path, body)
+		ada.wantEscaped(path, body)
+		_, body = ada.get(path + "?q=" + url.QueryEscape(scriptTag) + "&subject=" + url.QueryEscape(scriptTag) + "&code=" + url.QueryEscape(scriptTag))
+		ada.wantEscaped(path, body)
 	}
 	jar, _ := cookiejar.New(nil)
-	stranger := &guest{h, &http.Client{Jar: jar}}
+	stranger := &testUser{h, &http.Client{Jar: jar}}
 	_, body := stranger.get("/console/sign-in/?to=" + url.QueryEscape(`/console/"><script>alert("x")</script>`))
-	stranger.harmless("sign-in", body)
+	stranger.wantEscaped("sign-in", body)
 }

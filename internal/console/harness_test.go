@@ -21,8 +21,8 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// house is a console over a store of its own, served on loopback.
-type house struct {
+// testConsole is a console over a store of its own, served on loopback.
+type testConsole struct {
 	t       testing.TB
 	store   landfall.Store
 	console *Console
@@ -30,8 +30,8 @@ type house struct {
 	sender  *webhook.Sender
 }
 
-// newHouse opens a console over a fresh SQLite database.
-func newHouse(t testing.TB) *house {
+// newTestConsole opens a console over a fresh SQLite database.
+func newTestConsole(t testing.TB) *testConsole {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
 		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms,
@@ -40,54 +40,54 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return houseOver(t, store)
+	return testConsoleOver(t, store)
 }
 
-// houseOver serves a console over a store.
-func houseOver(t testing.TB, store landfall.Store) *house {
+// testConsoleOver serves a console over a store.
+func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 	t.Helper()
 	keys, err := webhook.ReadKeys(strings.Repeat("of this house alone ", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, store: store, sender: webhook.NewSender(webhook.SenderOptions{
+	h := &testConsole{t: t, store: store, sender: webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
 	})}
 	t.Cleanup(h.sender.Close)
 	h.console = New(Options{
-		As: func(actor string) *operate.Operator {
-			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Verifier: knowingVendor{}})
+		OperatorFor: func(actor string) *operate.Operator {
+			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Verifier: fakeVendor{}})
 		},
-		Desk:      intake.New(store, intake.Options{}),
-		Reception: auth.NewReception(store, auth.ReceptionOptions{}),
+		Intake:   intake.New(store, intake.Options{}),
+		Sessions: auth.NewReception(store, auth.ReceptionOptions{}),
 	})
-	h.console.patience = pageTime // a loaded machine counts slowly
+	h.console.countWait = pageTimeout // a loaded machine counts slowly
 	h.server = httptest.NewServer(h.console)
 	t.Cleanup(h.server.Close)
 	return h
 }
 
 // operator gives the verbs as the command line has them.
-func (h *house) operator() *operate.Operator { return h.console.As("operator:test") }
+func (h *testConsole) operator() *operate.Operator { return h.console.OperatorFor("operator:test") }
 
-// guest is somebody with a browser.
-type guest struct {
-	*house
+// testUser is somebody with a browser.
+type testUser struct {
+	*testConsole
 	client *http.Client
 }
 
-// stranger has a browser and no session.
-func (h *house) stranger() *guest {
+// anonymous has a browser and no session.
+func (h *testConsole) anonymous() *testUser {
 	jar, _ := cookiejar.New(nil)
-	return &guest{h, &http.Client{Jar: jar}}
+	return &testUser{h, &http.Client{Jar: jar}}
 }
 
-const password = "correct horse battery staple"
+const testPassword = "correct horse battery staple"
 
 // signedIn gives somebody of a role who has signed in, by the ways everybody
 // does it: an invitation, a password of his own.
-func (h *house) signedIn(role landfall.OperatorRole) *guest {
+func (h *testConsole) signedIn(role landfall.OperatorRole) *testUser {
 	h.t.Helper()
 	name := "ada"
 	if role == landfall.ConsoleSupport {
@@ -96,14 +96,14 @@ func (h *house) signedIn(role landfall.OperatorRole) *guest {
 	return h.signedInAs(name, role)
 }
 
-func (h *house) signedInAs(name string, role landfall.OperatorRole) *guest {
+func (h *testConsole) signedInAs(name string, role landfall.OperatorRole) *testUser {
 	h.t.Helper()
 	link, err := h.operator().CreateOperator(context.Background(), name, role)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	g := h.stranger()
-	status, body := g.post("/console/welcome/"+link.Reveal()+"/", url.Values{"password": {password}, "again": {password}})
+	g := h.anonymous()
+	status, body := g.post("/console/welcome/"+link.Reveal()+"/", url.Values{"password": {testPassword}, "again": {testPassword}})
 	if status != http.StatusOK || !strings.Contains(body, name) {
 		h.t.Fatalf("%s could not sign in: %d\n%s", name, status, body)
 	}
@@ -111,14 +111,14 @@ func (h *house) signedInAs(name string, role landfall.OperatorRole) *guest {
 }
 
 // get fetches a page and follows redirects.
-func (g *guest) get(path string) (int, string) {
+func (g *testUser) get(path string) (int, string) {
 	g.t.Helper()
 	answer, err := g.client.Get(g.server.URL + path)
 	return g.read(answer, err)
 }
 
 // post sends a form as a browser does from a page of ours.
-func (g *guest) post(path string, form url.Values) (int, string) {
+func (g *testUser) post(path string, form url.Values) (int, string) {
 	g.t.Helper()
 	request, _ := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.server.URL+path, strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -128,7 +128,7 @@ func (g *guest) post(path string, form url.Values) (int, string) {
 	return g.read(answer, err)
 }
 
-func (g *guest) read(answer *http.Response, err error) (int, string) {
+func (g *testUser) read(answer *http.Response, err error) (int, string) {
 	g.t.Helper()
 	if err != nil {
 		g.t.Fatal(err)
@@ -141,8 +141,8 @@ func (g *guest) read(answer *http.Response, err error) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// sees fails unless a page is there and holds every one of some texts.
-func (g *guest) sees(path string, texts ...string) string {
+// wantPage fails unless a page is there and holds every one of some texts.
+func (g *testUser) wantPage(path string, texts ...string) string {
 	g.t.Helper()
 	status, body := g.get(path)
 	if status != http.StatusOK {

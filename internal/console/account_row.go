@@ -10,8 +10,8 @@ import (
 	"landfall"
 )
 
-// listed is one account of a list.
-type listed struct {
+// accountRow is one account of a list.
+type accountRow struct {
 	External      string
 	AccountNumber string
 	State         string
@@ -21,7 +21,7 @@ type listed struct {
 	Failure       *landfall.Failure
 }
 
-func turned[From, To any](rows iter.Seq2[From, error], turn func(From) To) iter.Seq2[To, error] {
+func mapRows[From, To any](rows iter.Seq2[From, error], turn func(From) To) iter.Seq2[To, error] {
 	return func(yield func(To, error) bool) {
 		for one, err := range rows {
 			if !yield(turn(one), err) {
@@ -31,8 +31,8 @@ func turned[From, To any](rows iter.Seq2[From, error], turn func(From) To) iter.
 	}
 }
 
-// place is where a list goes on behind a row.
-func (l listed) place() string {
+// cursor is where a list goes on behind a row.
+func (l accountRow) cursor() string {
 	if l.Failure != nil {
 		return l.External
 	}
@@ -41,7 +41,7 @@ func (l listed) place() string {
 }
 
 // matches reports whether a failure is of a code and at a place.
-func (l listed) matches(code, attr string) bool {
+func (l accountRow) matches(code, attr string) bool {
 	if code == "" || l.Failure == nil {
 		return true
 	}
@@ -55,7 +55,7 @@ func (l listed) matches(code, attr string) bool {
 }
 
 // Codes names what is wrong with an account.
-func (l listed) Codes() string {
+func (l accountRow) Codes() string {
 	if l.Failure == nil {
 		return ""
 	}

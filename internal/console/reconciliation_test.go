@@ -14,9 +14,9 @@ import (
 // A sign-off that nothing stands against is sealed; before that it is refused
 // in words for whatever does, and nothing is kept.
 func TestReconciliationIsSignedOff(t *testing.T) {
-	h := newHouse(t)
-	h.furnish()
-	ctx, desk := t.Context(), h.console.Desk
+	h := newTestConsole(t)
+	h.seedBasics()
+	ctx, desk := t.Context(), h.console.Intake
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -51,7 +51,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	signs(url.Values{"confirm": {"SOUTH"}, "reason:accounts": why["reason:accounts"]}, http.StatusBadRequest,
 		"Type NORTH to confirm", `value="closed before the move"`, "Nothing was signed so far")
 	signs(why, http.StatusOK, "Report 1 is sealed", "operator:ada", `reconciliation/signed/1/"`)
-	ada.sees(path+"signed/1/?as=json", "closed before the move", "operator:ada")
+	ada.wantPage(path+"signed/1/?as=json", "closed before the move", "operator:ada")
 	must(h.store.View(ctx, func(view landfall.View) error {
 		entries, err := view.Audit(ctx, "NORTH")
 		if last := entries[len(entries)-1]; last.Action != "reconciliation.sign_off" || last.Actor != "operator:ada" {
