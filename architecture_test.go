@@ -23,8 +23,8 @@ var layers = []struct {
 	packages []string
 }{
 	{"libraries that know nothing of accounts", []string{
-		"internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money", "internal/lib/pace",
-		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/turnstile", "internal/lib/yamltree",
+		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money",
+		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/yamltree",
 		"internal/api/rules",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
 		"internal/outbound/guard",
@@ -62,7 +62,7 @@ var layers = []struct {
 // sameLayer lists the imports that are allowed within a layer.
 var sameLayer = map[string][]string{
 	"internal/api/rules":    {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
-	"internal/store/engine": {"internal/lib/turnstile", "internal/lib/filelock"},
+	"internal/store/engine": {"internal/lib/admission", "internal/lib/filelock"},
 	"internal/api/httpapi":  {"internal/api/bulk"}, // serves bulk requests as one of its routes
 }
 
@@ -95,7 +95,7 @@ var owners = map[string]string{
 	"github.com/jackc/pgx/v5":             "internal/store/engine",
 	"github.com/pressly/goose/v3":         "internal/store/engine",
 	"modernc.org/sqlite":                  "internal/store/engine",
-	"golang.org/x/time":                   "internal/lib/pace",
+	"golang.org/x/time":                   "internal/lib/admission",
 	"golang.org/x/net":                    "internal/outbound/mail",
 	"golang.org/x/crypto":                 "internal/service/auth",
 	"github.com/graph-gophers/graphql-go": "internal/api/graphql",

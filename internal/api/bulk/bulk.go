@@ -14,6 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/admission"
 )
 
 // Options is what bulk needs from the rest of the program.
@@ -40,7 +41,7 @@ type Options struct {
 // Service answers bulk requests. All of them share its bounds.
 type Service struct {
 	Options
-	large *places // for lines that do not fit into the usual memory
+	large *admission.Limiter // for lines that do not fit into the usual memory
 	disk  *disk
 	turns *turns
 }
@@ -62,7 +63,7 @@ func New(options Options) *Service {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Options: options, large: newPlaces(largeLines, largeLinesEach), disk: newDisk(options.Spool), turns: newTurns(options.Alone)}
+	return &Service{Options: options, large: newLargeLines(), disk: newDisk(options.Spool), turns: newTurns(options.Alone)}
 }
 
 // Line is the connection to the caller.

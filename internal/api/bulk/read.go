@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/admission"
 	"landfall/internal/store/pack"
 )
 
@@ -25,7 +26,9 @@ func (t *stream) read(ctx context.Context) {
 	defer close(t.ready)
 	arriving := lines{
 		source: (*arrival)(t), limit: int(t.LineLimit),
-		swell: func() (func(), error) { return t.large.take(ctx, t.request.Who.Organisation) },
+		swell: func() (func(), error) {
+			return t.large.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
+		},
 	}
 	for {
 		line, err := arriving.next()

@@ -2,12 +2,11 @@ package bulk
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"time"
 
 	"landfall/internal/api/answer"
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // processors is how many of them lines may take at once. One is left: with all
@@ -21,30 +20,32 @@ const (
 	// processors and database free every other moment.
 	linesInCompany = 8
 	longestRest    = 50 * time.Millisecond
-	// forEver is how long a line waits for its turn: whoever holds it is bound
-	// by limits of his own.
-	forEver = time.Hour
+	// largeLines is how many lines longer than usual are in memory at once, and
+	// largeLinesEach how many of one organisation.
+	largeLines     = 4
+	largeLinesEach = 2
 )
 
-// errNoTurn is seen by nobody: who has no turn after an hour has ended.
-var errNoTurn = errors.New("no turn came")
+// newLargeLines bounds the long lines that are in memory.
+func newLargeLines() *admission.Limiter {
+	return admission.NewLimiter(admission.Limits{Capacity: largeLines, Share: largeLinesEach, Wait: admission.Forever})
+}
 
 // turns is what bulk takes its part of the machine by, shared evenly between
 // organisations.
 type turns struct {
 	alone      func() bool
-	all        *turnstile.Turnstile // of the processors
-	processors *turnstile.Turnstile
-	bundles    *turnstile.Turnstile // in company
-	lines      *turnstile.Turnstile // in company
+	all        *admission.Limiter // of the processors
+	processors *admission.Limiter
+	bundles    *admission.Limiter // in company
+	lines      *admission.Limiter // in company
 }
 
 // newTurns makes the turns of all bulk requests together.
 func newTurns(alone func() bool) *turns {
-	few := func(most int) *turnstile.Turnstile {
-		turns := turnstile.New(most, forEver, errNoTurn)
-		turns.Share = most // organisations take turns; one alone may have all
-		return turns
+	// Organisations take turns; one alone may have all.
+	few := func(most int) *admission.Limiter {
+		return admission.NewLimiter(admission.Limits{Capacity: int64(most), Wait: admission.Forever})
 	}
 	return &turns{
 		alone: alone, all: few(runtime.GOMAXPROCS(0)), processors: few(processors), bundles: few(1), lines: few(linesInCompany),
@@ -63,7 +64,7 @@ func (a atProcessors) Enter(ctx context.Context) (leave func()) {
 	if a.turns.alone() {
 		turns = a.turns.all
 	}
-	leave, err := turns.Enter(ctx, a.organisation)
+	leave, err := turns.Acquire(ctx, admission.Request{Tenant: a.organisation})
 	if err != nil {
 		return func() {} // it is over, and will be noticed
 	}
@@ -81,7 +82,7 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	if many {
 		turns = t.turns.bundles
 	}
-	leave, err := turns.Enter(ctx, t.request.Who.Organisation)
+	leave, err := turns.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
 	if err != nil {
 		work() // it is over, and will be noticed
 		return

@@ -17,7 +17,7 @@ import (
 	"landfall"
 	"landfall/internal/api/answer"
 	"landfall/internal/api/bulk"
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // The limits that hold unless Options says otherwise.
@@ -69,13 +69,13 @@ type API struct {
 	Options
 	tree        node
 	budget      *budget
-	slots       *slots
-	waits       *slots
-	turns       *turnstile.Turnstile
-	long        *turnstile.Turnstile // of those with long bodies
+	requests    *admission.Limiter
+	long        *admission.Limiter // of requests with long bodies
+	lists       *admission.Limiter
+	waits       *admission.Limiter // of requests that wait for events
 	bulk        *bulk.Service
-	streams     *slots       // for bulk requests
-	lastCall    atomic.Int64 // when the last single call with a body came, in microseconds
+	streams     *admission.Limiter // of bulk requests
+	lastCall    atomic.Int64       // when the last single call with a body came, in microseconds
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -111,10 +111,11 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit), slots: newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots), turns: newTurns(options.InWork), long: newLongTurns(),
+		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.InWork), long: newLongLimiter(),
+		lists: newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists),
 	}
-	api.waits = newSlots(waitsEach, waitsAll, errOwnWaits, errAllWaits)
-	api.streams = newSlots(streamsEach, streamsAll, errOwnStreams, errAllStreams)
+	api.waits = newTenantLimiter(waitsEach, waitsAll, errOwnWaits, errAllWaits)
+	api.streams = newTenantLimiter(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
 		Count: options.Metrics.countLine, Busy: api.InCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,

@@ -14,23 +14,23 @@ import (
 // mustTake takes bytes that must be there.
 func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 	t.Helper()
-	loan, err := b.take(t.Context(), who, size)
+	memory, err := b.reserve(t.Context(), who, size)
 	if err != nil {
 		t.Fatalf("%d bytes for %s: %v", size, who, err)
 	}
-	return loan.end
+	return memory.release
 }
 
 // TestBodiesAreBoundedInAll fills the memory for bodies with large ones. Small
 // requests must get through beside them, and nobody wait without end.
 func TestBodiesAreBoundedInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(40<<20, 10<<20) // 10 MiB for small bodies, 30 for large ones
+		b := newBudget(40<<20, 10<<20, bodyWait) // 10 MiB for small bodies, 30 for large ones
 		first := mustTake(t, b, "a", 10<<20)
 		mustTake(t, b, "b", 10<<20)
 		mustTake(t, b, "c", 10<<20)
 		began := time.Now()
-		if _, err := b.take(t.Context(), "d", 10<<20); !errors.Is(err, errCrowded) || time.Since(began) != bodyPatience {
+		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errCrowded) || time.Since(began) != bodyWait {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 		// Large ones do not keep small ones waiting.
@@ -40,8 +40,8 @@ func TestBodiesAreBoundedInAll(t *testing.T) {
 			first()
 		}()
 		mustTake(t, b, "d", 10<<20)
-		if len(b.large.queue) != 0 || b.large.spent != 30<<20 {
-			t.Errorf("left behind: %+v", &b.large)
+		if used, waiting := b.large.Usage(); waiting != 0 || used != 30<<20 {
+			t.Errorf("%d bytes are in use, %d bodies wait", used, waiting)
 		}
 	})
 }
@@ -49,12 +49,12 @@ func TestBodiesAreBoundedInAll(t *testing.T) {
 // One organisation that fills the budget does not keep another one away.
 func TestBodiesAreSharedFairly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(80<<20, 10<<20) // 60 MiB for large bodies
+		b := newBudget(80<<20, 10<<20, bodyWait) // 60 MiB for large bodies
 		var frees []func()
 		for range 3 {
 			frees = append(frees, mustTake(t, b, "greedy", 10<<20))
 		}
-		if _, err := b.take(t.Context(), "greedy", 10<<20); err == nil {
+		if _, err := b.reserve(t.Context(), "greedy", 10<<20); err == nil {
 			t.Error("one organisation holds more than half")
 		}
 		for range 3 {
@@ -63,7 +63,7 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 		served := make(chan string, 2)
 		for _, who := range []string{"greedy", "newcomer"} {
 			go func() {
-				if _, err := b.take(t.Context(), who, 10<<20); err == nil {
+				if _, err := b.reserve(t.Context(), who, 10<<20); err == nil {
 					served <- who
 				}
 			}()
@@ -81,17 +81,17 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 // Who leaves while waiting takes nothing with him.
 func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(1, 100<<10)
+		b := newBudget(1, 100<<10, bodyWait)
 		free := mustTake(t, b, "a", 100<<10)
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
-		if _, err := b.take(ctx, "b", 100<<10); err == nil {
+		if _, err := b.reserve(ctx, "b", 100<<10); err == nil {
 			t.Error("somebody who left was served")
 		}
 		free()
 		mustTake(t, b, "c", 100<<10)()
-		if b.large.spent != 0 || len(b.large.held) != 0 || len(b.large.queue) != 0 {
-			t.Errorf("left behind: %+v", &b.large)
+		if used, waiting := b.large.Usage(); waiting != 0 || used != 0 {
+			t.Errorf("%d bytes are in use, %d bodies wait", used, waiting)
 		}
 	})
 }
@@ -99,13 +99,18 @@ func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
 // TestQueueForBytesIsBounded lets more wait than may. A queue without an end is
 // only a slower way to run out of memory.
 func TestQueueForBytesIsBounded(t *testing.T) {
-	p := newPurse(1)
-	for range longestQueue + 1 {
-		p.enter(&claim{who: "a", size: 1, paid: make(chan struct{})})
-	}
-	if p.enter(&claim{who: "b", size: 1, paid: make(chan struct{})}) {
-		t.Error("the queue grows without end")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(4*smallBody, 1, bodyWait)
+		for range bodiesWaiting + 1 {
+			go func() { _, _ = b.reserve(t.Context(), "a", smallBody) }()
+		}
+		synctest.Wait()
+		began := time.Now()
+		if _, err := b.reserve(t.Context(), "b", smallBody); err == nil || time.Since(began) != 0 {
+			t.Error("the queue grows without end")
+		}
+		time.Sleep(bodyWait)
+	})
 }
 
 // Bodies that are announced and not sent fill the memory that was set aside for
@@ -113,7 +118,7 @@ func TestQueueForBytesIsBounded(t *testing.T) {
 func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
-		h.api.budget.patience = 50 * time.Millisecond
+		h.api.budget = newBudget(4<<20, 1<<20, 50*time.Millisecond)
 		for _, who := range []string{"importer", "other", "importer"} {
 			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 			if err != nil {
@@ -141,9 +146,8 @@ func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
 }
 
 func (b *budget) spent() int64 {
-	b.large.mu.Lock()
-	defer b.large.mu.Unlock()
-	return b.large.spent
+	used, _ := b.large.Usage()
+	return used
 }
 
 // A body that did not say how long it is was charged for the longest there may
@@ -151,7 +155,7 @@ func (b *budget) spent() int64 {
 func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
-		h.api.budget.patience = 50 * time.Millisecond
+		h.api.budget = newBudget(4<<20, 1<<20, 50*time.Millisecond)
 		chunk := fmt.Sprintf("%x\r\n%s\r\n", 200<<10, strings.Repeat(" ", 200<<10))
 		for i := range 8 {
 			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
@@ -184,9 +188,9 @@ func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
 // that has come furthest goes on, before anybody new comes in.
 func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(4<<20, 3<<20) // 3 MiB for large bodies
-		grown := func(who string, size int64) *loan {
-			l, err := b.take(t.Context(), who, smallBody)
+		b := newBudget(4<<20, 3<<20, bodyWait) // 3 MiB for large bodies
+		grown := func(who string, size int64) *bodyMemory {
+			l, err := b.reserve(t.Context(), who, smallBody)
 			if err == nil {
 				err = l.grow(t.Context(), size)
 			}
@@ -200,7 +204,7 @@ func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
 		for name, ask := range map[string]func() error{
 			"near": func() error { return near.grow(t.Context(), 2<<20) },
 			"far":  func() error { return far.grow(t.Context(), 3<<20) },
-			"new":  func() error { _, err := b.take(t.Context(), "c", 1<<20); return err },
+			"new":  func() error { _, err := b.reserve(t.Context(), "c", 1<<20); return err },
 		} {
 			go func() {
 				if ask() == nil {
@@ -210,12 +214,12 @@ func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Second)
-		near.end()
+		near.release()
 		synctest.Wait()
 		if len(served) == 0 || <-served != "far" {
 			t.Error("the furthest grown body does not go on")
 		}
-		far.end()
-		time.Sleep(bodyPatience)
+		far.release()
+		time.Sleep(bodyWait)
 	})
 }

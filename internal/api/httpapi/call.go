@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/admission"
 )
 
 const (
@@ -39,7 +40,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	if verb.Waits {
 		return a.callWait(ctx, x)
 	}
-	leave, err := a.turns.Enter(ctx, x.who.Organisation)
+	leave, err := a.requests.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return a.send(ctx, x, a.Answers.Refuse(verb, err))
 	}
@@ -60,10 +61,10 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 		}
 		defer done()
 		call.Body = body
-		// The turn went back while the body was still coming, so another is
-		// waited for; behind nobody, since this one has waited already.
+		// The request was no longer counted while its body was still coming, so
+		// it must be admitted again; before new ones, since it has waited already.
 		if !overdue.Stop() {
-			if leave, err = a.turns.EnterAgain(ctx, x.who.Organisation); err != nil {
+			if leave, err = a.requests.Acquire(ctx, admission.Request{Tenant: x.who.Organisation, Priority: 1}); err != nil {
 				return a.send(ctx, x, a.Answers.Refuse(verb, err))
 			}
 		}
@@ -92,13 +93,13 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 // one organisation may take of the processors is a part of them, however long
 // its bodies are and however many of them it sends.
 func (a *API) enterLong(ctx context.Context, organisation string) (free func(), err error) {
-	leave, err := a.long.Enter(ctx, organisation)
+	leave, err := a.long.Acquire(ctx, admission.Request{Tenant: organisation})
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	return func() {
-		if a.turns.Alone(organisation) {
+		if a.requests.Alone(organisation) {
 			leave()
 			return
 		}
@@ -127,7 +128,7 @@ func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave
 // callList answers with a list, which has slots of its own: it is work for as
 // long as it is read.
 func (a *API) callList(ctx context.Context, x *exchange) error {
-	free, err := a.slots.take(ctx, x.who.Organisation)
+	free, err := a.lists.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}
@@ -151,21 +152,21 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 	if size < 0 {
 		size = min(firstRead, a.BodyLimit) // it is not said how long it is: it pays as it grows
 	}
-	loan, err := a.budget.take(ctx, x.who.Organisation, size)
+	memory, err := a.budget.reserve(ctx, x.who.Organisation, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Who keeps the body may still hold it when the request is over, so it gets
 	// memory of its own.
-	buffer, done := new([]byte), loan.end
+	buffer, done := new([]byte), memory.release
 	if !x.route.verb.Keeps {
 		buffer = borrow()
 		done = func() {
 			giveBack(buffer)
-			loan.end()
+			memory.release()
 		}
 	}
-	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0], func(size int64) error { return loan.grow(ctx, size) }); err == nil {
+	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0], func(size int64) error { return memory.grow(ctx, size) }); err == nil {
 		err = a.stillAdmitted(ctx, x)
 	}
 	if err != nil {
@@ -221,7 +222,7 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 
 // errSlowList ends a list that was read too slowly as a whole.
 var errSlowList = &landfall.Error{
-	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
 	Detail: "The list took too long to be read. Ask for it in pages.",
 }
 

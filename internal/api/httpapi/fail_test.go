@@ -16,12 +16,12 @@ import (
 func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory = 1 << 20 })
-		h.api.budget.patience = 50 * time.Millisecond
-		taken, err := h.api.budget.take(t.Context(), "somebody", h.api.BodyLimit)
+		h.api.budget = newBudget(1<<20, h.api.BodyLimit, 50*time.Millisecond)
+		taken, err := h.api.budget.reserve(t.Context(), "somebody", h.api.BodyLimit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer taken.end()
+		defer taken.release()
 		for _, framing := range []string{fmt.Sprintf("Content-Length: %d", h.api.BodyLimit), "Transfer-Encoding: chunked"} {
 			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 			if err != nil {

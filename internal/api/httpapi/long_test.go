@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // One organisation that sent nothing but long bodies took all processors: its
@@ -17,8 +17,10 @@ import (
 func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const work = 100 * time.Millisecond
-		api := &API{turns: newTurns(DefaultInWork), long: turnstile.New(4, time.Hour, errBusy)}
-		api.long.Share = 2
+		api := &API{
+			requests: newRequestLimiter(DefaultInWork),
+			long:     admission.NewLimiter(admission.Limits{Capacity: 4, Share: 2, Wait: time.Hour, Refusal: errBusy}),
+		}
 		var busy atomic.Int64 // time for which processors were taken
 		send := func(organisation string) {
 			free, err := api.enterLong(t.Context(), organisation)
@@ -47,7 +49,7 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 			t.Errorf("alone: %s", took)
 		}
 		// Beside somebody at work it leaves most of that.
-		leave, err := api.turns.Enter(t.Context(), "Modest")
+		leave, err := api.requests.Acquire(t.Context(), admission.Request{Tenant: "Modest"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +59,7 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 		}
 		leave()
 		time.Sleep(longestRest)
-		if left, _ := api.long.InWork(); left != 0 {
+		if left, _ := api.long.Usage(); left != 0 {
 			t.Errorf("%d turns were never given back", left)
 		}
 	})
@@ -90,8 +92,8 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 		written := false
 		answer := &peeking{httptest.NewRecorder(), func() {
 			written = true
-			for name, gate := range map[string]*turnstile.Turnstile{"long": h.api.long, "all": h.api.turns} {
-				if held, _ := gate.InWork(); held != 0 {
+			for name, gate := range map[string]*admission.Limiter{"long": h.api.long, "all": h.api.requests} {
+				if held, _ := gate.Usage(); held != 0 {
 					t.Errorf("%s: %d turns are held while the answer is written", name, held)
 				}
 			}

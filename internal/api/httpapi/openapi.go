@@ -217,7 +217,7 @@ func generalResponses(r *route) []response {
 		"The request has more header fields than this service reads."))
 	if r.verb != nil && r.verb.Listed {
 		out = append(out, response{http.StatusTooManyRequests, "The organisation is reading too many lists at once.",
-			refused(errOwnSlots), []string{"Retry-After"}})
+			refused(errOwnLists), []string{"Retry-After"}})
 	}
 	if r.bulk {
 		out = append(out,

@@ -13,6 +13,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/bulk"
+	"landfall/internal/lib/admission"
 	"landfall/internal/store/pack"
 )
 
@@ -50,11 +51,11 @@ const (
 // The refusals of who would have waited too long for another to end.
 var (
 	errOwnStreams = &landfall.Error{
-		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: slotPatience,
+		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limitWait,
 		Detail: "Your organisation is sending too many bulk requests at once. Finish one, or try again shortly.",
 	}
 	errAllStreams = &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
 		Detail: "Too many bulk requests are being sent at once. Send the same request again shortly.",
 	}
 )
@@ -72,7 +73,7 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	}
 	// The place is taken before the body is touched, so that who waits for one costs a connection
 	// and no memory.
-	free, err := a.streams.take(ctx, x.who.Organisation)
+	free, err := a.streams.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}

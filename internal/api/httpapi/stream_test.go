@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"landfall"
+	"landfall/internal/lib/admission"
 )
 
 // inBulkPath is where many calls of a path go.
@@ -322,7 +323,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 // An organisation has so many bulk requests at once and no more.
 func TestStreamsAreBounded(t *testing.T) {
 	h := openHouse(t)
-	h.api.streams.patience = 10 * time.Millisecond
+	h.api.streams = admission.NewLimiter(admission.Limits{Capacity: streamsAll, Share: streamsEach, Wait: 10 * time.Millisecond, Refusal: errAllStreams, ShareRefusal: errOwnStreams})
 	var writers []*io.PipeWriter
 	for range streamsEach {
 		read, write := io.Pipe()

@@ -8,6 +8,7 @@ import (
 	"landfall"
 	"landfall/internal/api/answer"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/admission"
 )
 
 // readmitEvery is how often it is asked whether somebody who waits may still.
@@ -22,11 +23,11 @@ const (
 
 var (
 	errOwnWaits = &landfall.Error{
-		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: slotPatience,
+		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limitWait,
 		Detail: "Your organisation waits for events with too many requests at once. One for each reader is enough.",
 	}
 	errAllWaits = &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: slotPatience,
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
 		Detail: "Too many callers wait for events. Send the same request again shortly.",
 	}
 )
@@ -35,7 +36,7 @@ var (
 // takes nobody's turn and nobody's time; when his key is revoked he is sent
 // away, and when the service ends he is answered at once.
 func (a *API) callWait(ctx context.Context, x *exchange) error {
-	free, err := a.waits.take(ctx, x.who.Organisation)
+	free, err := a.waits.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}

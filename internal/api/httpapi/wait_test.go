@@ -102,9 +102,7 @@ func TestTheEndEndsWaits(t *testing.T) {
 
 // waiting is how many wait for events.
 func (h *house) waiting() int {
-	h.api.waits.mu.Lock()
-	defer h.api.waits.mu.Unlock()
-	return h.api.waits.taken
+	return inUse(h.api.waits)
 }
 
 // Nobody takes all the places to wait in, and whoever waits takes nobody's turn.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/sony/gobreaker/v2"
+
+	"landfall/internal/lib/admission"
 )
 
 // persistentProbes is how many probes of an open breaker must have failed
@@ -24,8 +26,6 @@ type lane struct {
 	*line
 	organisation string
 	breaker      *gobreaker.CircuitBreaker[answer] // nil for the sandbox
-	places       chan struct{}                     // questions under way
-	queue        chan struct{}                     // questions under way or waiting
 
 	state        sync.Mutex
 	troubleSince time.Time // when the breaker opened; zero while it is closed
@@ -37,10 +37,7 @@ type lane struct {
 // in a row, and also when half of a busy minute fails: a vendor that answers
 // now and then is no less in trouble.
 func newLane(line *line, organisation string) *lane {
-	l := &lane{
-		line: line, organisation: organisation,
-		places: make(chan struct{}, mostOfOne), queue: make(chan struct{}, mostOfOne+mostWaitingFor),
-	}
+	l := &lane{line: line, organisation: organisation}
 	if line.vendor.Adapter == Sandbox {
 		return l // its troubles are made up and must not spread from one reference to another
 	}
@@ -90,32 +87,14 @@ func (l *lane) ask(caller context.Context, reference string) (found answer, err 
 	return got, err
 }
 
-// enter waits for a place at the vendor, a quarter of the time limit at most:
-// whoever gets in must have time left to be answered, or the wait would be
-// taken for the vendor's slowness. Not getting in is no failure of his.
+// enter waits until the question may be asked. Not being admitted is no failure
+// of the vendor's.
 func (l *lane) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case l.queue <- struct{}{}:
-	default:
-		return nil, errBusy
+	leave, err = l.questions.Acquire(ctx, admission.Request{Tenant: l.organisation})
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return nil, context.Canceled
 	}
-	waiting, cancel := context.WithTimeout(ctx, l.options.TimeLimit/4)
-	defer cancel()
-	for i, places := range []chan struct{}{l.places, l.slots} {
-		select {
-		case places <- struct{}{}:
-		case <-waiting.Done():
-			if i > 0 {
-				<-l.places
-			}
-			<-l.queue
-			if errors.Is(waiting.Err(), context.Canceled) {
-				return nil, context.Canceled
-			}
-			return nil, errBusy
-		}
-	}
-	return func() { <-l.slots; <-l.places; <-l.queue }, nil
+	return leave, err
 }
 
 // repeat tries until it works, it is hopeless, or time is up. The waits grow

@@ -140,8 +140,8 @@ func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
 		leave()
 		crowd.Wait()
 		lane := verifier.lines["V"].lane("Acme")
-		if len(lane.queue)+len(lane.places)+len(lane.slots) != 0 {
-			t.Errorf("%d in the queue, %d places and %d slots are still taken", len(lane.queue), len(lane.places), len(lane.slots))
+		if used, waiting := lane.questions.Usage(); used != 0 || waiting != 0 {
+			t.Errorf("%d questions are still under way, %d wait", used, waiting)
 		}
 		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 			t.Errorf("afterwards %v", err)

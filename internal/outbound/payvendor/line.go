@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"landfall"
+	"landfall/internal/lib/admission"
 )
 
 // adapter speaks one vendor's language.
@@ -38,7 +39,10 @@ type line struct {
 	options Options
 	client  *http.Client
 	adapter adapter
-	slots   chan struct{} // questions of everybody under way
+	// questions bounds those under way. They wait for a quarter of the time limit
+	// at most, so that there is time left to answer them; else the wait would be
+	// taken for slowness of the vendor.
+	questions *admission.Limiter
 
 	mu       sync.Mutex
 	lanes    map[string]*lane // by organisation, whose number the operator decides
@@ -49,7 +53,10 @@ type line struct {
 func newLine(vendor landfall.Vendor, options Options, client *http.Client, adapter adapter) *line {
 	return &line{
 		vendor: vendor, options: options, client: client, adapter: adapter,
-		slots: make(chan struct{}, mostAtOnce), lanes: map[string]*lane{},
+		lanes: map[string]*lane{},
+		questions: admission.NewLimiter(admission.Limits{
+			Capacity: mostAtOnce, Share: mostOfOne, Wait: options.TimeLimit / 4, TenantWaiting: mostWaitingFor, Refusal: errBusy,
+		}),
 	}
 }
 

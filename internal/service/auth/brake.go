@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"landfall/internal/lib/pace"
+	"landfall/internal/lib/admission"
 )
 
 // brake slows guessing of passwords down: by address, by name from one address,
@@ -12,7 +12,7 @@ import (
 // so nobody is locked out for good; and whoever comes from where he has been
 // before is not held up by what others try in his name.
 type brake struct {
-	sources, pairs, names *pace.Buckets
+	sources, pairs, names *admission.Buckets
 
 	mu    sync.Mutex
 	known map[string]bool // name and address of those who got in
@@ -22,14 +22,14 @@ type brake struct {
 const remembered = 10_000
 
 func newBrake() *brake {
-	return &brake{sources: pace.New(remembered), pairs: pace.New(remembered), names: pace.New(remembered), known: map[string]bool{}}
+	return &brake{sources: admission.NewBuckets(remembered), pairs: admission.NewBuckets(remembered), names: admission.NewBuckets(remembered), known: map[string]bool{}}
 }
 
 // The limits: so many attempts at once, and one more after every so long.
 var (
-	ofSource = pace.Limit{Burst: 20, Every: 3 * time.Second}
-	ofPair   = pace.Limit{Burst: 10, Every: 10 * time.Second}
-	ofName   = pace.Limit{Burst: 30, Every: 10 * time.Second}
+	ofSource = admission.Rate{Burst: 20, Every: 3 * time.Second}
+	ofPair   = admission.Rate{Burst: 10, Every: 10 * time.Second}
+	ofName   = admission.Rate{Burst: 30, Every: 10 * time.Second}
 )
 
 // take says how long somebody must wait; zero lets him try.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/lib/pace"
+	"landfall/internal/lib/admission"
 )
 
 // Ended tokens are forgotten a little later, so that a replica with a slow
@@ -41,7 +41,7 @@ type Issuer struct {
 	store    landfall.Transactor
 	options  Options
 	throttle *throttle
-	tokens   *pace.Buckets // granted, by organisation
+	tokens   *admission.Buckets // granted, by organisation
 }
 
 // NewIssuer gives an issuer over a store.
@@ -56,7 +56,7 @@ func NewIssuer(store landfall.Transactor, options Options) *Issuer {
 		options.Watch = func(Login) {}
 	}
 	throttle := newThrottle(options.Limits)
-	return &Issuer{store: store, options: options, throttle: throttle, tokens: pace.New(throttle.limits.Remembered)}
+	return &Issuer{store: store, options: options, throttle: throttle, tokens: admission.NewBuckets(throttle.limits.Remembered)}
 }
 
 // Issue gives a grant for an API key. The source is the caller's address: its
@@ -139,7 +139,7 @@ func (i *Issuer) ration(organisation landfall.Organisation, now time.Time) error
 	if limit <= 0 {
 		return nil
 	}
-	if wait := i.tokens.Take(organisation.Name, pace.Per(int(limit), time.Minute), now); wait > 0 {
+	if wait := i.tokens.Take(organisation.Name, admission.Per(int(limit), time.Minute), now); wait > 0 {
 		return landfall.OverQuota(landfall.QuotaTokens, limit, wait)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"landfall/internal/lib/pace"
+	"landfall/internal/lib/admission"
 )
 
 // Limits says how many failed attempts are borne before they are slowed down.
@@ -37,20 +37,20 @@ func fill[N int | time.Duration](setting *N, fallback N) {
 // throttle counts failures by address and by key id.
 type throttle struct {
 	limits        Limits
-	sources, keys *pace.Buckets
+	sources, keys *admission.Buckets
 }
 
 func newThrottle(limits Limits) *throttle {
 	limits = limits.withDefaults()
-	return &throttle{limits: limits, sources: pace.New(limits.Remembered), keys: pace.New(limits.Remembered)}
+	return &throttle{limits: limits, sources: admission.NewBuckets(limits.Remembered), keys: admission.NewBuckets(limits.Remembered)}
 }
 
 // fail notes a failure and gives how long the failing side must wait; zero
 // when it is still within its limits. An empty key id counts for no key.
 func (t *throttle) fail(source, keyID string, now time.Time) time.Duration {
-	wait := t.sources.Take(network(source), pace.Limit{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
+	wait := t.sources.Take(network(source), admission.Rate{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
 	if keyID != "" {
-		wait = max(wait, t.keys.Take(keyID, pace.Limit{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))
+		wait = max(wait, t.keys.Take(keyID, admission.Rate{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))
 	}
 	return wait
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/lib/pace"
+	"landfall/internal/lib/admission"
 )
 
 // mostOrganisations is how many are remembered; the operator makes them, so it
@@ -21,7 +21,7 @@ const mostOrganisations = 10_000
 type Keeper struct {
 	store    landfall.Transactor
 	clock    func() time.Time
-	requests *pace.Buckets
+	requests *admission.Buckets
 	watch    func(organisation, quota string)
 
 	mu       sync.Mutex
@@ -39,7 +39,7 @@ func New(store landfall.Transactor, clock func() time.Time, watch func(organisat
 		watch = func(string, string) {}
 	}
 	return &Keeper{
-		store: store, clock: clock, watch: watch, requests: pace.New(mostOrganisations),
+		store: store, clock: clock, watch: watch, requests: admission.NewBuckets(mostOrganisations),
 		days: map[string]*day{}, creating: map[string]*creator{},
 	}
 }
@@ -50,7 +50,7 @@ func New(store landfall.Transactor, clock func() time.Time, watch func(organisat
 func (k *Keeper) Admit(ctx context.Context, who landfall.Principal, length int64, body io.ReadCloser) (io.ReadCloser, error) {
 	now := k.clock()
 	if limit := who.Quotas.RequestsPerSecond; limit > 0 {
-		if wait := k.requests.Take(who.Organisation, pace.Per(int(limit), time.Second), now); wait > 0 {
+		if wait := k.requests.Take(who.Organisation, admission.Per(int(limit), time.Second), now); wait > 0 {
 			return nil, k.Refuse(who, landfall.QuotaRequests, limit, wait)
 		}
 	}
@@ -82,7 +82,7 @@ func (k *Keeper) Stream(ctx context.Context, who landfall.Principal, body io.Rea
 	if limit <= 0 {
 		return metered, nil, nil
 	}
-	name, rate := who.Organisation+"\x00lines", pace.Per(int(limit), time.Second)
+	name, rate := who.Organisation+"\x00lines", admission.Per(int(limit), time.Second)
 	return metered, func(ctx context.Context) error {
 		for {
 			wait := k.requests.Take(name, rate, k.clock())

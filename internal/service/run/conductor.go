@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 	"landfall/internal/service/intake"
 )
 
@@ -58,7 +58,7 @@ type Conductor struct {
 	nudge chan struct{}
 
 	company func() bool
-	turns   *turnstile.Turnstile // in company
+	turns   *admission.Limiter // in company
 
 	mu       sync.Mutex
 	playing  map[string]*part // the runs that workers may take from

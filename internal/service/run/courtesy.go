@@ -2,10 +2,9 @@ package run
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 const (
@@ -19,13 +18,9 @@ const (
 	longestTurn = 100 * time.Millisecond
 )
 
-var errNoTurn = errors.New("no turn came")
-
 // newTurns lets one batch at a time through, the runs of organisations in turn.
-func newTurns() *turnstile.Turnstile {
-	turns := turnstile.New(1, time.Hour, errNoTurn)
-	turns.Share = 1
-	return turns
+func newTurns() *admission.Limiter {
+	return admission.NewLimiter(admission.Limits{Capacity: 1, Wait: admission.Forever})
 }
 
 // together is how many accounts make a batch at this moment.
@@ -42,7 +37,7 @@ func (c *Conductor) inTurn(ctx context.Context, organisation string, batch func(
 		batch()
 		return
 	}
-	leave, err := c.turns.Enter(ctx, organisation)
+	leave, err := c.turns.Acquire(ctx, admission.Request{Tenant: organisation})
 	if err != nil {
 		batch() // it is over, and will be noticed
 		return

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // postgres keeps readers, writers and those who look up lost commits apart, so
@@ -18,8 +18,8 @@ type postgres struct {
 	writes  *pool
 	reads   *pool
 	settles *pool
-	turns   *turnstile.Turnstile // of those who read
-	lists   *turnstile.Turnstile // of them, those who read a part of a list
+	turns   *admission.Limiter // of those who read
+	lists   *admission.Limiter // of them, those who read a part of a list
 	// session is what a connection that we do not have to ourselves must be
 	// told in every transaction; nothing where it was told at its start.
 	session []setting
@@ -143,7 +143,7 @@ func (m *postgres) read(ctx context.Context, tenant string, settings []setting, 
 	if m.reads.ended() {
 		return ErrClosed
 	}
-	leave, err := m.turns.Enter(ctx, tenant)
+	leave, err := m.turns.Acquire(ctx, admission.Request{Tenant: tenant})
 	if err != nil {
 		return turnedAway(ctx, err)
 	}
@@ -157,7 +157,7 @@ func (m *postgres) read(ctx context.Context, tenant string, settings []setting, 
 // stream keeps lists from taking every connection that reads, and the planner
 // from sorting a million rows that the index has in order.
 func (m *postgres) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	leave, err := m.lists.Enter(ctx, tenant)
+	leave, err := m.lists.Acquire(ctx, admission.Request{Tenant: tenant})
 	if err != nil {
 		return turnedAway(ctx, err)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // readers is a pool of connections to a SQLite file that cannot write.
 type readers struct {
-	turns   *turnstile.Turnstile
+	turns   *admission.Limiter
 	slots   chan *handle // nil: not opened yet, or given up after a fault
 	options Options
 	connect func(context.Context) (*handle, error)
@@ -33,7 +33,7 @@ func newReaders(size int, options Options, connect func(context.Context) (*handl
 // along, and no context ends that. The caller is answered all the same, and as
 // many are stuck as there are places.
 func (r *readers) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	leave, err := r.turns.Enter(ctx, tenant)
+	leave, err := r.turns.Acquire(ctx, admission.Request{Tenant: tenant})
 	if err != nil {
 		return turnedAway(ctx, err)
 	}
@@ -53,12 +53,12 @@ func (r *readers) view(ctx context.Context, tenant string, fn func(*Tx) error) e
 }
 
 // readTurns lets so many read at once.
-func readTurns(size int, options Options) *turnstile.Turnstile {
-	turns := turnstile.New(size, options.Limits.QueueWait, errBusy)
+func readTurns(size int, options Options) *admission.Limiter {
+	limits := admission.Limits{Capacity: int64(size), Share: max(1, int64(size)*3/4), Wait: options.Limits.QueueWait, Refusal: errBusy}
 	if options.planted == readsUnordered {
-		turns.Share = size
+		limits.Share = 0
 	}
-	return turns
+	return admission.NewLimiter(limits)
 }
 
 // glance is a view under way.

@@ -1,17 +1,15 @@
-package pace_test
+package admission
 
 import (
 	"fmt"
 	"testing"
 	"time"
-
-	"landfall/internal/lib/pace"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestBucketsEmptyAndFill(t *testing.T) {
-	buckets, limit := pace.New(10), pace.Per(4, time.Second)
+	buckets, limit := NewBuckets(10), Per(4, time.Second)
 	for range 4 {
 		if wait := buckets.Take("a", limit, noon); wait != 0 {
 			t.Fatalf("waits %s within the burst", wait)
@@ -26,24 +24,24 @@ func TestBucketsEmptyAndFill(t *testing.T) {
 	if wait := buckets.Take("a", limit, noon.Add(250*time.Millisecond)); wait != 0 {
 		t.Errorf("waits %s after waiting", wait)
 	}
-	if wait := buckets.Take("a", pace.Per(100, time.Second), noon.Add(250*time.Millisecond)); wait != 0 {
+	if wait := buckets.Take("a", Per(100, time.Second), noon.Add(250*time.Millisecond)); wait != 0 {
 		t.Errorf("waits %s under a higher limit", wait)
 	}
 }
 
-func TestTheLongestUnusedIsForgotten(t *testing.T) {
-	buckets, limit := pace.New(100), pace.Limit{Burst: 1, Every: time.Hour}
+func TestLongestUnusedBucketIsDropped(t *testing.T) {
+	buckets, limit := NewBuckets(100), Rate{Burst: 1, Every: time.Hour}
 	buckets.Take("first", limit, noon)
 	for i := range 1000 {
 		buckets.Take(fmt.Sprint(i), limit, noon)
 	}
 	if buckets.Len() != 100 {
-		t.Errorf("%d are remembered, want 100", buckets.Len())
+		t.Errorf("%d buckets, want 100", buckets.Len())
 	}
 	if buckets.Take("999", limit, noon) == 0 {
-		t.Error("the latest was forgotten")
+		t.Error("the latest was dropped")
 	}
 	if buckets.Take("first", limit, noon) != 0 {
-		t.Error("the longest unused is still remembered")
+		t.Error("the longest unused is still there")
 	}
 }

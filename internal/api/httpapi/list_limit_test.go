@@ -13,41 +13,50 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/admission"
 )
 
 func TestListsAreBoundedForEachAndInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(slotsEach, slotsAll, errOwnSlots, errAllSlots)
+		s := newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists)
+		take := func(organisation string) (func(), error) {
+			return s.Acquire(t.Context(), admission.Request{Tenant: organisation})
+		}
 		var frees []func()
-		for range slotsEach {
-			free, err := s.take(t.Context(), "ours")
+		for range listsEach {
+			free, err := take("ours")
 			if err != nil {
 				t.Fatal(err)
 			}
 			frees = append(frees, free)
 		}
 		began := time.Now()
-		if _, err := s.take(t.Context(), "ours"); !errors.Is(err, errOwnSlots) || time.Since(began) != slotPatience {
+		if _, err := take("ours"); !errors.Is(err, errOwnLists) || time.Since(began) != limitWait {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
-		if free, err := s.take(t.Context(), "theirs"); err != nil {
+		if free, err := take("theirs"); err != nil {
 			t.Errorf("somebody else is kept away: %v", err)
 		} else {
 			free()
 		}
 		go func() { time.Sleep(time.Second); frees[0]() }()
-		if _, err := s.take(t.Context(), "ours"); err != nil {
+		if _, err := take("ours"); err != nil {
 			t.Errorf("after one was given back: %v", err)
 		}
-		for i := 0; s.taken < slotsAll; i++ {
-			if _, err := s.take(t.Context(), fmt.Sprint("organisation ", i)); err != nil {
+		for i := 0; inUse(s) < listsAll; i++ {
+			if _, err := take(fmt.Sprint("organisation ", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.take(t.Context(), "one too many"); !errors.Is(err, errAllSlots) {
+		if _, err := take("one too many"); !errors.Is(err, errAllLists) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func inUse(l *admission.Limiter) int {
+	used, _ := l.Usage()
+	return int(used)
 }
 
 // A list whose reader does not read ends, and a list whose reader's key was

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"landfall/internal/lib/turnstile"
+	"landfall/internal/lib/admission"
 )
 
 // A request's own limit used to end like a caller who left: with a cut
@@ -25,8 +25,8 @@ func TestALimitThatEndsIsTold(t *testing.T) {
 func TestACrowdIsToldToComeBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(*Options) {})
-		h.api.turns = turnstile.New(1, 10*time.Millisecond, errBusy)
-		leave, err := h.api.turns.Enter(t.Context(), "Somebody")
+		h.api.requests = admission.NewLimiter(admission.Limits{Capacity: 1, Wait: 10 * time.Millisecond, Refusal: errBusy})
+		leave, err := h.api.requests.Acquire(t.Context(), admission.Request{Tenant: "Somebody"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"runtime"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/admission"
+)
+
+const (
+	// DefaultInWork is how many requests are worked on at once. It is far more
+	// than a machine can use, so that the database can batch many of them; more
+	// would only make all of them slower.
+	DefaultInWork = 256
+	// requestWait is how long a request waits to be admitted. It then still has
+	// time to be answered within two seconds.
+	requestWait = time.Second
+	// limitWait is how long lists, bulk requests and requests for events wait
+	// for another one to end.
+	limitWait = 2 * time.Second
+)
+
+// How many lists are sent at once: to one organisation, so that it cannot keep
+// others away with connections it hardly reads from, and in all.
+const (
+	listsEach = 8
+	listsAll  = 64
+)
+
+// The errors of requests that would wait too long.
+var (
+	errBusy = &landfall.Error{
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: requestWait,
+		Detail: "The service has more to do than it can. Send the same request again shortly.",
+	}
+	errOwnLists = &landfall.Error{
+		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limitWait,
+		Detail: "Your organisation is reading too many lists at once. Finish one, or try again shortly.",
+	}
+	errAllLists = &landfall.Error{
+		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
+		Detail: "Too many lists are being read at once. Send the same request again shortly.",
+	}
+)
+
+// newRequestLimiter bounds the requests that are worked on at once.
+func newRequestLimiter(most int) *admission.Limiter {
+	return admission.NewLimiter(admission.Limits{
+		Capacity: int64(most), Share: max(1, int64(most)*3/4), Wait: requestWait, Refusal: errBusy,
+	})
+}
+
+// newLongLimiter bounds the long bodies that are worked on at once, since each
+// takes a processor for a while: as many as there are processors, and half as
+// many of one organisation.
+func newLongLimiter() *admission.Limiter {
+	processors := int64(runtime.GOMAXPROCS(0))
+	return admission.NewLimiter(admission.Limits{
+		Capacity: processors, Share: max(1, processors/2), Wait: requestWait, Refusal: errBusy,
+	})
+}
+
+// newTenantLimiter bounds requests that last: of each organisation and in all.
+// An organisation at its own limit is told that one, since it can do something
+// about it.
+func newTenantLimiter(each, all int64, errEach, errAll error) *admission.Limiter {
+	return admission.NewLimiter(admission.Limits{
+		Capacity: all, Share: each, Wait: limitWait, Refusal: errAll, ShareRefusal: errEach,
+	})
+}
