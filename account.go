@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"context"
 	"time"
 
 	"landfall/internal/lib/calendar"
@@ -133,4 +134,28 @@ type AccountFigures struct {
 	LedgerEntries int
 	Notes         int
 	Statements    int
+}
+
+// AccountReader reads created accounts.
+type AccountReader interface {
+	// Account returns the account of a process with everything on it, or
+	// ErrNotFound. Its transactions are in the ledger; the two lists of
+	// transactions in its data are empty.
+	Account(ctx context.Context, key Key) (Account, error)
+	// AccountByNumber is Account for an account number.
+	AccountByNumber(ctx context.Context, number string) (Account, error)
+	// KeyByNumber returns the key of the account with a number, or ErrNotFound.
+	KeyByNumber(ctx context.Context, number string) (Key, error)
+	// AccountPage returns the account of a process with one page of each of its
+	// long lists, or ErrNotFound. It costs what it returns, however long the lists
+	// are.
+	AccountPage(ctx context.Context, key Key, query AccountPageQuery) (AccountPage, error)
+	// AccountFigures returns the totals of an account, or ErrNotFound. It costs
+	// the same however long the ledger is.
+	AccountFigures(ctx context.Context, key Key) (AccountFigures, error)
+	// AccountState returns what a posting of transactions with these ids would be
+	// decided from now, or ErrNotFound: number, clock, open period, balance,
+	// length of the ledger and the entries with those ids. It locks nothing, so
+	// nothing that is written may depend on it.
+	AccountState(ctx context.Context, key Key, transactionIDs []string) (AccountState, error)
 }

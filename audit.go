@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -54,17 +55,17 @@ func (e AuditEntry) HashAfter(before AuditHash) AuditHash {
 // AuditChain is how far the entries are chained. Those up to Through have their
 // place; newer ones get it within a second.
 type AuditChain struct {
-	Name    string // drawn for this database
-	Position   int64  // of the last entry in the chain; 0: none
-	Hash    AuditHash
-	Through int64 // the last id that has been looked at
+	Name     string // drawn for this database
+	Position int64  // of the last entry in the chain; 0: none
+	Hash     AuditHash
+	Through  int64 // the last id that has been looked at
 }
 
 // AuditLink is an entry with its place in the chain.
 type AuditLink struct {
 	AuditEntry
 	Position int64 // 0: it has none
-	Hash  AuditHash
+	Hash     AuditHash
 }
 
 // AuditBacklog is what is not chained yet.
@@ -79,4 +80,37 @@ type AuditQuery struct {
 	Before int64 // only entries with a smaller one; 0: all
 	Newest bool  // those first
 	Limit  int
+}
+
+// AuditChainer chains audit entries. Writers do not chain: a chain that grows in
+// every transaction would make all transactions wait for each other.
+type AuditChainer interface {
+	// ChainAudit gives entries a position in the chain, in the order of their ids,
+	// once it is certain that no older entry is still to come. It returns how many
+	// it chained. When several replicas chain at once, one does and the others do
+	// nothing. It takes a watermark of the audit and returns the next one, as
+	// EventLog.Watermark does.
+	ChainAudit(ctx context.Context, before Watermark) (after Watermark, chained int, err error)
+}
+
+// AuditReader reads the audit.
+type AuditReader interface {
+	// Audit returns the audit entries about one subject, oldest first.
+	Audit(ctx context.Context, subject string) ([]AuditEntry, error)
+	// AuditTrail returns entries in the order of their ids, with their positions in
+	// the chain.
+	AuditTrail(ctx context.Context, query AuditQuery) ([]AuditLink, error)
+	// AuditChain returns how far the entries are chained.
+	AuditChain(ctx context.Context) (AuditChain, error)
+	// AuditPosition returns the id of the entry that was given a position and
+	// whether the entry still exists; ErrNotFound when no entry has the position.
+	AuditPosition(ctx context.Context, position int64) (id int64, exists bool, err error)
+	// AuditBacklog returns how many entries are not chained yet, counted up to
+	// limit, and the age of the oldest.
+	AuditBacklog(ctx context.Context, limit int) (AuditBacklog, error)
+}
+
+// AuditWriter appends to the audit, in the transaction of the change.
+type AuditWriter interface {
+	AppendAudit(ctx context.Context, entry AuditEntry) error // sets At and ID
 }

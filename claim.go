@@ -10,7 +10,7 @@ type ClaimRequest struct {
 	Lease        time.Duration
 	ServiceLimit int  // claims of the whole service at once; 0 means no limit
 	DryRun       bool // keep nobody away: the process stays as it is
-	Optimistic        bool // hold nothing where nothing has to be counted: what comes of it is written soon
+	Optimistic   bool // hold nothing where nothing has to be counted: what comes of it is written soon
 	By           Author
 }
 
@@ -19,14 +19,14 @@ type ClaimVerdict uint8
 
 // The verdicts. Only Granted changes anything.
 const (
-	ClaimGranted      ClaimVerdict = iota + 1
-	ClaimNotStaged                 // nothing was ever staged under the key
-	ClaimImported                  // an account exists
-	ClaimSkipped                   // the operator marked it
-	ClaimTaken                     // somebody else is creating it right now
-	ClaimNoTeam                    // the team does not exist
-	ClaimNoSupplier                // the supplier is not Ongoing, or gone
-	ClaimOverLimit                 // too many claims at once, of the supplier or the service
+	ClaimGranted         ClaimVerdict = iota + 1
+	ClaimNotStaged                    // nothing was ever staged under the key
+	ClaimImported                     // an account exists
+	ClaimSkipped                      // the operator marked it
+	ClaimTaken                        // somebody else is creating it right now
+	ClaimNoTeam                       // the team does not exist
+	ClaimNoSupplier                   // the supplier is not Ongoing, or gone
+	ClaimOverLimit                    // too many claims at once, of the supplier or the service
 	ClaimDocumentRemoved              // what was staged was kept long enough, and is to be staged again
 )
 
@@ -54,7 +54,7 @@ type ClaimOutcome struct {
 	Verdict       ClaimVerdict
 	Claim         Claim         // with ClaimGranted
 	AccountNumber string        // with ClaimImported
-	LeaseLeft          time.Duration // of the lease that is in the way, with ClaimTaken
+	LeaseLeft     time.Duration // of the lease that is in the way, with ClaimTaken
 }
 
 // Creation is everything one created account consists of, ready to be written

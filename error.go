@@ -12,18 +12,18 @@ type Kind uint8
 
 // The kinds of failure. Every kind has exactly one HTTP status.
 const (
-	Internal         Kind = iota // a fault of ours; the cause is logged, never shown
-	Invalid                      // refused input or a business rule
-	Unauthenticated              // no token, or a bad one
-	Forbidden                    // a good token without the right to do this
-	NotFound                     // no such thing, or not for this caller
-	MethodNotAllowed             // the path exists, the method does not
-	TooLarge                     // the body is over the limit
-	UnsupportedMedia             // the body is not what we read
-	TooMany                      // over a limit now; come back after RetryAfter
-	Unavailable                  // the database is away or we are shutting down
-	TooManyFields                // the header is more than we read
-	UpstreamUnavailable                    // who must be asked, such as a payment vendor, is away; nothing of ours is broken
+	Internal            Kind = iota // a fault of ours; the cause is logged, never shown
+	Invalid                         // refused input or a business rule
+	Unauthenticated                 // no token, or a bad one
+	Forbidden                       // a good token without the right to do this
+	NotFound                        // no such thing, or not for this caller
+	MethodNotAllowed                // the path exists, the method does not
+	TooLarge                        // the body is over the limit
+	UnsupportedMedia                // the body is not what we read
+	TooMany                         // over a limit now; come back after RetryAfter
+	Unavailable                     // the database is away or we are shutting down
+	TooManyFields                   // the header is more than we read
+	UpstreamUnavailable             // who must be asked, such as a payment vendor, is away; nothing of ours is broken
 )
 
 // Violation is one thing wrong with a request. It never carries the offending

@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // EventType names what happened, as the event's receivers read it.
 type EventType string
@@ -37,4 +40,65 @@ type Event struct {
 	At            time.Time
 	Details       map[string]string
 	By            Author // zero for what an operator did
+}
+
+// EventQuery asks for a part of the log.
+type EventQuery struct {
+	Suppliers []string // whose events; none selects nothing
+	After     int64    // only events with a greater id
+	UpTo      int64    // only events up to this id
+	Limit     int
+}
+
+// EventPosition is a position in the log: behind an event. Its time tells
+// whether the event is still the same one. The zero position is the beginning.
+type EventPosition struct {
+	ID int64
+	At time.Time
+	// PurgedThrough is how far events had been purged when the reader began. Up to
+	// there the reader missed nothing without being told.
+	PurgedThrough int64
+}
+
+// Position returns where an event is in the log.
+func (e Event) Position() EventPosition { return EventPosition{ID: e.ID, At: e.At} }
+
+// Matches reports whether an event is the one the position was given for.
+func (p EventPosition) Matches(event Event) bool { return p.ID == event.ID && p.At.Equal(event.At) }
+
+// EventLog lets readers follow the log of events.
+type EventLog interface {
+	// Watermark polls the log and returns the watermark after the one given; start
+	// with the zero one. An event at or below Complete that is not visible never
+	// will be. The events of an account are in the order of their commits. While
+	// anybody writes events the first poll is complete up to nothing; the next
+	// poll after those writers have ended is.
+	Watermark(ctx context.Context, before Watermark) (Watermark, error)
+}
+
+// EventReader reads the log of events.
+type EventReader interface {
+	// Events returns the events about one process, oldest first.
+	Events(ctx context.Context, key Key) ([]Event, error)
+	// EventsAfter returns events in the order of the log, with their ids.
+	EventsAfter(ctx context.Context, query EventQuery) ([]Event, error)
+	// LoggedEvent returns one event by its id, or ErrNotFound.
+	LoggedEvent(ctx context.Context, id int64) (Event, error)
+	// SuppliersWithEvents returns the suppliers that have events after one id and
+	// up to another.
+	SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error)
+	// PurgedEvents returns, for each supplier whose events were purged, the
+	// position up to which they were, with the latest time among them.
+	PurgedEvents(ctx context.Context) (map[string]EventPosition, error)
+	// WebhooksHoldingEvents returns the webhooks that have not received events of a
+	// supplier which are older than a duration, so that those events are kept.
+	WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error)
+	// LastEventBefore returns the id behind which everything is that happened at an
+	// instant or later; 0 is the beginning.
+	LastEventBefore(ctx context.Context, at time.Time) (int64, error)
+}
+
+// EventWriter appends events, in the transaction of the fact they report.
+type EventWriter interface {
+	AppendEvent(ctx context.Context, event Event) error // sets At
 }

@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"context"
 	"strings"
 	"time"
 )
@@ -82,14 +83,14 @@ type MailQuery struct {
 
 // MailRequest asks for mails to send.
 type MailRequest struct {
-	Max  int           // at once
-	PerMinute  int           // mails a minute of all replicas together
-	Lease time.Duration // for which they are nobody else's
-	After string        // the supplier who came last; others come first
+	Max       int           // at once
+	PerMinute int           // mails a minute of all replicas together
+	Lease     time.Duration // for which they are nobody else's
+	After     string        // the supplier who came last; others come first
 	// Each is the most that one supplier has at once, what it holds already
 	// included; 0 means no limit.
 	PerSupplier int
-	InFlight map[string]int
+	InFlight    map[string]int
 }
 
 // MailBatch is the answer to a MailDemand.
@@ -119,4 +120,56 @@ type MailResult struct {
 	Attempted bool          // the mail server answered for this mail, or fell silent over it
 	Uncertain bool          // it fell silent when it had everything
 	Reply     string
+}
+
+// MailQueue hands out the mails that creations queued, each at least once: when
+// a sender dies, the next one gets its mails once the lease has ended by the
+// database's clock. A mail goes from queued to sending, and then to sent,
+// refused, or queued again. There is never more than one mail for an account, a
+// kind and an address, not even when the account is created again after an undo.
+type MailQueue interface {
+	// MailsDue reports whether a mail could be sent now. It writes nothing.
+	MailsDue(ctx context.Context) (bool, error)
+	// ClaimMails leases mails to one sender, durably before it returns: each mail
+	// goes to one of many concurrent senders. The suppliers with due mails share
+	// the batch, none with more than the request allows. All claims together keep
+	// the rate limit. Nothing is given for a supplier that is Paused or has its
+	// mails switched off.
+	ClaimMails(ctx context.Context, request MailRequest) (MailBatch, error)
+	// SettleMail records the result of an attempt. ErrFenced means that the lease
+	// has passed to another sender or that the operator has decided; only the
+	// result that a mail was sent is recorded whoever holds the lease.
+	SettleMail(ctx context.Context, result MailResult) error
+}
+
+// MailReader reads the mails to customers.
+type MailReader interface {
+	Mail(ctx context.Context, id int64) (MailRecord, error)              // or ErrNotFound
+	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)    // oldest first
+	MailsOf(ctx context.Context, key Key) ([]MailRecord, error)          // of one account, oldest first
+	MailsWaiting(ctx context.Context, limit int) (int, time.Time, error) // queued or sending, counted up to limit; since when
+	// MailSenderUntil returns until when a server has announced that it can send
+	// mail. Such servers renew the announcement.
+	MailSenderUntil(ctx context.Context) (time.Time, error)
+}
+
+// MailWriter changes the mails to customers. A Tx locks a mail that it reads by
+// its ID, and an account's mails after RetractMails.
+type MailWriter interface {
+	// SetMailState gives a mail that nobody is sending another state, with the
+	// operator's reason; ErrNotFound when there is no such mail, ErrFenced while
+	// somebody is sending it. A mail that is queued again is due at once, with no
+	// attempts.
+	SetMailState(ctx context.Context, id int64, state MailState, reason string) error
+	// RetractMails prepares the undo of an account. It locks the account's mails
+	// until the transaction ends, so that no sender can claim one, and reports
+	// whether a customer may have been told (MailRecord.MayHaveArrived). If so,
+	// nothing changes and the account must stay. If not, waiting mails are deleted
+	// as if they had never been queued; refused and withdrawn ones stay, so that
+	// creating the account again queues none for their addresses.
+	RetractMails(ctx context.Context, key Key) (told bool, err error)
+	// AnnounceMailSender records that a server can send mail for a duration from
+	// now. A shorter duration than announced before changes nothing. Zero ends the
+	// announcement.
+	AnnounceMailSender(ctx context.Context, length time.Duration) error
 }

@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // OperatorRole says what somebody who signs in to the console may do.
 type OperatorRole string
@@ -8,7 +11,7 @@ type OperatorRole string
 // The roles. ConsoleSupport reads everything; an operator acts as well.
 const (
 	ConsoleOperator OperatorRole = "operator"
-	ConsoleSupport        OperatorRole = "support"
+	ConsoleSupport  OperatorRole = "support"
 )
 
 // OperatorRoles lists the roles, the one that may do more first.
@@ -48,4 +51,44 @@ type Session struct {
 	CreatedAt time.Time
 	SeenAt    time.Time // to the minute
 	EndsAt    time.Time // at the latest
+}
+
+// OperatorReader reads operators and their console sessions.
+type OperatorReader interface {
+	// Operator returns one by name, or ErrNotFound.
+	Operator(ctx context.Context, name string) (Operator, error)
+	// Operators returns all, by name.
+	Operators(ctx context.Context) ([]Operator, error)
+	// InvitedOperator returns the operator whose invitation has a hash and has not
+	// expired by the database's clock, or ErrNotFound.
+	InvitedOperator(ctx context.Context, invitation [32]byte) (Operator, error)
+	// Session returns the session whose secret has a hash, with its operator.
+	// ErrNotFound when there is none, when it is over by the database's clock, or
+	// when it was idle for longer than the given time.
+	Session(ctx context.Context, hash [32]byte, idle time.Duration) (Session, Operator, error)
+	// Sessions returns the sessions of an operator that are not over, or everyone's
+	// with "", the last used first.
+	Sessions(ctx context.Context, operator string, idle time.Duration) ([]Session, error)
+}
+
+// OperatorWriter changes operators and their sessions. A Tx locks an operator
+// that it reads by name or invitation until it ends.
+type OperatorWriter interface {
+	// CreateOperator stores a new one, or returns ErrExists. It sets CreatedAt.
+	CreateOperator(ctx context.Context, operator Operator) error
+	// SaveOperator replaces an existing one, or returns ErrNotFound.
+	SaveOperator(ctx context.Context, operator Operator) error
+	// StartSession stores a new session for a duration and records that its
+	// operator has signed in. It sets the times.
+	StartSession(ctx context.Context, session Session, length time.Duration) error
+	// TouchSession records that a session is in use, unless that was recorded
+	// within the last minute.
+	TouchSession(ctx context.Context, id string) error
+	// EndSession ends one at once, or returns ErrNotFound.
+	EndSession(ctx context.Context, id string) error
+	// EndSessions ends all sessions of an operator except the one with an id, and
+	// returns how many there were.
+	EndSessions(ctx context.Context, operator, except string) (int, error)
+	// DropEndedSessions deletes sessions that are over, at most limit of them.
+	DropEndedSessions(ctx context.Context, limit int) (int, error)
 }

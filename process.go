@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Key names an account in the other supplier's world: the pair that identifies
 // it everywhere. Both parts are compared byte by byte.
@@ -49,12 +52,12 @@ type Failure struct {
 
 // Staging is one account document as the supplier sent it, ready to be kept.
 type Staging struct {
-	Key      Key
-	Document []byte // the accepted JSON, its spelling kept
-	Hash     [32]byte
-	By       Author
-	Figures  Figures // what the document comes to
-	ValidJSON    bool    // whoever hands it in has read it, and it is JSON
+	Key       Key
+	Document  []byte // the accepted JSON, its spelling kept
+	Hash      [32]byte
+	By        Author
+	Figures   Figures // what the document comes to
+	ValidJSON bool    // whoever hands it in has read it, and it is JSON
 }
 
 // StageVerdict says what became of a Staging.
@@ -81,58 +84,76 @@ type StageOutcome struct {
 	Verdict       StageVerdict
 	Revision      int
 	AccountNumber string        // with RefusedImported
-	LeaseLeft          time.Duration // of the lease that is in the way, with RefusedClaimed
+	LeaseLeft     time.Duration // of the lease that is in the way, with RefusedClaimed
 }
 
 // StagedRevision is one entry of a process's staging history.
 type StagedRevision struct {
-	Revision int
-	Hash     [32]byte
-	StagedAt time.Time
-	Document []byte    // nil once it is gone
-	RemovedAt   time.Time // when it went; zero: it is there
-	By       Author
+	Revision  int
+	Hash      [32]byte
+	StagedAt  time.Time
+	Document  []byte    // nil once it is gone
+	RemovedAt time.Time // when it went; zero: it is there
+	By        Author
 }
 
 // Erasure is what was erased of an account.
 type Erasure struct {
 	Revisions     int       // of staged documents
 	AccountNumber string    // "" when it was never created
-	PreviousAt        time.Time // when it had been erased before; zero: never
+	PreviousAt    time.Time // when it had been erased before; zero: never
 }
 
-// ProcessFilter chooses what a list shows. Skipped processes are in no list
-// but their own.
-type ProcessFilter uint8
-
-// The filters.
-const (
-	AllProcesses      ProcessFilter = iota // pending and imported
-	PendingProcesses                       // staged or claimed
-	ImportedProcesses                      // with an account
-	SkippedProcesses                       // for the operator
-)
-
-// ProcessQuery asks for a list in the order of first staging, then number.
-type ProcessQuery struct {
-	Supplier string
-	Filter   ProcessFilter
-	After    *ProcessCursor // start behind this entry; nil starts at the beginning
-	Limit    int            // 0 means all
-	Figures  bool           // of imported ones, also what their accounts come to
+// HistoryQuery asks for what happened to a process, the newest first.
+type HistoryQuery struct {
+	Key    Key
+	Before time.Time // zero: until now
+	Limit  int       // of each kind
 }
 
-// ProcessCursor is a place in a list: every entry has exactly one.
-type ProcessCursor struct {
-	FirstStagedAt time.Time
-	External      string
+// History is what happened to a process. Revisions have no documents.
+type History struct {
+	Revisions []StagedRevision
+	Events    []Event
+	Audit     []AuditEntry
 }
 
-// ProcessEntry is one line of a list.
-type ProcessEntry struct {
-	External         string
-	AccountNumber    string    // "" until imported
-	AccountCreatedAt time.Time // zero until imported
-	FirstStagedAt    time.Time
-	Figures          *AccountFigures // nil: not asked for
+// ProcessReader reads account import processes.
+type ProcessReader interface {
+	// Process returns one by its key, or ErrNotFound. A claim whose lease has ended
+	// by the database's clock reads as Staged.
+	Process(ctx context.Context, key Key) (Process, error)
+	// Revisions returns the staging history, oldest first, documents included. A
+	// document that differs from the one that was staged is an error; one that was
+	// removed is not.
+	Revisions(ctx context.Context, key Key) ([]StagedRevision, error)
+	// Revision returns one staging with its document, unless that was removed, or
+	// ErrNotFound. A document that differs from the one that was staged is an error.
+	Revision(ctx context.Context, key Key, revision int) (StagedRevision, error)
+	// StagingRefusal returns why the last staging of an account was refused, while
+	// nothing was staged since, or ErrNotFound.
+	StagingRefusal(ctx context.Context, key Key) (Failure, error)
+	// History returns what happened to a process before an instant, the newest of
+	// each kind first.
+	History(ctx context.Context, query HistoryQuery) (History, error)
+}
+
+// ProcessWriter changes account import processes.
+type ProcessWriter interface {
+	// Skip marks an account so that it is no longer staged or created. An account
+	// that was never staged can be marked too: its process then has revision 0.
+	// ErrNotFound when there is no such supplier. When the process is Imported,
+	// Claimed or already Skipped, nothing changes and Skip returns its state with
+	// ErrExists.
+	Skip(ctx context.Context, key Key, reason string) (ProcessState, error)
+	// Unskip removes the mark; ErrNotFound when there is none. A process that was
+	// never staged is deleted with it.
+	Unskip(ctx context.Context, key Key) error
+	// Erase deletes the personal data of an account for good: staged documents,
+	// people, addresses, free text, mails and search terms. Its numbers, its ledger
+	// and the fact that it existed stay. An account that was never created is marked
+	// as skipped, so that it does not come back. Erasing again deletes what was
+	// added since. For an account that was only ever refused, the refusal is deleted.
+	// ErrNotFound when nothing is known of it; ErrExists while it is being created.
+	Erase(ctx context.Context, key Key) (Erasure, error)
 }

@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Retention says how long a supplier's things are kept; 0 means for ever.
 type Retention struct {
@@ -15,7 +18,7 @@ func (r Retention) Forever() bool { return r == Retention{} }
 
 // PurgeFigures are what a server has purged by itself since it started.
 type PurgeFigures struct {
-	Removed    PurgeCounts
+	Removed PurgeCounts
 	Steps   int64
 	Took    time.Duration // all steps together
 	Longest time.Duration // the longest one
@@ -38,8 +41,8 @@ type PurgeCursor struct {
 // PurgeStep is what became of one step.
 type PurgeStep struct {
 	Removed PurgeCounts // or what would go
-	Next PurgeCursor
-	Done bool // there is nothing behind it
+	Next    PurgeCursor
+	Done    bool // there is nothing behind it
 }
 
 // PurgeCounts counts what goes.
@@ -58,3 +61,21 @@ func (c *PurgeCounts) Add(more PurgeCounts) {
 // DocumentRemoved tells whoever looks at an account, or wants to create it, that
 // its document was kept long enough.
 const DocumentRemoved = "The staged document was removed because it was kept for as long as is set for this import supplier. Stage it again."
+
+// Purger removes data that was kept for as long as its retention says.
+type Purger interface {
+	// Purge examines a few hundred rows of a supplier, starting behind a cursor, and
+	// removes what was kept longer than the supplier's retention: staged documents,
+	// the texts of failures, and the recipients of mails. Hashes, revisions, codes,
+	// states and times stay, and so does what an account that can still be undone
+	// would need. Rows that somebody else has locked are left for another time. A
+	// dry run removes nothing. ErrNotFound when there is no such supplier.
+	Purge(ctx context.Context, request PurgeRequest) (PurgeStep, error)
+}
+
+// PurgeReader reads when data was purged.
+type PurgeReader interface {
+	// PurgeEnded returns when servers last completed a purge of everything; zero
+	// when they never did.
+	PurgeEnded(ctx context.Context) (time.Time, error)
+}

@@ -23,10 +23,10 @@ type Reason string
 
 // The reasons, in the order they are shown.
 const (
-	ReasonPending Reason = "pending"       // staged, waiting to be created
-	ReasonFailed  Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
-	ReasonSkipped Reason = "skipped"       // the operator marked it
-	ReasonOtherFigures   Reason = "other_figures" // created otherwise than it was sent
+	ReasonPending      Reason = "pending"       // staged, waiting to be created
+	ReasonFailed       Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
+	ReasonSkipped      Reason = "skipped"       // the operator marked it
+	ReasonOtherFigures Reason = "other_figures" // created otherwise than it was sent
 )
 
 // Reasons are all there are.
@@ -200,7 +200,7 @@ type Contribution struct {
 	External      string
 	AccountNumber string    // "" when there is no account
 	FirstStagedAt time.Time // zero where the order is that of numbers alone
-	Value          Value
+	Value         Value
 }
 
 // SignOff is a reconciliation that the operator signed. It never changes.
@@ -213,4 +213,31 @@ type SignOff struct {
 	Page       []byte // HTML, the same for people
 	ReportHash [32]byte
 	PageHash   [32]byte
+}
+
+// ReconciliationReader reads control totals and sign-offs.
+type ReconciliationReader interface {
+	// ControlTotals returns the newest of a supplier, or ErrNotFound.
+	ControlTotals(ctx context.Context, supplier string) (ControlTotals, error)
+	// ControlTotalsHistory returns all there ever were, newest first.
+	ControlTotalsHistory(ctx context.Context, supplier string) ([]ControlTotals, error)
+	// SignOffs returns the sign-offs of a supplier, or of all with "", newest first,
+	// without the documents.
+	SignOffs(ctx context.Context, supplier string) ([]SignOff, error)
+	// SignOff returns one with its documents, or ErrNotFound. Documents that differ
+	// from the ones that were signed are an error.
+	SignOff(ctx context.Context, id int64) (SignOff, error)
+	// SignedOffAt returns when each supplier was last signed off; suppliers that
+	// never were are left out.
+	SignedOffAt(ctx context.Context) (map[string]time.Time, error)
+}
+
+// ReconciliationWriter records control totals and sign-offs. Neither ever
+// changes afterwards.
+type ReconciliationWriter interface {
+	// SetControlTotals stores new totals, which count from now on, or returns
+	// ErrNotFound when there is no such supplier. It sets SetAt.
+	SetControlTotals(ctx context.Context, supplier string, totals ControlTotals) (ControlTotals, error)
+	// CreateSignOff stores a signed reconciliation and returns its number.
+	CreateSignOff(ctx context.Context, signed SignOff) (int64, error)
 }

@@ -42,7 +42,7 @@ var shares = []int{50, 80, 95}
 // FailureTally gathers failures one by one and keeps only what differs.
 type FailureTally struct {
 	accounts int
-	index   map[FailureGroup]int // code and attr alone → number of the group
+	index    map[FailureGroup]int // code and attr alone → number of the group
 	groups   []FailureGroup
 	sets     map[string]int // which groups an account has → how many accounts
 }

@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // RunState is how a run stands, spelled as the wire spells it.
 type RunState string
@@ -36,15 +39,15 @@ var RunSelections = []RunSelection{SelectPending, SelectFailed, SelectUntried}
 
 // RunPlan is what somebody asks of a run.
 type RunPlan struct {
-	Supplier  string // import supplier code
-	Team      string
-	DryRun    bool
-	Select    RunSelection
-	Sample    int // every so manieth of the selection; 0 means all
-	Limit     int // at most so many accounts; 0 means all
-	Concurrency    int // accounts created side by side, over all replicas; 0 leaves it to the service
-	NotBefore time.Time
-	NotAfter  time.Time
+	Supplier    string // import supplier code
+	Team        string
+	DryRun      bool
+	Select      RunSelection
+	Sample      int // every so manieth of the selection; 0 means all
+	Limit       int // at most so many accounts; 0 means all
+	Concurrency int // accounts created side by side, over all replicas; 0 leaves it to the service
+	NotBefore   time.Time
+	NotAfter    time.Time
 }
 
 // PauseReason says why a run is paused, or about to be.
@@ -53,7 +56,7 @@ type PauseReason string
 // The reasons. All but the first go with what caused them or wait for somebody
 // to resume the run.
 const (
-	PauseRequested            PauseReason = "pause_asked"              // by a caller
+	PauseRequested        PauseReason = "pause_asked"              // by a caller
 	PauseSupplierPaused   PauseReason = "import_supplier_paused"   // ends when the supplier is Ongoing again
 	PauseSupplierComplete PauseReason = "import_supplier_complete" // as well
 	PauseKeyNotValid      PauseReason = "key_not_valid"            // whose key it was revoked, has ended or is of a disabled organisation
@@ -82,19 +85,19 @@ func (t RunTally) Remaining() int { return t.Selected - t.Done() }
 // when it starts, and is a list of accounts: what is staged for one of them
 // afterwards is what it is made from.
 type Run struct {
-	ID        string
-	Plan      RunPlan
-	State     RunState
-	Cancel    bool        // it ends as soon as nobody works on it
-	Reason    PauseReason // of a paused run, or of one that will be as soon as nobody works on it
-	Chosen    bool        // its accounts are chosen
-	Tally     RunTally
-	RunningTime    time.Duration // how long it has been Running, up to the time it was read
-	CreatedAt time.Time
-	StartedAt time.Time // zero until then; everything staged by then is selected
-	EndedAt   time.Time // zero until then
-	ReadAt    time.Time // by the database's clock: the rest is as it was then
-	CreatedBy Author
+	ID          string
+	Plan        RunPlan
+	State       RunState
+	Cancel      bool        // it ends as soon as nobody works on it
+	Reason      PauseReason // of a paused run, or of one that will be as soon as nobody works on it
+	Chosen      bool        // its accounts are chosen
+	Tally       RunTally
+	RunningTime time.Duration // how long it has been Running, up to the time it was read
+	CreatedAt   time.Time
+	StartedAt   time.Time // zero until then; everything staged by then is selected
+	EndedAt     time.Time // zero until then
+	ReadAt      time.Time // by the database's clock: the rest is as it was then
+	CreatedBy   Author
 	// ActsFor is in whose name accounts are created: of whoever started the
 	// run, or resumed it last.
 	ActsFor Author
@@ -185,4 +188,41 @@ func (r *Run) Finish() *Event {
 func (r *Run) Start() *Event {
 	r.State = RunRunning
 	return r.event(EventRunStarted)
+}
+
+// RunReader reads runs.
+type RunReader interface {
+	// Run returns one by its id, or ErrNotFound.
+	Run(ctx context.Context, id string) (Run, error)
+	// Runs returns a supplier's runs, newest first. An unknown supplier has none,
+	// and nothing comes after an unknown run.
+	Runs(ctx context.Context, query RunQuery) ([]Run, error)
+	// LastRuns returns the newest run of every supplier that has any.
+	LastRuns(ctx context.Context) ([]Run, error)
+	// LiveRuns returns all runs that have not ended, oldest first.
+	LiveRuns(ctx context.Context) ([]Run, error)
+	// RunIsDone reports whether every account of a run has its outcome.
+	RunIsDone(ctx context.Context, id string) (bool, error)
+	// RunSamples returns the progress of a run over time since an instant, oldest
+	// first.
+	RunSamples(ctx context.Context, id string, since time.Time) ([]RunSample, error)
+}
+
+// RunWriter changes runs. A transaction that reads a run by its id locks it:
+// nobody can take a slice of it until the transaction has ended.
+type RunWriter interface {
+	// CreateRun stores a new run with its author and returns it as stored, or
+	// ErrExists with the live run of its supplier. Of many concurrent calls exactly
+	// one succeeds. ErrNotFound when there is no such supplier.
+	CreateRun(ctx context.Context, run Run) (Run, error)
+	// SaveRun stores what the methods of a run changed, and adds up the time it has
+	// been running.
+	SaveRun(ctx context.Context, run Run) error
+	// RunIdle waits for whoever is writing for a run, and reports whether nobody
+	// holds a slice of it.
+	RunIdle(ctx context.Context, id string) (bool, error)
+	// SampleRuns records the progress of every live run that has begun, unless that
+	// was recorded within the interval. It deletes samples of runs that ended long
+	// ago.
+	SampleRuns(ctx context.Context, every time.Duration) error
 }

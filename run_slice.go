@@ -1,6 +1,8 @@
 package landfall
 
 import (
+	"context"
+	"iter"
 	"strconv"
 	"time"
 )
@@ -11,8 +13,8 @@ const SliceSize = 512
 
 // SliceRequest asks for a part of a run's selection.
 type SliceRequest struct {
-	Run   string
-	Lease time.Duration
+	Run         string
+	Lease       time.Duration
 	Concurrency int // accounts the worker would have under way at once
 }
 
@@ -20,14 +22,14 @@ type SliceRequest struct {
 // the lease ends by the database's clock. The token fences: nothing is written
 // for a slice whose token is no longer its own.
 type RunSlice struct {
-	Run     Run
-	Number  int
-	Token   string
-	Lease   time.Duration
-	Concurrency   int         // accounts that may be under way at once
-	Tries   int         // how often it was left for later
-	Members []RunMember // that have no outcome yet, in the order they were staged
-	Quotas  Quotas      // of the organisation the run acts for
+	Run         Run
+	Number      int
+	Token       string
+	Lease       time.Duration
+	Concurrency int         // accounts that may be under way at once
+	Tries       int         // how often it was left for later
+	Members     []RunMember // that have no outcome yet, in the order they were staged
+	Quotas      Quotas      // of the organisation the run acts for
 }
 
 // RunMember is one account of a run's selection.
@@ -54,10 +56,10 @@ type RunFailure struct {
 
 // Settlement is what became of some accounts of a slice.
 type Settlement struct {
-	Created []RunCreation
-	Failed  []RunFailure
-	Refused []int   // ordinals of those that others have taken or skipped
-	Released   []Claim // to be given back as if they had never been
+	Created  []RunCreation
+	Failed   []RunFailure
+	Refused  []int   // ordinals of those that others have taken or skipped
+	Released []Claim // to be given back as if they had never been
 }
 
 // SettleResult is the answer to a Settlement.
@@ -95,4 +97,48 @@ func (r *Run) event(kind EventType) *Event {
 		details[name] = strconv.Itoa(count)
 	}
 	return &Event{Type: kind, Key: Key{Supplier: r.Plan.Supplier}, Details: details, By: r.ActsFor}
+}
+
+// RunQueue hands out the accounts of a run in slices and records their outcomes.
+// It writes for a slice only while the caller holds the slice's token and its
+// lease is alive, and returns ErrFenced to everybody else.
+type RunQueue interface {
+	// ChooseRun continues choosing a run's accounts, a bounded number of them, and
+	// reports whether all are chosen. The first call decides up to when an account
+	// must have been staged. Any number of replicas may choose at once: every
+	// account is chosen once, and none that was waiting throughout is left out.
+	ChooseRun(ctx context.Context, id string) (done bool, err error)
+
+	// TakeSlice leases the next slice of a run that nobody holds. ErrNotFound when
+	// there is none now: the run is not Running or has to stop, its supplier is not
+	// Ongoing, all slices are done, held or postponed, or as many accounts are in
+	// progress as the run allows at once.
+	TakeSlice(ctx context.Context, request SliceRequest) (RunSlice, error)
+
+	// ClaimSlice claims some members of a slice, as many concurrent Claims would,
+	// with the same promises. When a document differs from the one that was staged,
+	// the claim is granted without a document.
+	ClaimSlice(ctx context.Context, requests []ClaimRequest) ([]ClaimOutcome, error)
+
+	// RenewSlice restarts the leases of a slice and of claims.
+	RenewSlice(ctx context.Context, slice RunSlice, claims []Claim) error
+
+	// SettleSlice records the outcomes of some members of a slice: accounts as
+	// Create does, failures as Release does, and the totals of the slice, all in
+	// one transaction or nothing. It restarts the slice's lease. A member whose
+	// claim was lost meanwhile gets no outcome from it. No member ever gets two.
+	// ErrRevoked when the run's author may no longer write.
+	SettleSlice(ctx context.Context, slice RunSlice, settlement Settlement) (SettleResult, error)
+
+	// ReturnSlice gives a slice back; the rest of it cannot be taken before the
+	// pause is over. A slice that the caller does not hold is ignored.
+	ReturnSlice(ctx context.Context, slice RunSlice, pause time.Duration) error
+
+	// RunFailures streams the accounts that failed in a run with the failure they
+	// had then, by external number.
+	RunFailures(ctx context.Context, query RunFailureQuery) iter.Seq2[FailedProcess, error]
+
+	// RunCreated streams the keys of the accounts that a run created and that still
+	// exist, in the order of the selection. A dry run created none.
+	RunCreated(ctx context.Context, id string) iter.Seq2[Key, error]
 }

@@ -1,6 +1,9 @@
 package landfall
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // TermKind says what an account can be looked for by, besides its two numbers.
 type TermKind string
@@ -67,7 +70,7 @@ type SearchQuery struct {
 // SearchResult is the answer to a FindQuery.
 type SearchResult struct {
 	Accounts []SearchHit // numbers first, then in the order of the terms asked for; each account once
-	More     bool           // there are more than were asked for
+	More     bool        // there are more than were asked for
 	// Whole says that names, addresses and the like were only found by the
 	// whole of them.
 	ExactOnly bool
@@ -96,4 +99,19 @@ func AccountNumberPrefix(text string) (string, bool) {
 	}
 	rest, found := strings.CutPrefix(text, "A-")
 	return text, found && rest != "" && len(rest) <= accountDigits+1 && strings.Trim(rest, crockford) == ""
+}
+
+// Searcher searches accounts across suppliers and maintains the search index.
+type Searcher interface {
+	// Search returns the accounts that match a query, never more than its limit,
+	// and takes no longer with more accounts. An account is found by its external
+	// number from its first staging on, by its own number from its creation on, and
+	// by everything else soon after that, until it is undone.
+	Search(ctx context.Context, query SearchQuery) (SearchResult, error)
+
+	// IndexTerms indexes the terms of accounts created since the last call, as far
+	// as the log of events is complete, and returns how many accounts it indexed.
+	// It can be interrupted and run concurrently: no account is left out, and no
+	// undone account is indexed.
+	IndexTerms(ctx context.Context) (accounts int, err error)
 }

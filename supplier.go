@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SupplierStatus says whether a supplier's migration accepts writes.
 type SupplierStatus string
@@ -39,7 +42,7 @@ type Supplier struct {
 	VerifyDocuments    bool
 	ConcurrencyLimit   int           // 0 means none
 	UndoWindow         time.Duration // how long after its creation an account can be taken back; 0 means never
-	Retention               Retention
+	Retention          Retention
 	Severities         map[string]Severity // overrides of the rule book's defaults
 	CreatedAt          time.Time
 }
@@ -51,4 +54,35 @@ func NewSupplier(code string) Supplier {
 		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
 		UndoWindow: 72 * time.Hour, Severities: map[string]Severity{},
 	}
+}
+
+// SupplierReader reads import suppliers.
+type SupplierReader interface {
+	// Supplier returns one by its code, or ErrNotFound.
+	Supplier(ctx context.Context, code string) (Supplier, error)
+	// GrantedSupplier returns one only if the organisation was granted it; an
+	// unknown supplier and a missing grant are the same ErrNotFound.
+	GrantedSupplier(ctx context.Context, organisation, code string) (Supplier, error)
+	// GrantedSuppliers returns the codes an organisation was granted, sorted.
+	GrantedSuppliers(ctx context.Context, organisation string) ([]string, error)
+	// Suppliers returns all, by code.
+	Suppliers(ctx context.Context) ([]Supplier, error)
+	// Grantees returns the organisations that were granted a supplier, sorted.
+	Grantees(ctx context.Context, code string) ([]string, error)
+}
+
+// SupplierWriter changes import suppliers.
+type SupplierWriter interface {
+	// CreateSupplier stores a new one, or returns ErrExists. It sets CreatedAt.
+	CreateSupplier(ctx context.Context, supplier Supplier) error
+	// LockSuppliers keeps everybody else from creating or changing suppliers until
+	// the transaction ends, for decisions about all of them.
+	LockSuppliers(ctx context.Context) error
+	// SaveSupplier replaces the settings of an existing one, or returns ErrNotFound.
+	SaveSupplier(ctx context.Context, supplier Supplier) error
+	// Grant lets an organisation use a supplier; granting again is fine. ErrNotFound
+	// when either does not exist.
+	Grant(ctx context.Context, code, organisation string) error
+	// Ungrant revokes a grant; ErrNotFound when there was none.
+	Ungrant(ctx context.Context, code, organisation string) error
 }

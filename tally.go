@@ -2,6 +2,7 @@ package landfall
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,11 @@ type AccountStatus string
 // The standings. The figures of a staged document count under the first three,
 // those of the account's own rows under Created.
 const (
-	StatusPending  AccountStatus = "pending"   // staged, and no failure on record
-	StatusFailed   AccountStatus = "failed"    // staged, and its last attempt failed
-	StatusSkipped  AccountStatus = "skipped"   // staged, and marked to be skipped
-	StatusUnstaged AccountStatus = "unstaged"  // marked to be skipped, and never staged
-	StatusCreated  AccountStatus = "created"   // an account exists
+	StatusPending   AccountStatus = "pending"   // staged, and no failure on record
+	StatusFailed    AccountStatus = "failed"    // staged, and its last attempt failed
+	StatusSkipped   AccountStatus = "skipped"   // staged, and marked to be skipped
+	StatusUnstaged  AccountStatus = "unstaged"  // marked to be skipped, and never staged
+	StatusCreated   AccountStatus = "created"   // an account exists
 	StatusDeviating AccountStatus = "deviating" // what was sent for existing accounts and is not on them
 )
 
@@ -113,4 +114,23 @@ func (s *Sums) text(at int) string {
 		return s[at].String()
 	}
 	return strconv.FormatInt(s[at].Count(), 10)
+}
+
+// TallyReader reads the totals of a supplier's accounts.
+type TallyReader interface {
+	// Tallies returns the totals of everything known of a supplier, or ErrNotFound.
+	// They are exact: what was written in one transaction is in them completely or
+	// not at all, and they take no longer with more accounts.
+	Tallies(ctx context.Context, supplier string) (Tallies, error)
+	// Recount computes the same from the rows themselves: created accounts are
+	// counted from the ledger and their other rows. It takes longer the more rows
+	// there are. In one view it equals Tallies.
+	Recount(ctx context.Context, supplier string) (Tallies, error)
+	// InProgress returns how many accounts are being created now, by supplier;
+	// suppliers without any are left out. In the tallies these accounts are pending
+	// or failed until that has ended.
+	InProgress(ctx context.Context) (map[string]int64, error)
+	// DeviatingAccounts returns how many accounts of a supplier differ from what was
+	// sent for them, up to 10000; an unknown supplier has none.
+	DeviatingAccounts(ctx context.Context, supplier string) (int64, error)
 }

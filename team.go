@@ -1,9 +1,23 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Team is an operations team that looks after created accounts.
 type Team struct {
 	Name      string
 	CreatedAt time.Time
+}
+
+// TeamReader reads operations teams.
+type TeamReader interface {
+	Team(ctx context.Context, name string) (Team, error)
+	Teams(ctx context.Context) ([]Team, error)
+}
+
+// TeamWriter changes operations teams.
+type TeamWriter interface {
+	CreateTeam(ctx context.Context, name string) error // or ErrExists
 }

@@ -1,6 +1,9 @@
 package landfall
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // UndoRequest asks that an account be taken back: that it be as if it had only
 // been staged.
@@ -19,7 +22,7 @@ type UndoVerdict uint8
 // The verdicts. Only Undone changes anything.
 const (
 	Undone        UndoVerdict = iota + 1
-	AlreadyUndone              // the account with the number asked for was taken back earlier
+	AlreadyUndone             // the account with the number asked for was taken back earlier
 	UndoKept                  // it cannot be taken back any more
 	UndoNoAccount             // nothing is imported under the key, or not with the number or in the run
 )
@@ -49,9 +52,9 @@ type UndoOutcome struct {
 // UndoForecast is what the undo of a run would come to at this moment, account
 // by account and not by rule of thumb.
 type UndoForecast struct {
-	Undoable int                // would be taken back
-	Kept     map[KeptReason]int // would be kept, by what keeps them
-	AlreadyUndone     int                // were taken back before
+	Undoable      int                // would be taken back
+	Kept          map[KeptReason]int // would be kept, by what keeps them
+	AlreadyUndone int                // were taken back before
 }
 
 // Plus counts another part of the same run in. Neither of the two is changed.
@@ -83,4 +86,21 @@ type UndoneAccount struct {
 	Actor     string
 	Reason    string
 	Run       string // in which it had been created, "" for none
+}
+
+// UndoReader reads what was undone and what could be.
+type UndoReader interface {
+	// UndoneAccount returns the undone account that had a number, or ErrNotFound.
+	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)
+	// UndoneAccounts returns the undone accounts of a process, oldest first.
+	UndoneAccounts(ctx context.Context, key Key) ([]UndoneAccount, error)
+	// UndoneInRun returns how many of the accounts that a run created were undone.
+	UndoneInRun(ctx context.Context, run string) (int, error)
+	// UndoForecast returns what Undo would answer now for accounts that a run
+	// created: for at most limit of its members, starting with member from, counted
+	// from 0. After the last member it counts nothing.
+	UndoForecast(ctx context.Context, run string, from, limit int) (UndoForecast, error)
+	// UndoFigures returns how many accounts were ever undone, and how often one was
+	// kept for each reason.
+	UndoFigures(ctx context.Context) (undone int, kept map[KeptReason]int, err error)
 }

@@ -46,7 +46,7 @@ type Vendor struct {
 // VendorGrants says which suppliers may use a vendor.
 type VendorGrants struct {
 	AllSuppliers bool     // open to every supplier; then Suppliers is empty
-	Suppliers []string // their codes, sorted
+	Suppliers    []string // their codes, sorted
 }
 
 // InstructionDetails is what a vendor said about an instruction. There is no
@@ -88,4 +88,34 @@ func RefuseInstruction(attr, code, detail string) *Error {
 	refusal := Refuse(code, detail)
 	refusal.Violations = []Violation{{Code: code, Attr: attr, Detail: detail}}
 	return refusal
+}
+
+// VendorReader reads the configured payment vendors.
+type VendorReader interface {
+	Vendor(ctx context.Context, code string) (Vendor, error) // or ErrNotFound
+	Vendors(ctx context.Context) ([]Vendor, error)           // all, by code
+	// GrantedVendor returns a vendor only if the supplier may use it: the vendor is
+	// open to every supplier or was granted to this one. An unknown vendor and a
+	// missing grant are the same ErrNotFound.
+	GrantedVendor(ctx context.Context, supplier, code string) (Vendor, error)
+	// VendorGrants returns which suppliers may use a vendor, or ErrNotFound.
+	VendorGrants(ctx context.Context, code string) (VendorGrants, error)
+}
+
+// VendorWriter changes the payment vendors.
+type VendorWriter interface {
+	// SaveVendor stores a vendor or replaces the one with its code. It sets
+	// CreatedAt the first time.
+	SaveVendor(ctx context.Context, vendor Vendor) error
+	// RemoveVendor deletes a vendor and its grants, or returns ErrNotFound.
+	// Instructions stay.
+	RemoveVendor(ctx context.Context, code string) error
+	// GrantVendor lets a supplier use a vendor; from then on only suppliers with a
+	// grant may. Granting again is fine. ErrNotFound when either does not exist.
+	GrantVendor(ctx context.Context, code, supplier string) error
+	// UngrantVendor revokes a grant; ErrNotFound when there was none. A vendor that
+	// lost its last grant is open to nobody, not to everybody.
+	UngrantVendor(ctx context.Context, code, supplier string) error
+	// OpenVendor lets every supplier use a vendor and deletes its grants.
+	OpenVendor(ctx context.Context, code string) error
 }

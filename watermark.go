@@ -1,9 +1,6 @@
 package landfall
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // Watermark says how far the log of events is complete. Ids are given before
 // commits, and commits overtake each other: behind the newest event there may be
@@ -40,27 +37,3 @@ func (w Watermark) Next(last int64, writing []string) Watermark {
 	}
 	return Watermark{Complete: w.Complete, Last: w.Last, Writing: still, Newest: last}
 }
-
-// EventQuery asks for a part of the log.
-type EventQuery struct {
-	Suppliers []string // whose events; none are none
-	After     int64    // id of the last event that is not wanted
-	UpTo      int64    // id of the last one that is
-	Limit     int
-}
-
-// EventPosition is a place in the log: behind an event. Its time tells whether it is
-// still the same event that has this place. The zero place is the beginning.
-type EventPosition struct {
-	ID int64
-	At time.Time
-	// Gone is how far events had been purged when whoever reads began: so far
-	// nothing was kept from him that he had not been told of.
-	PurgedThrough int64
-}
-
-// Position is where an event stands in the log.
-func (e Event) Position() EventPosition { return EventPosition{ID: e.ID, At: e.At} }
-
-// Matches says whether this event still has a place that was given for it.
-func (p EventPosition) Matches(found Event) bool { return p.ID == found.ID && p.At.Equal(found.At) }

@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"context"
 	"slices"
 	"time"
 )
@@ -90,25 +91,25 @@ type Delivery struct {
 	FirstAt  time.Time
 	DueAt    time.Time     // zero: it waits behind another one, or for nobody
 	Pause    time.Duration // until the next attempt, when it is kept
-	Blocked   bool          // it waits behind another one of its account
+	Blocked  bool          // it waits behind another one of its account
 	Status   int           // of the last answer; 0: there was none
 	Reason   string        // in our words
 }
 
 // RoundResult is what became of a round.
 type RoundResult struct {
-	Position  int64      // the last event dealt with
-	Delivered int        // events that arrived
-	Settled   []int64    // of the deliveries that waited, those that need to wait no more
-	Failed    []Delivery // what waits or is dead from now on
-	Pause     time.Duration
-	RoundFailed   bool // the round failed as a whole
-	Gone      bool // the receiver is gone for good
-	KeepClaim      bool // another round follows under the same claim
-	Lease     time.Duration
-	Status    int // the last one worth telling
-	Reason    string
-	Took      time.Duration
+	Position    int64      // the last event dealt with
+	Delivered   int        // events that arrived
+	Settled     []int64    // of the deliveries that waited, those that need to wait no more
+	Failed      []Delivery // what waits or is dead from now on
+	Pause       time.Duration
+	RoundFailed bool // the round failed as a whole
+	Gone        bool // the receiver is gone for good
+	KeepClaim   bool // another round follows under the same claim
+	Lease       time.Duration
+	Status      int // the last one worth telling
+	Reason      string
+	Took        time.Duration
 }
 
 // RoundEntry is a round in the log of a webhook.
@@ -126,4 +127,51 @@ type WebhookFigures struct {
 	Active, Failing, Gone int
 	Waiting, Dead         int
 	Oldest                time.Time // of the events some webhook has still to be told; zero: none
+}
+
+// WebhookQueue delivers events to webhooks, in rounds. At most one replica holds
+// the claim of a webhook, by the database's clock; whoever lost it can write
+// nothing any more. An operator's change ends the claim too.
+type WebhookQueue interface {
+	// ClaimWebhooks claims webhooks that have something to deliver and are due,
+	// those that have waited longest first, and returns how many are active in all.
+	// Webhooks of disabled organisations wait.
+	ClaimWebhooks(ctx context.Context, request WebhookClaimRequest) (claims []WebhookClaim, active int, err error)
+	// WebhookRound reads what to deliver next, at most limit new events, or returns
+	// ErrFenced. Events of suppliers that the organisation is no longer granted are
+	// left out.
+	WebhookRound(ctx context.Context, claim WebhookClaim, upTo int64, limit int) (WebhookRound, error)
+	// SaveRound records the result of a round, or returns ErrFenced. It is durable
+	// before it returns: the position is never ahead of what was delivered or is
+	// waiting.
+	SaveRound(ctx context.Context, claim WebhookClaim, result RoundResult) error
+}
+
+// WebhookReader reads webhooks and their deliveries.
+type WebhookReader interface {
+	Webhook(ctx context.Context, name string) (Webhook, error) // or ErrNotFound
+	// Webhooks returns all of an organisation, or everyone's with "", by name.
+	Webhooks(ctx context.Context, organisation string) ([]Webhook, error)
+	// Rounds returns the last rounds of a webhook, newest first.
+	Rounds(ctx context.Context, name string, limit int) ([]RoundEntry, error)
+	// Deliveries returns the deliveries of a webhook in a state, in the order of the
+	// log, and how many there are in all.
+	Deliveries(ctx context.Context, name string, state DeliveryState, limit int) ([]Delivery, int, error)
+	// WebhookFigures sums up all webhooks; the log is complete up to an id.
+	WebhookFigures(ctx context.Context, upTo int64) (WebhookFigures, error)
+}
+
+// WebhookWriter changes webhooks. Every change ends the current claim.
+type WebhookWriter interface {
+	// CreateWebhook stores a new one, or returns ErrExists. It sets CreatedAt.
+	CreateWebhook(ctx context.Context, webhook Webhook) error
+	// SaveWebhook replaces the settings, state and position of one, makes it due at
+	// once and clears its failures; or returns ErrNotFound.
+	SaveWebhook(ctx context.Context, webhook Webhook) error
+	// RemoveWebhook deletes one and everything about it, or returns ErrNotFound.
+	RemoveWebhook(ctx context.Context, name string) error
+	// Replay makes dead deliveries of a webhook wait again, with a fresh set of
+	// attempts: the given events, or all when none are given. It returns how many
+	// there were.
+	Replay(ctx context.Context, name string, events []int64) (int, error)
 }

@@ -86,7 +86,7 @@ func (d *Desk) granted(ctx context.Context, who landfall.Principal, only string)
 
 // grantedIn gives a list that is never nil: to the store, no list at all would mean
 // every supplier.
-func grantedIn(ctx context.Context, view landfall.EventReader, who landfall.Principal, only string) ([]string, error) {
+func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
 	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
 	if only != "" {
 		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return code != only })
@@ -137,7 +137,7 @@ func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request Fee
 // stillThere refuses a cursor from which going on would skip events in silence:
 // because some behind it were purged, or because it is of another history. Then
 // the database was put back to an earlier state, and its places are given anew.
-func stillThere(ctx context.Context, view landfall.EventReader, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
+func stillThere(ctx context.Context, view landfall.View, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
 	for _, supplier := range suppliers {
 		if purged := gone[supplier]; purged.ID > max(place.ID, place.PurgedThrough) {
 			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(

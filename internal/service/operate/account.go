@@ -84,7 +84,7 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 }
 
 // numberFault says what became of the account that had a number, if one had.
-func numberFault(ctx context.Context, view landfall.AccountReader, number string) error {
+func numberFault(ctx context.Context, view landfall.UndoReader, number string) error {
 	gone, err := view.UndoneAccount(ctx, number)
 	if errors.Is(err, landfall.ErrNotFound) {
 		return absent(landfall.CodeAccountNotFound, "There is no account with the number %s.", number)

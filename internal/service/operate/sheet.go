@@ -92,7 +92,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 
 // compare loads two revisions: those asked for, or the last one and the one
 // before it.
-func (s *AccountSheet) compare(ctx context.Context, view landfall.AccountPageReader, key landfall.Key, look AccountLook) (err error) {
+func (s *AccountSheet) compare(ctx context.Context, view landfall.ProcessReader, key landfall.Key, look AccountLook) (err error) {
 	if look.To <= 0 || look.To > s.Process.Revision {
 		look.To = s.Process.Revision
 	}
@@ -108,7 +108,7 @@ func (s *AccountSheet) compare(ctx context.Context, view landfall.AccountPageRea
 
 // revision gives a staged document, or nil where there is none: before the first,
 // and after it was purged or erased.
-func revision(ctx context.Context, view landfall.AccountPageReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
+func revision(ctx context.Context, view landfall.ProcessReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
 	if number < 1 {
 		return nil, nil //nolint:nilnil // there is none before the first
 	}

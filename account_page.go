@@ -1,7 +1,5 @@
 package landfall
 
-import "time"
-
 // AccountPageQuery asks for an account a page at a time: of each long list the newest
 // rows, before some place. Zero is the end of the list.
 type AccountPageQuery struct {
@@ -17,10 +15,10 @@ const MaxNoteBytes = 64 << 10
 
 // AccountPage is an account with pages of its long lists, the newest first.
 type AccountPage struct {
-	Account                       // without notes
+	Account                         // without notes
 	Pinned           []NumberedNote // now or once, no more than Rows
 	Notes            []NumberedNote
-	StatementIndexes  []int // of the statements of the page
+	StatementIndexes []int // of the statements of the page
 	LedgerLength     int
 	NoteCount        int
 	StatementCount   int
@@ -32,18 +30,4 @@ type NumberedNote struct {
 	Note
 	Index int
 	Bytes int // of the body, which is left out where there are too many
-}
-
-// HistoryQuery asks for what happened to a process, the newest first.
-type HistoryQuery struct {
-	Key    Key
-	Before time.Time // zero: until now
-	Limit  int       // of each kind
-}
-
-// History is what happened to a process. Revisions have no documents.
-type History struct {
-	Revisions []StagedRevision
-	Events    []Event
-	Audit     []AuditEntry
 }

@@ -1,0 +1,69 @@
+package landfall
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// ProcessFilter chooses what a list shows. Skipped processes are in no list
+// but their own.
+type ProcessFilter uint8
+
+// The filters.
+const (
+	AllProcesses      ProcessFilter = iota // pending and imported
+	PendingProcesses                       // staged or claimed
+	ImportedProcesses                      // with an account
+	SkippedProcesses                       // for the operator
+)
+
+// ProcessQuery asks for a list in the order of first staging, then number.
+type ProcessQuery struct {
+	Supplier string
+	Filter   ProcessFilter
+	After    *ProcessCursor // start behind this entry; nil starts at the beginning
+	Limit    int            // 0 means all
+	Figures  bool           // of imported ones, also what their accounts come to
+}
+
+// ProcessCursor is a place in a list: every entry has exactly one.
+type ProcessCursor struct {
+	FirstStagedAt time.Time
+	External      string
+}
+
+// ProcessEntry is one line of a list.
+type ProcessEntry struct {
+	External         string
+	AccountNumber    string    // "" until imported
+	AccountCreatedAt time.Time // zero until imported
+	FirstStagedAt    time.Time
+	Figures          *AccountFigures // nil: not asked for
+}
+
+// Lister reads lists that may be long, a batch at a time: memory does not grow
+// with the number of rows, and no transaction stays open for a slow reader. A row
+// that exists throughout appears exactly once and in order; one that is removed
+// or changed meanwhile appears at most once; what is staged after a list began is
+// not in it. An unknown supplier is an empty list: the caller checks who may ask.
+type Lister interface {
+	// List streams a supplier's processes in the order of first staging, then
+	// external number by bytes. When the query asks for it, imported ones come with
+	// their AccountFigures.
+	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
+
+	// Failed streams every failed account of a supplier by external number, with its
+	// last failed attempt, dry runs included, or its last refused staging, whichever
+	// is newer. Skipped accounts are left out.
+	Failed(ctx context.Context, query FailureQuery) iter.Seq2[FailedProcess, error]
+
+	// FailureSummary groups what Failed streams by code and attribute. A failure
+	// without violations counts by its own code.
+	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
+
+	// Contributions streams the accounts that make up a figure of a reconciliation:
+	// pending and skipped ones in the order of first staging, others by external
+	// number. An account that contributes nothing to the measure is left out.
+	Contributions(ctx context.Context, query ContributionQuery) iter.Seq2[Contribution, error]
+}
