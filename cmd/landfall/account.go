@@ -12,60 +12,52 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// accountCommand holds what an operator asks and decides about single accounts,
-// and about those of a supplier that do not get on.
+// accountCommand groups the commands for single accounts and for a supplier's failed accounts.
 func accountCommand() *cobra.Command {
-	return commandGroup("account", "Account import processes and the accounts they became",
+	return commandGroup("account", "Show and change account import processes and accounts",
 		accountShow(), accountFind(), accountFailed(), accountErrors(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
-		accountMark("unskip", "Take the mark away", "not marked any more", (*operate.Operator).Unskip),
+		accountMark("unskip", "Remove the skip mark from an account", "no longer marked as skipped", (*operate.Operator).Unskip),
 		accountUndo(), accountErase(), accountExport())
 }
 
-// accountMark makes the command that sets the skip mark and the one that takes
-// it away: they differ in a word.
+// accountMark makes the commands that set and remove the skip mark.
 func accountMark(verb, short, done string, mark func(*operate.Operator, context.Context, landfall.Key, string) error) *cobra.Command {
 	var reason string
-	command := onDatabase(&cobra.Command{
-		Use: verb + " SUPPLIER EXTERNAL", Short: short, Args: checkArguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: completeArguments(supplierCodes, noCompletion),
-	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Both words are taken as they were typed: an external number may look like anything, and
-		// only the database knows whether it is one.
-		key := landfall.Key{Supplier: args[0], External: args[1]}
-		if err := mark(operator, command.Context(), key, reason); err != nil {
-			return err
-		}
-		return printDone(command, map[string]string{"action": "account." + verb, "import_supplier": key.Supplier, "external_account_number": key.External},
-			"Account %s of %s is %s.", key.External, key.Supplier, done)
-	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
+	command := changeCommand("account."+verb, &cobra.Command{
+		Use: verb + " SUPPLIER EXTERNAL", Short: short, ValidArgsFunction: completeArguments(supplierCodes, noCompletion),
+	}, "import_supplier external_account_number", func(operator *operate.Operator, ctx context.Context, args []string) error {
+		return mark(operator, ctx, landfall.Key{Supplier: args[0], External: args[1]}, reason)
+	}, "Account %[2]s of %[1]s is "+done+".")
+	command.Flags().StringVar(&reason, "reason", "", reasonUsage)
 	return command
 }
 
-// onAccount completes a command that does to one account what somebody will have to
-// answer for: it names the account as its supplier does, and says why.
+// reasonUsage is the help text of every --reason flag.
+const reasonUsage = "why; kept in the audit log, so do not include personal data"
+
+// onAccount completes a command that changes one account and requires a reason.
 func onAccount(command *cobra.Command, work func(*cobra.Command, *operate.Operator, landfall.Key, string) error) *cobra.Command {
 	var reason string
 	command.Args, command.ValidArgsFunction = checkArguments(cobra.ExactArgs(2)), completeArguments(supplierCodes, noCompletion)
 	command = onDatabase(command, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		return work(command, operator, landfall.Key{Supplier: args[0], External: args[1]}, reason)
 	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
+	command.Flags().StringVar(&reason, "reason", "", reasonUsage+" (required)")
 	return command
 }
 
-// accountShow prints the portrait of an account. What may be seen is decided by
-// the portrait, so that no way of printing can show more.
+// accountShow prints one account. accountview decides what may be shown, so both output formats
+// show the same.
 func accountShow() *cobra.Command {
 	var options accountview.Options
 	var whole bool
 	command := onDatabase(&cobra.Command{
-		Use: "show SUPPLIER EXTERNAL | ACCOUNT-NUMBER", Short: "Show an account with everything on it and its history",
+		Use: "show SUPPLIER EXTERNAL | ACCOUNT-NUMBER", Short: "Show an account with all its data and history",
 		Args: checkArguments(cobra.RangeArgs(1, 2)), ValidArgsFunction: completeArguments(supplierCodes, noCompletion),
-		Long: "Show an account with everything on it and its history, by the supplier's\n" +
-			"number or by ours. Without --personal and --document nothing is shown that\n" +
-			"says who the customers are or what people wrote.",
+		Long: "Show an account with all its data and history, by the supplier's external number\n" +
+			"or by the platform account number. Without --personal and --document the output\n" +
+			"contains no personal data and no free text.",
 		Example: "  landfall account show NORTH 1001\n  landfall account show A-7K3M9Q2B --personal",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		found, err := findAccount(command.Context(), operator, args)
@@ -76,28 +68,28 @@ func accountShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// Where documents are is a setting of the server; the operator has it too
-		// or sees the paths alone. Nothing is asked of the store here.
+		// The document location is a server setting. Without it, only paths are printed. The
+		// document store itself is not contacted.
 		places, err := filestore.Place(settings.Documents)
 		if err != nil {
 			return usageError{err}
 		}
-		options.DocumentURL = func(path string) string { return places.Location(found.Supplier, path) }
-		// The verb and the portrait know the same facts and not each other.
-		shown := accountview.New(accountview.Facts(found), options)
+		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+		// operate and accountview have the same struct but do not import each other.
+		shown := accountview.Of(accountview.Facts(found), options)
 		return printData(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()
-	flags.BoolVar(&options.Personal, "personal", false, "show people, addresses, notes' texts and transactions as sent")
-	flags.BoolVar(&options.Staged, "document", false, "print the staged data too, personal data and all")
-	flags.BoolVar(&whole, "all", false, "show the whole ledger and not its last entries")
+	flags.BoolVar(&options.Personal, "personal", false, "show names, addresses, note texts and transactions as they were sent")
+	flags.BoolVar(&options.Staged, "document", false, "print the staged data too, including personal data")
+	flags.BoolVar(&whole, "all", false, "show the whole ledger, not only the latest entries")
 	return command
 }
 
-// findAccount takes the supplier's name for an account, or ours.
+// findAccount looks an account up by supplier and external number, or by account number alone.
 func findAccount(ctx context.Context, operator *operate.Operator, args []string) (operate.AccountFacts, error) {
-	// One word can only be our own number, because a supplier's number means nothing without its
-	// supplier.
+	// A single argument can only be an account number: external numbers are not unique across
+	// suppliers.
 	if len(args) == 1 {
 		return operator.ShowAccountByNumber(ctx, args[0])
 	}

@@ -3,49 +3,43 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"landfall/internal/console/accountview"
 )
 
-// lastEntries is how much of a ledger is shown when nobody asks for all of it.
+// lastEntries is how many ledger entries are shown without --all.
 const lastEntries = 20
 
-// printBooks shows statement periods, the ledger with its running balance, and
-// the old supplier's bills.
+// printBooks prints statement periods, the ledger with its running balance, and the statements of
+// the old supplier.
 func printBooks(out io.Writer, account *accountview.Account, whole bool) {
-	rows := [][]string{}
-	// An open period has no end yet; an empty cell would look like one that was lost.
-	for _, period := range account.Periods {
+	section(out, []string{"STATEMENT FROM", "TO", "BALANCE"}, rowsOf(account.Periods, func(period accountview.Period) []string {
 		until := string(period.To)
 		if period.Open {
 			until = "open"
 		}
-		rows = append(rows, []string{string(period.From), until, string(period.Balance)})
-	}
-	section(out, []string{"STATEMENT FROM", "TO", "BALANCE"}, rows)
+		return []string{string(period.From), until, string(period.Balance)}
+	}))
 
-	// The last entries are what a customer on the telephone asks about.
+	// Customers on the phone usually ask about the latest entries.
 	hidden := max(0, len(account.Ledger)-lastEntries)
 	if whole {
 		hidden = 0
 	}
 	printLedger(out, account.Ledger[hidden:], !account.People.Masked)
 	if hidden > 0 {
-		fmt.Fprintf(out, "%d earlier entries are not shown; --all shows them\n", hidden)
+		fmt.Fprintf(out, "%d earlier entries are hidden; use --all to show them\n", hidden)
 	}
 
-	rows = [][]string{}
-	for _, statement := range account.Statements {
-		rows = append(rows, []string{statement.ID, string(statement.From), string(statement.To), string(statement.IssuedOn),
-			statement.Number, string(statement.Gross), statement.Document})
-	}
-	section(out, []string{"OLD STATEMENT", "FROM", "TO", "ISSUED", "NUMBER", "GROSS", "DOCUMENT"}, rows)
+	section(out, []string{"OLD STATEMENT", "FROM", "TO", "ISSUED", "NUMBER", "GROSS", "DOCUMENT"},
+		rowsOf(account.Statements, func(s accountview.Statement) []string {
+			return []string{s.ID, string(s.From), string(s.To), string(s.IssuedOn), s.Number, string(s.Gross), s.Document}
+		}))
 }
 
-// printLedger explains moved dates below the table, where a sentence has room.
+// printLedger prints the ledger and, below it, why dates were moved.
 func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 	rows, explained := [][]string{}, []string{}
 	for _, entry := range entries {
@@ -57,8 +51,8 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 		if entry.Closed {
 			statement = "closed"
 		}
-		row := []string{strconv.Itoa(entry.Sequence), on, entry.Label(), entry.ID, entry.Amount, entry.Balance, statement}
-		// What somebody wrote about a payment may be about a person.
+		row := []string{strconv.Itoa(entry.Sequence), on, entry.What(), entry.ID, entry.Amount, entry.Balance, statement}
+		// Notes on payments may contain personal data.
 		if personal {
 			row = append(row, entry.Note)
 		}
@@ -74,10 +68,9 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 	}
 }
 
-// printNotes lists the notes; their texts, when they may be seen, stand below
-// each, because a table has no room for them.
+// printNotes lists the notes. Note texts are printed below each note if they may be shown.
 func printNotes(out io.Writer, notes []accountview.Note) {
-	// The portrait has them in order already, those pinned now on top.
+	// The view is already sorted, with currently pinned notes first.
 	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS"}
 	rows, personal := [][]string{}, false
 	for _, note := range notes {
@@ -87,7 +80,7 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 				pinned += " until " + string(note.UnpinAt)
 			}
 		}
-		// How long a text is tells an empty note from one that is not shown.
+		// The length distinguishes an empty note from a hidden one.
 		if note.Characters > 0 {
 			size = strconv.Itoa(note.Characters) + " characters"
 		}
@@ -95,13 +88,11 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 		personal = personal || note.Body != nil
 	}
 	if !personal {
-		// Without texts one table says it all.
 		section(out, heading, rows)
 		return
 	}
-	// A table of its own for each, since printing one cleans its heading in place.
 	for i, row := range rows {
-		section(out, slices.Clone(heading), [][]string{row})
+		section(out, heading, [][]string{row})
 		if notes[i].Body != nil {
 			for line := range strings.Lines(*notes[i].Body) {
 				fmt.Fprintln(out, "    "+escapeText(strings.TrimRight(line, "\r\n")))
@@ -110,22 +101,18 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 	}
 }
 
-// printPayments shows instructions with what their vendor said, and schedules.
+// printPayments prints payment instructions with their vendor's status, and payment schedules.
 func printPayments(out io.Writer, account *accountview.Account) {
-	rows := [][]string{}
-	for _, instruction := range account.Instructions {
-		rows = append(rows, []string{instruction.Vendor, instruction.Reference, instruction.Type, string(instruction.ValidFrom),
-			yesNo(instruction.ForSchedules), instruction.Status, instruction.Scheme, instruction.LastDigits, instruction.Expiry})
-	}
-	section(out, []string{"VENDOR", "REFERENCE", "TYPE", "VALID FROM", "SCHEDULED", "STATUS", "SCHEME", "LAST DIGITS", "EXPIRY"}, rows)
-	rows = [][]string{}
-	for _, schedule := range account.Schedules {
-		dayOfMonth := ""
-		if schedule.DayOfMonth > 0 {
-			dayOfMonth = strconv.Itoa(schedule.DayOfMonth)
-		}
-		rows = append(rows, []string{string(schedule.From), string(schedule.To), schedule.Trigger, string(schedule.Amount),
-			schedule.Frequency, dayOfMonth, string(schedule.Threshold)})
-	}
-	section(out, []string{"PAYMENTS FROM", "TO", "TRIGGER", "AMOUNT", "FREQUENCY", "DAY", "THRESHOLD"}, rows)
+	section(out, []string{"VENDOR", "REFERENCE", "TYPE", "VALID FROM", "SCHEDULED", "STATUS", "SCHEME", "LAST DIGITS", "EXPIRY"},
+		rowsOf(account.Instructions, func(i accountview.Instruction) []string {
+			return []string{i.Vendor, i.Reference, i.Type, string(i.ValidFrom), yesNo(i.ForSchedules), i.Status, i.Scheme, i.LastDigits, i.Expiry}
+		}))
+	section(out, []string{"PAYMENTS FROM", "TO", "TRIGGER", "AMOUNT", "FREQUENCY", "DAY", "THRESHOLD"},
+		rowsOf(account.Schedules, func(s accountview.Schedule) []string {
+			dayOfMonth := ""
+			if s.DayOfMonth > 0 {
+				dayOfMonth = strconv.Itoa(s.DayOfMonth)
+			}
+			return []string{string(s.From), string(s.To), s.Trigger, string(s.Amount), s.Frequency, dayOfMonth, string(s.Threshold)}
+		}))
 }

@@ -5,17 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"landfall/internal/console/accountview"
 )
 
-// printAccount shows an account as support reads it: who and how much first,
-// then what is supplied, the books, the notes, and at the end how it came to be.
-func printAccount(out io.Writer, shown accountview.View, whole bool) {
+// printAccount prints an account for support: status and balance first, then customers, supply,
+// books, notes, payments and the history.
+func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
 	printHead(out, shown)
 	if account := shown.Account; account != nil {
 		printPeople(out, account.People)
@@ -27,11 +25,9 @@ func printAccount(out io.Writer, shown accountview.View, whole bool) {
 	printHistory(out, shown)
 }
 
-// printHead says first what most people came for: the state, whose favour the
-// balance is in, and why the last attempt failed.
-func printHead(out io.Writer, shown accountview.View) {
-	// Pairs and no fixed lines: what an account does not have is left out and does not stand
-	// there empty.
+// printHead prints what most readers look for first: the state, the balance and the last failure.
+func printHead(out io.Writer, shown accountview.Portrait) {
+	// Only fields that the account has are printed.
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
 	if shown.AccountNumber != "" {
 		pairs = append(pairs, "account", string(shown.AccountNumber), "created", string(shown.AccountCreatedAt))
@@ -40,7 +36,6 @@ func printHead(out io.Writer, shown accountview.View) {
 		pairs = append(pairs, "team", account.Team, "balance", account.BalanceText,
 			"customers", strconv.Itoa(account.CustomerCount), "made from", "revision "+strconv.Itoa(account.Revision))
 	}
-	// Why it does not get on: an operator kept it back, or its data is wrong.
 	if shown.SkipReason != "" {
 		pairs = append(pairs, "skipped because", shown.SkipReason)
 	}
@@ -50,7 +45,7 @@ func printHead(out io.Writer, shown accountview.View) {
 			attempt = " (dry run)"
 		}
 		pairs = append(pairs, "last failure", string(failure.At)+attempt+" "+failure.Code+": "+failure.Detail)
-		// Codes and places without values, which may be personal.
+		// Codes and attrs without values, which may be personal.
 		for _, violation := range failure.Errors {
 			pairs = append(pairs, "", violation.Attr+": "+violation.Code)
 		}
@@ -58,29 +53,27 @@ func printHead(out io.Writer, shown accountview.View) {
 	printFields(out, pairs...)
 }
 
-// printPeople shows masks where it may not show more, and says what they mean.
+// printPeople prints customers and addresses, masked unless personal data may be shown.
 func printPeople(out io.Writer, people accountview.People) {
+	section(out, []string{"CUSTOMER", "ROLE", "E-MAIL", "MOBILE", "LANDLINE", "BORN"},
+		rowsOf(people.Customers, func(c accountview.Customer) []string {
+			return []string{c.Name(), c.Role, c.Email, c.Mobile, c.Landline, c.BornOn}
+		}))
 	rows := [][]string{}
-	for _, customer := range people.Customers {
-		rows = append(rows, []string{customer.Name(), customer.Role, customer.Email, customer.Mobile, customer.Landline, customer.BornOn})
-	}
-	section(out, []string{"CUSTOMER", "ROLE", "E-MAIL", "MOBILE", "LANDLINE", "BORN"}, rows)
-	rows = [][]string{}
-	// The name on the bill may stand without an address, and the other way round.
+	// A billing name may come without an address, and an address without a name.
 	if people.BillingAddress != "" || people.BillingName != "" {
 		rows = append(rows, []string{"billing", strings.TrimPrefix(people.BillingName+", "+people.BillingAddress, ", ")})
 	}
-	for i, place := range people.SupplyAddresses {
-		rows = append(rows, []string{"supply " + strconv.Itoa(i+1), place})
+	for i, address := range people.SupplyAddresses {
+		rows = append(rows, []string{"supply " + strconv.Itoa(i+1), address})
 	}
 	section(out, []string{"ADDRESS", "WHERE"}, rows)
 	if people.Masked {
-		fmt.Fprintln(out, "*** is there but not shown; --personal shows it")
+		fmt.Fprintln(out, "*** means hidden; use --personal to show it")
 	}
 }
 
-// printSupply spreads the tree of points, agreements and meters over three
-// tables, each naming its point: a tree does not fit a terminal.
+// printSupply prints supply points, agreements and meters as three tables that refer to the point.
 func printSupply(out io.Writer, supplied []accountview.SupplyPoint) {
 	points, agreements, meters := [][]string{}, [][]string{}, [][]string{}
 	for _, point := range supplied {
@@ -98,12 +91,11 @@ func printSupply(out io.Writer, supplied []accountview.SupplyPoint) {
 	section(out, []string{"METER AT", "SERIAL", "INSTALLED", "REMOVED", "READINGS"}, meters)
 }
 
-// formatReadings puts all readings of a meter into one cell; most have one.
+// formatReadings puts all readings of a meter into one cell; most meters have one.
 func formatReadings(meter accountview.Meter) string {
 	parts := []string{}
 	for _, register := range meter.Registers {
-		// Fields takes out the gaps that missing parts leave, since a reading need not have a
-		// type.
+		// Fields drops the gaps of missing parts, such as a reading without a type.
 		for _, reading := range register.Readings {
 			parts = append(parts, strings.Join(strings.Fields(register.ID+" "+string(reading.Date)+" "+reading.Value+" "+reading.Type), " "))
 		}
@@ -111,48 +103,35 @@ func formatReadings(meter accountview.Meter) string {
 	return strings.Join(parts, "; ")
 }
 
-// printHistory tells how the account came to be: what was staged when, and what
-// happened since. A dozen digits of a hash are enough to compare by eye.
-func printHistory(out io.Writer, shown accountview.View) {
-	rows := [][]string{}
-	for _, revision := range shown.Revisions {
-		made := ""
-		if revision.CreatedAccount {
-			made = "made from this"
-		}
-		rows = append(rows, []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
-			strconv.Itoa(revision.Bytes), revision.SHA256[:12], made, formatAuthor(revision.By)})
-	}
-	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"}, rows)
-	rows = [][]string{}
-	for _, gone := range shown.UndoneAccounts {
-		rows = append(rows, []string{gone.AccountNumber, string(gone.CreatedAt), string(gone.UndoneAt), gone.Actor, gone.Reason})
-	}
-	section(out, []string{"TAKEN BACK", "CREATED", "UNDONE", "BY", "REASON"}, rows)
-	rows = [][]string{}
-	for _, event := range shown.Events {
-		// Sorted, so that two runs print the same.
-		details := []string{}
-		for _, name := range slices.Sorted(maps.Keys(event.Details)) {
-			details = append(details, name+"="+event.Details[name])
-		}
-		rows = append(rows, []string{event.Type, string(event.At), strings.Join(details, " "), formatAuthor(event.By)})
-	}
-	section(out, []string{"EVENT", "AT", "DETAILS", "BY"}, rows)
-	rows = [][]string{}
-	for _, mail := range shown.Mails {
-		rows = append(rows, mailRow(mail))
-	}
-	section(out, mailHeading, rows)
-	// The latest document alone: people look for what counts now, and machines
-	// get all of them.
+// printHistory prints revisions, undone accounts, events and mails. Twelve digits of a hash are
+// enough to compare by eye.
+func printHistory(out io.Writer, shown accountview.Portrait) {
+	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"},
+		rowsOf(shown.Revisions, func(revision accountview.Revision) []string {
+			created := ""
+			if revision.Made {
+				created = "created from this"
+			}
+			return []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
+				strconv.Itoa(revision.Bytes), revision.SHA256[:12], created, formatAuthor(revision.By)}
+		}))
+	section(out, []string{"UNDONE ACCOUNT", "CREATED", "UNDONE", "BY", "REASON"},
+		rowsOf(shown.Undone, func(undone accountview.Undone) []string {
+			return []string{undone.AccountNumber, string(undone.CreatedAt), string(undone.UndoneAt), undone.Actor, undone.Reason}
+		}))
+	section(out, []string{"EVENT", "AT", "DETAILS", "BY"},
+		rowsOf(shown.Events, func(event accountview.Event) []string {
+			return []string{event.Type, string(event.At), strings.Join(sortedPairs(event.Details), " "), formatAuthor(event.By)}
+		}))
+	section(out, mailHeading, rowsOf(shown.Mails, mailRow))
+	// Only the latest document is printed; the JSON output contains all of them.
 	if last := len(shown.Revisions) - 1; last >= 0 && shown.Revisions[last].Document != nil {
 		fmt.Fprintln(out)
 		printDocument(out, shown.Revisions[last].Document)
 	}
 }
 
-// formatAuthor says whose key wrote something, and in which request.
+// formatAuthor names the key and the request that wrote something.
 func formatAuthor(by *accountview.Author) string {
 	if by == nil {
 		return ""
@@ -160,7 +139,7 @@ func formatAuthor(by *accountview.Author) string {
 	return by.Organisation + ", key " + by.Key + ", request " + by.RequestID
 }
 
-// section prints a table under an empty line, and nothing for no rows.
+// section prints a table after an empty line, and nothing if there are no rows.
 func section(out io.Writer, heading []string, rows [][]string) {
 	if len(rows) > 0 {
 		fmt.Fprintln(out)
@@ -168,10 +147,10 @@ func section(out io.Writer, heading []string, rows [][]string) {
 	}
 }
 
-// printDocument prints the latest staged data, a line per field.
+// printDocument prints the latest staged document, one line per field.
 func printDocument(out io.Writer, document []byte) {
 	var indented bytes.Buffer
-	// What was staged is JSON; should it ever not be, it is shown all the same.
+	// Staged documents are JSON; if one ever is not, it is printed as it is.
 	if err := json.Indent(&indented, document, "", "  "); err != nil {
 		indented.Reset()
 		indented.Write(document)

@@ -18,11 +18,11 @@ import (
 // backupCommand copies the database of a running server into a file.
 func backupCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "backup FILE", Short: "Copy a SQLite database into a new file, beside the running server", Args: checkArguments(cobra.ExactArgs(1)),
-		Long: "Copy a SQLite database into a new file, beside the running server. Everything\n" +
-			"that was answered before the copy began is in it. The file appears when it is whole\n" +
-			"and was checked as 'landfall verify' does; only its owner can read it, and no file is\n" +
-			"overwritten. PostgreSQL has tools of its own: docs/backup.md tells which.",
+		Use: "backup FILE", Short: "Copy a SQLite database into a new file while the server runs", Args: checkArguments(cobra.ExactArgs(1)),
+		Long: "Copy a SQLite database into a new file while the server runs. The copy contains\n" +
+			"everything that was acknowledged before it started. The file appears only when it is\n" +
+			"complete and passed the checks of 'landfall verify'. Only its owner can read it, and no\n" +
+			"file is overwritten. For PostgreSQL use its own tools; see docs/backup.md.",
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	addSettings(command, databaseSettings...)
@@ -31,14 +31,12 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// With the patience of commands that look at everything, because the copy is checked
-		// account by account.
+		// The copy is checked account by account, which takes long.
 		options, err := storeOptions(settings, longRunningTimeout)
 		if err != nil {
 			return err
 		}
-		// The copy is checked before it gets its name, so that a file which is there is a
-		// good backup.
+		// The copy is checked before it gets its name, so an existing file is always a good backup.
 		accounts := 0
 		unchecked, err := sqlstore.Backup(command.Context(), settings.Database, args[0], options,
 			func(ctx context.Context, store landfall.Store) (err error) {
@@ -48,12 +46,10 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return explainNoFile(err, "back it up with pg_dump or pg_basebackup; see docs/backup.md")
 		}
-		// Accounts of an older schema cannot be read by this program; saying that all was
-		// well would be a lie.
+		// This program cannot read accounts of an older schema.
 		if unchecked {
 			printWarning(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
 		}
-		// The size is taken from the file that is there now, under its own name.
 		info, err := os.Stat(args[0])
 		if err != nil {
 			return err
@@ -64,59 +60,57 @@ func backupCommand() *cobra.Command {
 			Accounts int    `json:"accounts"`
 			Checked  bool   `json:"checked"`
 		}{args[0], info.Size(), accounts, !unchecked},
-			"%s has %d accounts in %d bytes, and everything in it holds.", args[0], accounts, info.Size())
+			"Backed up %[2]d accounts (%[3]d bytes) to %[1]s. All checks passed.", args[0], accounts, info.Size())
 	}
 	return command
 }
 
-// verifyCopy checks a copy account by account.
+// verifyCopy checks a copy account by account and returns how many accounts it has.
 func verifyCopy(ctx context.Context, store landfall.Store) (int, error) {
-	// The first thing that does not hold ends the check: a copy that is not good is not kept, and
-	// verify lists the rest.
+	// Stop at the first finding: a bad copy is discarded, and 'landfall verify' lists the rest.
 	return operate.New(store, operate.Options{Actor: currentActor()}).Verify(ctx, func(finding landfall.Finding) error {
-		return fmt.Errorf("the copy was not kept: in it, of %s %s %s. Look what else there is with 'landfall verify'",
+		return fmt.Errorf("the backup failed its checks and was discarded: supplier %s, account %s: %s; run 'landfall verify' for the full list",
 			finding.Key.Supplier, finding.Key.External, finding.What)
 	})
 }
 
-// explainNoFile tells a database that has no file what to do instead.
+// explainNoFile tells users of a database without a file what to do instead.
 func explainNoFile(err error, instead string) error {
 	if errors.Is(err, sqlstore.ErrNoFile) {
-		return usageError{fmt.Errorf("PostgreSQL's databases are no files: %s", instead)}
+		return usageError{fmt.Errorf("a PostgreSQL database is not a file: %s", instead)}
 	}
 	return err
 }
 
-// restoreCommand puts a backup back and decides about its keys.
+// restoreCommand restores a backup and decides which of its API keys stay valid.
 func restoreCommand() *cobra.Command {
 	var keep, revoke bool
 	var list string
 	command := &cobra.Command{
 		Use: "restore [FILE] --keep-keys | --revoke-keys | --revoked LIST", Args: checkArguments(cobra.MaximumNArgs(1)),
-		Short: "Put a backup back, without the keys that were revoked since",
-		Long: "Put a backup of a SQLite database where --database says, which must be free; or,\n" +
-			"without FILE, let a PostgreSQL database be served that its own tools have put back.\n" +
-			"A backup knows nothing of keys that were revoked since it was made. So every token\n" +
-			"ends, and you say which keys do: none (--keep-keys), all (--revoke-keys), or those of\n" +
-			"a LIST: ids, one a line, or what 'landfall key list --json' has printed since.",
+		Short: "Restore a backup, without the API keys that were revoked since",
+		Long: "Restore a backup of a SQLite database to the place given by --database, where no\n" +
+			"database may exist yet. Without FILE, prepare a PostgreSQL database that its own tools\n" +
+			"have restored. A backup does not know which API keys were revoked after it was made.\n" +
+			"All tokens end, and you choose which keys end: none (--keep-keys), all (--revoke-keys),\n" +
+			"or those in a LIST: one ID per line, or the output of 'landfall key list --json'.",
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	addSettings(command, databaseSettings...)
-	command.Flags().BoolVar(&keep, "keep-keys", false, "no key was revoked since the backup was made")
-	command.Flags().BoolVar(&revoke, "revoke-keys", false, "end all keys; make new ones afterwards")
-	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or have ended since; - for standard input")
-	_ = command.MarkFlagFilename("revoked") // it is there, or we would not be here
+	command.Flags().BoolVar(&keep, "keep-keys", false, "keep all keys; none was revoked since the backup")
+	command.Flags().BoolVar(&revoke, "revoke-keys", false, "revoke all keys; create new ones afterwards")
+	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or expired since; - for standard input")
+	_ = command.MarkFlagFilename("revoked") // cannot fail: the flag exists
 	command.RunE = func(command *cobra.Command, args []string) error {
-		// The settings go first, then the decision about keys, then the list: everything that can
-		// be wrong is found before a file is touched.
+		// Check everything that can be wrong before touching a file.
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
-		// There is no default on purpose: either answer may be the one that lets a thief in or
-		// shuts everybody out.
-		if decisions := boolCount(keep) + boolCount(revoke) + boolCount(list != ""); decisions != 1 {
-			return usageError{errors.New("say what becomes of the keys in the backup, of which some may have been revoked since: " +
+		// There is deliberately no default: a wrong choice either lets a revoked key in or locks
+		// everyone out.
+		if boolCount(keep)+boolCount(revoke)+boolCount(list != "") != 1 {
+			return usageError{errors.New("choose what happens to the API keys in the backup, some of which may have been revoked since: " +
 				"one of --revoked LIST, --revoke-keys and --keep-keys")}
 		}
 		fate := operate.KeyFate{All: revoke}
@@ -125,7 +119,7 @@ func restoreCommand() *cobra.Command {
 				return usageError{err}
 			}
 		}
-		// Decided while nobody can use the database yet.
+		// Decided before the database can be used.
 		var done operate.Restored
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
 			done, err = operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).Restore(ctx, fate)
@@ -139,7 +133,7 @@ func restoreCommand() *cobra.Command {
 	return command
 }
 
-// boolCount is 1 for what was given.
+// boolCount is 1 for true and 0 for false.
 func boolCount(is bool) int {
 	if is {
 		return 1
@@ -147,43 +141,36 @@ func boolCount(is bool) int {
 	return 0
 }
 
-// restoreDatabase brings the file to its place, or takes the database that is there.
+// restoreDatabase restores the file, or opens the database that was restored by other tools.
 func restoreDatabase(ctx context.Context, settings app.Settings, args []string, admit func(context.Context, landfall.Store) error) error {
 	options, err := storeOptions(settings, longRunningTimeout)
 	if err != nil {
 		return err
 	}
-	// With a file it is SQLite's way; a PostgreSQL database refuses it, and is told what to do
-	// instead.
+	// A file means SQLite; a PostgreSQL database refuses it and explains what to do instead.
 	if len(args) == 1 {
 		return explainNoFile(sqlstore.Restore(ctx, settings.Database, args[0], options, admit),
-			"put it back with pg_restore or from a base backup, and then run this without FILE; see docs/backup.md")
+			"restore it with pg_restore or from a base backup, then run this command without FILE; see docs/backup.md")
 	}
-	// What PostgreSQL's tools have put back may be older than this program.
+	// The restored database may have an older schema than this program.
 	options.ApplySchema = true
 	store, err := sqlstore.Open(ctx, settings.Database, options)
 	if err != nil {
 		return unreachableError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
-	// Closed whatever became of it, and both errors are told.
 	return errors.Join(admit(ctx, store), store.Close())
 }
 
-// printRestored lists the keys that are good, because somebody has to look.
+// printRestored lists the keys that are still valid, for the operator to review.
 func printRestored(command *cobra.Command, database string, done operate.Restored) error {
-	// Made even when there are none, so that machines get an empty list and no null.
-	good, rows := []keyEntry{}, [][]string{}
-	for _, key := range done.Good {
-		good = append(good, newKeyEntry(key))
-		rows = append(rows, []string{key.ID, key.Organisation, string(key.Role), formatTime(key.CreatedAt), formatTime(key.UsedAt)})
-	}
+	valid := rowsOf(done.Good, newKeyEntry)
 	return printData(command, struct {
 		Database string     `json:"database"`
 		Tokens   int        `json:"tokens_ended"`
 		Revoked  []string   `json:"keys_revoked"`
 		Good     []keyEntry `json:"keys_good"`
-	}{database, done.Tokens, append([]string{}, done.Revoked...), good}, func(out io.Writer) {
-		fmt.Fprintf(out, "%s can be served. %d tokens ended, %d keys revoked. Keys that are good:\n", escapeText(database), done.Tokens, len(done.Revoked))
-		printTable(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "LAST USED"}, rows)
+	}{database, done.Tokens, append([]string{}, done.Revoked...), valid}, func(out io.Writer) {
+		fmt.Fprintf(out, "%s is ready to be served. %d tokens ended, %d keys revoked. Valid keys:\n", escapeText(database), done.Tokens, len(done.Revoked))
+		printColumns(out, valid)
 	})
 }

@@ -13,20 +13,16 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// completionTime is how long a shell may wait for the database behind a Tab.
-// Whoever presses it wants help at once or none.
+// completionTime limits how long Tab completion may wait for the database.
 const completionTime = 2 * time.Second
 
-// completer gives the words that may stand somewhere, and how a shell should
-// go on after one.
+// completer returns the candidates for an argument or a flag, and how the shell should continue.
 type completer func(command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective)
 
-// completeArguments completes the arguments of a command, the first with the first
-// vocabulary and so on. No argument of ours is the name of a file.
+// completeArguments completes the arguments of a command, one completer per argument.
 func completeArguments(each ...completer) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		// Behind the last argument there is nothing to offer, and names of files would only
-		// mislead.
+		// After the last argument there is nothing to offer, not even file names.
 		if len(args) >= len(each) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -34,50 +30,50 @@ func completeArguments(each ...completer) cobra.CompletionFunc {
 	}
 }
 
-// completeFlag gives a flag its vocabulary.
+// completeFlag sets the completer of a flag.
 func completeFlag(command *cobra.Command, flag string, known completer) {
 	err := command.RegisterFlagCompletionFunc(flag, func(command *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return matchPrefix(known, command, begun)
 	})
 	if err != nil {
-		panic(err) // a flag of ours is misspelt here
+		panic(err) // programming error: the flag does not exist
 	}
 }
 
-// matchPrefix keeps the words that go on as somebody began.
+// matchPrefix keeps the candidates that start with what was typed.
 func matchPrefix(known completer, command *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
 	all, directive := known(command, begun)
-	var fitting []string
+	var matching []string
 	for _, word := range all {
 		if strings.HasPrefix(word, begun) {
-			fitting = append(fitting, word)
+			matching = append(matching, word)
 		}
 	}
-	return fitting, directive | cobra.ShellCompDirectiveNoFileComp
+	return matching, directive | cobra.ShellCompDirectiveNoFileComp
 }
 
-// noCompletion is the vocabulary of what only the user can know.
+// noCompletion is for values that only the user knows.
 func noCompletion(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// oneOf is a vocabulary that is always the same.
+// oneOf completes a fixed list of words.
 func oneOf(all ...string) completer {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveDefault
 	}
 }
 
-// prefixes is a vocabulary of beginnings: something has to follow each.
+// prefixes completes a list of prefixes, without a space after them.
 func prefixes(all ...string) completer {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveNoSpace
 	}
 }
 
-// ruleSeverities completes RULE=severity in two steps, first the rule.
+// ruleSeverities completes RULE=severity in two steps, because a list of all combinations would be
+// too long.
 func ruleSeverities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDirective) {
-	// In two steps, because every rule with every severity would be a list that nobody reads.
 	if rule, _, named := strings.Cut(begun, "="); named {
 		var all []string
 		for _, severity := range []string{"error", "warning", "off", "default"} {
@@ -92,7 +88,7 @@ func ruleSeverities(_ *cobra.Command, begun string) ([]string, cobra.ShellCompDi
 	return all, cobra.ShellCompDirectiveNoSpace
 }
 
-// The vocabularies that the database holds.
+// Completers that read the database.
 var (
 	supplierCodes = fromDatabase((*operate.Operator).Suppliers, func(s landfall.Supplier) (string, string) {
 		return s.Code, s.Name + ", " + string(s.Status)
@@ -106,14 +102,13 @@ var (
 		func(k landfall.APIKey) (string, string) { return k.ID, k.Organisation + ", " + string(k.Role) })
 )
 
-// fromDatabase asks the database for a vocabulary, each word with a description. When
-// it cannot be asked there is none: a Tab is no place for an error.
-func fromDatabase[T any](list func(*operate.Operator, context.Context) ([]T, error), describe func(T) (word, about string)) completer {
+// fromDatabase completes with words from the database, each with a description. On any error it
+// offers nothing.
+func fromDatabase[T any](list func(*operate.Operator, context.Context) ([]T, error), describe func(T) (word, description string)) completer {
 	return func(command *cobra.Command, _ string) ([]string, cobra.ShellCompDirective) {
-		// A shell waits for the answer with the line frozen, so the database gets little time.
 		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
 		defer cancel()
-		// Not through loadSettings: there is nobody to tell a wrong setting to.
+		// Not loadSettings: completion cannot report a wrong setting.
 		settings, err := app.Load(command.Flags())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -122,16 +117,15 @@ func fromDatabase[T any](list func(*operate.Operator, context.Context) ([]T, err
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		defer func() { _ = store.Close() }() // it only read
-		things, err := list(operate.New(store, operate.Options{}), ctx)
+		defer func() { _ = store.Close() }() // only read
+		items, err := list(operate.New(store, operate.Options{}), ctx)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		var all []string
-		for _, thing := range things {
-			word, about := describe(thing)
-			// Names come from the database and go to a terminal, where they must not play tricks.
-			all = append(all, cobra.CompletionWithDesc(escapeText(word), escapeText(about)))
+		for _, item := range items {
+			word, description := describe(item)
+			all = append(all, cobra.CompletionWithDesc(escapeText(word), escapeText(description)))
 		}
 		return all, cobra.ShellCompDirectiveDefault
 	}

@@ -18,18 +18,18 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// convertCommand makes a book of an old system's tables. It needs neither a
-// server nor a database.
+// convertCommand converts the tables of an old system into a book. It needs neither a server nor a
+// database.
 func convertCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "convert MAP|FOLDER [BOOK]", Short: "Make a book of an old system's CSV tables", Args: checkArguments(cobra.MaximumNArgs(2)),
-		Long: "Make a book (book when none is named) of CSV tables that an old system exports,\n" +
-			"as a map says: which column of which table fills which attr. The map is a file, or\n" +
-			"map.yaml in a folder with the tables; with --map the folder may be any other. Every\n" +
-			"row is accounted for: it is in the book, passed over as the map says, or reported\n" +
-			"with its file, line, column and value. The exit code is 1 when a row had to be left\n" +
-			"out; conversion/problems.csv in the book names them all.",
-		Example: "  landfall convert --suggest export       write export/map.yaml, to be corrected\n" +
+		Use: "convert MAP|FOLDER [BOOK]", Short: "Convert an old system's CSV tables into a book", Args: checkArguments(cobra.MaximumNArgs(2)),
+		Long: "Convert the CSV tables of an old system into a book (named book by default). A map\n" +
+			"says which column of which table fills which attr. The map is a file, or map.yaml in\n" +
+			"the folder with the tables; with --map the tables can be in any folder. Every row is\n" +
+			"accounted for: it is in the book, passed over as the map says, or reported with its\n" +
+			"file, line, column and value. The exit code is 1 if rows had to be left out;\n" +
+			"conversion/problems.csv in the book lists them all.",
+		Example: "  landfall convert --suggest export       write export/map.yaml for you to correct\n" +
 			"  landfall convert export\n" +
 			"  landfall convert --map north.yaml /srv/export book-north",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -37,14 +37,13 @@ func convertCommand() *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if schema, _ := command.Flags().GetBool("schema"); schema {
-				// The schema is printed as it is, for editors: it is the same with --json and
-				// without.
+				// Printed as it is, with and without --json.
 				_, err := command.OutOrStdout().Write(convert.Schema())
 				return err
 			}
-			// Not by Args, since --schema needs none.
+			// Checked here and not by Args, because --schema needs no argument.
 			if len(args) == 0 {
-				return usageError{errors.New("a map or a folder is needed; see landfall convert --help")}
+				return usageError{errors.New("name a map or a folder; see landfall convert --help")}
 			}
 			if suggest, _ := command.Flags().GetBool("suggest"); suggest {
 				return suggestMap(command, args)
@@ -54,21 +53,18 @@ func convertCommand() *cobra.Command {
 				return usageError{err}
 			}
 			if os.Getenv("GOMEMLIMIT") == "" {
-				// Else what was read would be let lie until it is as much as what is held.
+				// Otherwise garbage would grow to the size of the live heap.
 				defer debug.SetMemoryLimit(debug.SetMemoryLimit(2*order.Memory + 128<<20))
 				if os.Getenv("GOGC") == "" {
-					defer debug.SetGCPercent(debug.SetGCPercent(400)) // below that limit there is no hurry
+					defer debug.SetGCPercent(debug.SetGCPercent(400)) // collections are not urgent below that limit
 				}
 			}
-			// Progress is told on standard error; what came of it is alone on standard output.
-			watched := newProgressPrinter(command.ErrOrStderr(), "read")
-			order.Progress = func(done, whole int64) { watched.at(int(done>>20), int(whole>>20)) }
+			bar := newProgressPrinter(command.ErrOrStderr(), "read")
+			order.Progress = func(done, whole int64) { bar.at(int(done>>20), int(whole>>20)) }
 			result, err := convert.Convert(command.Context(), order)
-			watched.clear()
-			// A wrong map is what was typed; wrong rows are what the old system has.
+			bar.clear()
+			// A wrong map is wrong usage: nothing was converted. Wrong rows are not.
 			if wrong, is := errors.AsType[*convert.MapError](err); is {
-				// A map that is wrong ends with the code for wrong usage: nothing was converted,
-				// and to correct the map mends it.
 				return usageError{printMapErrors(command, wrong)}
 			}
 			if err != nil {
@@ -77,7 +73,7 @@ func convertCommand() *cobra.Command {
 			if err := printConversion(command, order.Book, result); err != nil {
 				return err
 			}
-			// The book is there and can be used; rows are missing in it, each with a reason.
+			// The book is usable; some rows are missing, each with a reason.
 			if !result.Whole() {
 				return errSomeFailed
 			}
@@ -85,36 +81,35 @@ func convertCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.Bool("suggest", false, "write a first map for the tables of a folder, to be corrected")
+	flags.Bool("suggest", false, "write a first map for the tables of a folder, for you to correct")
 	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
-	flags.String("map", "", "file with the map; FOLDER is then where the tables are")
-	flags.String("source", "", "folder of the tables (default: where the map is)")
-	flags.String("memory", "256", "MiB that rows may take before they are sorted on disk")
+	flags.String("map", "", "file with the map; FOLDER is then the folder of the tables")
+	flags.String("source", "", "folder of the tables (default: the folder of the map)")
+	flags.String("memory", "256", "MiB of memory for rows before they are sorted on disk")
 	completeFlag(command, "memory", noCompletion)
-	_ = command.MarkFlagFilename("map", "yaml", "yml") // it is there, or we would not be here
-	_ = command.MarkFlagDirname("source")              // likewise
+	_ = command.MarkFlagFilename("map", "yaml", "yml") // cannot fail: the flags exist
+	_ = command.MarkFlagDirname("source")
 	return command
 }
 
-// suggestMap writes a first map beside the tables of a folder.
+// suggestMap writes a first map into the folder of the tables.
 func suggestMap(command *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{errors.New("--suggest takes a folder of tables and nothing else")}
+		return usageError{errors.New("--suggest takes one folder of tables")}
 	}
 	folder := args[0]
-	// Refused as wrong usage, also where a map is there already: a map that somebody has
-	// corrected must not be written over.
+	// An existing map is not overwritten: someone may have corrected it.
 	suggestion, err := convert.WriteSuggestion(folder, generate.MapName)
 	if err != nil {
 		return usageError{err}
 	}
 	path := filepath.Join(folder, generate.MapName)
 	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
-	return printDone(command, data, "%s was written for %d tables. %d places say CHOOSE: correct them and the rest, then landfall convert %s",
+	return printDone(command, data, "Wrote %s for %d tables. Replace the %d values marked CHOOSE, review the rest, then run: landfall convert %s",
 		path, suggestion.Tables, suggestion.Open, folder)
 }
 
-// readConversionOrder takes what was typed.
+// readConversionOrder reads the arguments and flags.
 func readConversionOrder(command *cobra.Command, args []string) (convert.Order, error) {
 	order := convert.Order{Map: args[0], Book: "book"}
 	if len(args) == 2 {
@@ -123,41 +118,40 @@ func readConversionOrder(command *cobra.Command, args []string) (convert.Order, 
 	order.Source, _ = command.Flags().GetString("source")
 	if named, _ := command.Flags().GetString("map"); named != "" {
 		if order.Source != "" {
-			return order, errors.New("--source and the folder behind --map say the same: leave one out")
+			return order, errors.New("--source cannot be combined with --map FOLDER; leave one out")
 		}
-		// With --map the argument can only be the folder of the tables; a file here is a slip.
+		// With --map the argument must be the folder of the tables.
 		if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-			return order, fmt.Errorf("%s: want the folder of the tables; the map names which of them are read", args[0])
+			return order, fmt.Errorf("%s: want the folder of the tables", args[0])
 		}
 		order.Map, order.Source = named, args[0]
 	}
 	info, err := os.Stat(order.Map)
 	switch {
 	case err != nil:
-		return order, fmt.Errorf("%s: there is no such map or folder", order.Map)
+		return order, fmt.Errorf("%s: no such map or folder", order.Map)
 	case info.IsDir():
 		order.Map = filepath.Join(order.Map, generate.MapName)
-		// Looked for now, so that whoever has no map yet is told how to begin with one.
 		if _, err := os.Stat(order.Map); err != nil {
-			return order, fmt.Errorf("there is no %s; landfall convert --suggest %s writes one to begin with", order.Map, args[0])
+			return order, fmt.Errorf("%s does not exist; create one with: landfall convert --suggest %s", order.Map, args[0])
 		}
 	}
 	if order.Source == "" {
 		order.Source = filepath.Dir(order.Map)
 	}
 	memory, _ := command.Flags().GetString("memory")
-	// A text and not a number flag, so that the complaint speaks of MiB.
+	// A string flag, so that the error message can mention MiB.
 	mebibytes, err := strconv.ParseInt(memory, 10, 32)
 	if err != nil || mebibytes < 1 {
-		return order, fmt.Errorf("--memory %s is no number of MiB", memory)
+		return order, fmt.Errorf("--memory %s: want a number of MiB", memory)
 	}
 	order.Memory = mebibytes << 20
 	return order, nil
 }
 
-// printMapErrors says everything that is wrong with a map, a line each.
+// printMapErrors prints everything that is wrong with a map, one line each.
 func printMapErrors(command *cobra.Command, wrong *convert.MapError) error {
-	// Machines get all mistakes within the one error.
+	// With --json, the one error contains all mistakes.
 	if jsonWanted(command) {
 		return wrong
 	}
@@ -165,39 +159,32 @@ func printMapErrors(command *cobra.Command, wrong *convert.MapError) error {
 		fmt.Fprintln(command.ErrOrStderr(), escapeText(one))
 	}
 	if len(wrong.Wrong) == 1 {
-		return errors.New("the map has a mistake; nothing was converted")
+		return errors.New("the map has 1 mistake; nothing was converted")
 	}
 	return fmt.Errorf("the map has %d mistakes; nothing was converted", len(wrong.Wrong))
 }
 
-// printConversion accounts for the rows: a line for each table, then what to mend.
+// printConversion prints where the rows of each table went, then what to fix.
 func printConversion(command *cobra.Command, folder string, result *convert.Result) error {
-	// Machines get the result as it is kept; the tables below are cut for people.
 	data := map[string]any{"book": folder, "result": result}
 	return printData(command, data, func(out io.Writer) {
-		rows := [][]string{}
-		for _, tally := range result.Tallies {
-			rows = append(rows, []string{
-				tally.Table, strings.Join(tally.Files, " "), strconv.Itoa(tally.Read), strconv.Itoa(tally.Used),
-				strconv.Itoa(tally.PassedOver + tally.NotReferred), strconv.Itoa(tally.LeftOut), strconv.Itoa(tally.Reported()),
-			})
-		}
-		printTable(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}, rows)
+		printTable(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"},
+			rowsOf(result.Tallies, func(tally convert.Tally) []string {
+				return []string{
+					tally.Table, strings.Join(tally.Files, " "), strconv.Itoa(tally.Read), strconv.Itoa(tally.Used),
+					strconv.Itoa(tally.PassedOver + tally.NotReferred), strconv.Itoa(tally.LeftOut), strconv.Itoa(tally.Reported()),
+				}
+			}))
 		printUnusedColumns(out, result)
 		fmt.Fprintf(out, "\nIn %s:\n\n", escapeText(folder))
-		rows = rows[:0]
-		// In the order of names, because a map has none and two conversions are to print the
-		// same.
-		for _, stem := range slices.Sorted(maps.Keys(result.Lines)) {
-			rows = append(rows, []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])})
-		}
-		printTable(out, []string{"FILE", "LINES"}, rows)
+		printTable(out, []string{"FILE", "LINES"}, rowsOf(slices.Sorted(maps.Keys(result.Lines)), func(stem string) []string {
+			return []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])}
+		}))
 		printTroubles(out, folder, result)
 	})
 }
 
-// printUnusedColumns names the columns that went nowhere: whoever forgot one in the map
-// should not learn it from a customer.
+// printUnusedColumns lists the columns that the map does not use, in case one was forgotten.
 func printUnusedColumns(out io.Writer, result *convert.Result) {
 	title := "\nColumns that the map does not use:\n"
 	for _, tally := range result.Tallies {
@@ -208,24 +195,19 @@ func printUnusedColumns(out io.Writer, result *convert.Result) {
 	}
 }
 
-// printTroubles prints what went wrong by kind, the most frequent first; the
-// rows themselves are in files.
+// printTroubles prints the problems by kind, most frequent first. The rows are in a file.
 func printTroubles(out io.Writer, folder string, result *convert.Result) {
 	if result.Whole() {
 		return
 	}
-	// Kinds and not rows: ten thousand rows with one mistake are one thing to mend.
-	rows := [][]string{}
-	for _, trouble := range result.Troubles[:min(maxShown, len(result.Troubles))] {
-		p := trouble.First
-		rows = append(rows, []string{
-			strconv.Itoa(trouble.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What,
-		})
-	}
 	fmt.Fprint(out, "\nRows that are not in the book:\n\n")
-	printTable(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "WHAT"}, rows)
+	printTable(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "PROBLEM"},
+		rowsOf(result.Troubles[:min(maxShown, len(result.Troubles))], func(trouble convert.Trouble) []string {
+			p := trouble.First
+			return []string{strconv.Itoa(trouble.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What}
+		}))
 	if more := len(result.Troubles) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more kinds\n", more)
 	}
-	fmt.Fprintf(out, "\nAll of them are in %s.\n", escapeText(filepath.Join(folder, "conversion", "problems.csv")))
+	fmt.Fprintf(out, "\nAll of them are listed in %s.\n", escapeText(filepath.Join(folder, "conversion", "problems.csv")))
 }

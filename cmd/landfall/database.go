@@ -18,19 +18,18 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// databaseSettings are the ones a command on the database listens to.
+// databaseSettings are the settings of every command that opens the database.
 var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability", "encryption-key-file"}
 
-// onDatabase completes a command that works on the database directly, with the
-// operator's verbs. Some listen to further settings.
+// onDatabase completes a command that works on the database directly, as an operator. Some commands
+// take further settings.
 func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Operator, []string) error, further ...string) *cobra.Command {
 	return onStore(command, func(command *cobra.Command, store landfall.Store, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
-		// Made for every command, though few send anything: a wrong setting of it is then wrong
-		// usage wherever it is met.
+		// Created for every command, so that a wrong setting is always reported as wrong usage.
 		sender, err := app.NewSender(settings)
 		if err != nil {
 			return usageError{err}
@@ -42,14 +41,13 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 	}, further...)
 }
 
-// longRunning marks commands that look at everything in the database at once,
-// which takes its time.
+// longRunning is an annotation of commands that read the whole database.
 const longRunning = "counts all"
 
-// longRunningTimeout is how long they may take.
+// longRunningTimeout is how long such a command may run.
 const longRunningTimeout = 6 * time.Hour
 
-// onStore completes a command that reads the database directly.
+// onStore completes a command that opens the database.
 func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, []string) error, further ...string) *cobra.Command {
 	addSettings(command, slices.Concat(databaseSettings, further)...)
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -57,23 +55,21 @@ func onStore(command *cobra.Command, work func(*cobra.Command, landfall.Store, [
 		if err != nil {
 			return err
 		}
-		// Commands that ask single questions get no more time than the store gives by itself.
-		patience := time.Duration(0)
+		timeout := time.Duration(0) // the store's own
 		if command.Annotations[longRunning] != "" {
-			patience = longRunningTimeout
+			timeout = longRunningTimeout
 		}
-		store, err := openStore(command.Context(), settings, patience)
+		store, err := openStore(command.Context(), settings, timeout)
 		if err != nil {
 			return err
 		}
-		// A database that cannot be closed in order is worth knowing of.
 		return errors.Join(work(command, store, args), store.Close())
 	}
 	return command
 }
 
-// addSettings declares settings as flags of a command, all without names, and
-// what a shell can complete of them.
+// addSettings declares settings as flags of a command, all of them if no names are given, with
+// completion.
 func addSettings(command *cobra.Command, names ...string) {
 	app.AddFlags(command.Flags(), names...)
 	for _, name := range app.FlagNames(command.Flags()) {
@@ -89,16 +85,16 @@ func addSettings(command *cobra.Command, names ...string) {
 		case "smtp-tls":
 			completeFlag(command, name, oneOf("starttls", "tls", "none"))
 		case "mail-templates":
-			_ = command.MarkFlagDirname(name) // likewise
+			_ = command.MarkFlagDirname(name) // cannot fail: the flag exists
 		case "config", "database-password-file", "encryption-key-file", "smtp-password-file", "smtp-ca-file",
 			"tls-certificate", "tls-key", "tls-client-ca":
-			_ = command.MarkFlagFilename(name) // it is there, or we would not be here
+			_ = command.MarkFlagFilename(name) // cannot fail: the flag exists
 		}
 	}
 }
 
-// loadSettings reads the settings of a command; a wrong one is wrong usage,
-// wherever it was set.
+// loadSettings reads the settings of a command. A wrong setting is wrong usage, wherever it was
+// set.
 func loadSettings(command *cobra.Command) (app.Settings, error) {
 	settings, err := app.Load(command.Flags())
 	if err != nil {
@@ -107,27 +103,26 @@ func loadSettings(command *cobra.Command) (app.Settings, error) {
 	return settings, nil
 }
 
-// storeOptions are those of every command that opens a database, or a copy of
-// one.
-func storeOptions(settings app.Settings, patience time.Duration) (sqlstore.Options, error) {
+// storeOptions are the options of every command that opens a database or a copy of one.
+func storeOptions(settings app.Settings, timeout time.Duration) (sqlstore.Options, error) {
 	keys, err := settings.EncryptionKeys()
 	if err != nil {
 		return sqlstore.Options{}, usageError{err}
 	}
 	return sqlstore.Options{
-		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: patience,
+		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Patience: timeout,
 	}, nil
 }
 
-// openStore opens the database as a guest: two connections are enough for one
-// command, and the schema is left as it is.
-func openStore(ctx context.Context, settings app.Settings, patience time.Duration) (*sqlstore.Store, error) {
-	options, err := storeOptions(settings, patience)
+// openStore opens the database with two connections, which is enough for one command. It does not
+// change the schema.
+func openStore(ctx context.Context, settings app.Settings, timeout time.Duration) (*sqlstore.Store, error) {
+	options, err := storeOptions(settings, timeout)
 	if err != nil {
 		return nil, err
 	}
 	store, err := sqlstore.Open(ctx, settings.Database, options)
-	// A key that was not given is a setting to be mended; the database itself is there.
+	// A missing key is a wrong setting; the database itself is reachable.
 	if errors.Is(err, sqlstore.ErrLocked) {
 		return nil, usageError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 	}
@@ -137,7 +132,7 @@ func openStore(ctx context.Context, settings app.Settings, patience time.Duratio
 	return store, nil
 }
 
-// currentActor is who the audit names: the operator's login on this machine.
+// currentActor is the actor in the audit log: the operator's login on this machine.
 func currentActor() string {
 	if account, err := user.Current(); err == nil && account.Username != "" {
 		return "operator:" + account.Username
@@ -145,7 +140,7 @@ func currentActor() string {
 	return "operator:unknown"
 }
 
-// hostname is where the audit says that a command was typed.
+// hostname is where the audit log says a command was run.
 func hostname() string {
 	if name, err := os.Hostname(); err == nil {
 		return name

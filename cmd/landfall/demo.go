@@ -19,17 +19,17 @@ import (
 	"landfall/internal/kit/importer"
 )
 
-// demoCommand shows a whole book on the move, in a world that is gone at the end.
+// demoCommand imports a generated book into a temporary server.
 func demoCommand() *cobra.Command {
 	accounts := 3000
 	command := &cobra.Command{
-		Use: "demo", Short: "Watch a generated book move onto a throw-away server", Args: checkArguments(cobra.NoArgs),
-		Long: "Make a book of accounts with mistakes in it, start a server with a throw-away\n" +
-			"database, and move the one onto the other while you watch. Then the server stays,\n" +
-			"and what to look at next is printed, each line ready to be pasted into a second\n" +
-			"terminal. Ctrl-C ends it and forgets everything.",
+		Use: "demo", Short: "Watch a generated book being imported into a temporary server", Args: checkArguments(cobra.NoArgs),
+		Long: "Generate a book of accounts with mistakes in it, start a server with a temporary\n" +
+			"database, and import the book while you watch. The server keeps running, and the demo\n" +
+			"prints commands that you can paste into a second terminal. Press Ctrl-C to stop; all\n" +
+			"data is deleted.",
 		RunE: func(command *cobra.Command, _ []string) error {
-			// Before a server is started for nothing; the names do not matter yet.
+			// Checked before a server is started. The names do not matter yet.
 			if err := demoBook(accounts, "S", "V").Check(); err != nil {
 				return usageError{err}
 			}
@@ -37,10 +37,10 @@ func demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Set after loading, so that neither a flag nor a variable of the user's can make
-			// this write into his database.
-			settings.Database = app.Defaults().Database // one of its own, whatever is set
-			// The show is on this terminal; a log line in the middle of it helps nobody.
+			// Set after loading, so that no flag or variable can make the demo write into a real
+			// database.
+			settings.Database = app.Defaults().Database
+			// Log lines would disturb the output on the terminal.
 			settings.LogFormat, settings.LogLevel = "text", slog.LevelWarn
 			ctx, stop := app.Orderly(command.Context())
 			defer stop()
@@ -48,56 +48,53 @@ func demoCommand() *cobra.Command {
 		},
 	}
 	addSettings(command, "listen")
-	command.Flags().IntVar(&accounts, "accounts", accounts, "how many accounts the book has")
+	command.Flags().IntVar(&accounts, "accounts", accounts, "number of accounts in the book")
 	completeFlag(command, "accounts", noCompletion)
 	return command
 }
 
-// runDemo serves, moves the book meanwhile, and goes on serving.
+// runDemo starts the server, imports the book, and keeps serving.
 func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings, accounts int) error {
 	log := app.NewLog(command.ErrOrStderr(), settings)
 	defer log.Close()
 	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
-	// A demo that does not start ends with the exit codes that serve has.
 	if err != nil {
 		return classifyStartError(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	// With room for one: the server may end when nobody listens any more.
+	// Buffered, because the server may end after nobody waits for it.
 	served := make(chan error, 1)
 	go func() { served <- demo.Run(ctx) }()
 	err = importDemoBook(ctx, command, demo, accounts)
 	if err != nil {
 		stop() // there is nothing to look at
 	}
-	// The server is waited for and its world closed in any case, so that nothing is left behind.
+	// Always wait for the server and remove its data.
 	err = errors.Join(err, <-served, demo.Close())
 	stop()
-	// An end on request is no failure, whatever was under way.
 	if errors.Is(err, context.Canceled) && command.Context().Err() != nil {
-		return nil // whoever pressed Ctrl-C knows
+		return nil // Ctrl-C is not a failure
 	}
 	return err
 }
 
-// importDemoBook is the show: the book, its way, and what to look at next.
+// importDemoBook generates the book, imports it, and prints what to do next.
 func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
 	out := command.OutOrStdout()
 	furniture := demo.Furniture()
 	folder := filepath.Join(furniture.Folder, "book")
 	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
-	fmt.Fprintf(out, "Landfall runs at %s with a throw-away database. Ctrl-C ends it and forgets everything.\n%s\n\n", furniture.Base, demo.Console())
-	// Printed without telling how far it is: at the usual size it is over in a moment.
+	fmt.Fprintf(out, "Landfall runs at %s with a temporary database. Press Ctrl-C to stop it and delete all data.\n%s\n\n", furniture.Base, demo.Console())
 	printed, err := order.Print(ctx, folder, "", func(int) {})
 	if err != nil {
 		return err
 	}
-	spoiled := 0
+	faulty := 0
 	for _, count := range printed.Faults {
-		spoiled += count
+		faulty += count
 	}
-	fmt.Fprintf(out, "A book of %d accounts was made up, %d of them with a mistake. Now it moves:\n\n", accounts, spoiled)
+	fmt.Fprintf(out, "Generated a book of %d accounts, %d of them with a mistake. Importing it:\n\n", accounts, faulty)
 	found, err := book.Open(folder)
 	if err != nil {
 		return err
@@ -107,7 +104,6 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 		return err
 	}
 	watcher := newImportWatcher(command)
-	// Watched, because to be watched is what a demo is for.
 	moving, err := importer.New(server, importer.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
@@ -124,26 +120,26 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	return printNextSteps(out, demo, furniture, folder, result)
 }
 
-// demoBook is a book with mistakes that old systems make, few of each kind.
+// demoBook is a book with typical mistakes of old systems.
 func demoBook(accounts int, supplier, vendor string) generate.Order {
 	order := generate.Order{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor}
-	// Few of each kind, so that the report has something of everything and most accounts still
-	// move.
+	// A few of each kind, so that the report shows every kind and most accounts can still be
+	// created.
 	for _, kind := range generate.FaultKinds() {
 		order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.003})
 	}
 	return order
 }
 
-// printNextSteps prints what to type in a second terminal. The tour of single calls
-// is a file, for whoever wants it.
+// printNextSteps prints commands for a second terminal. The tour of single calls is written to a
+// file.
 func printNextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result importer.Result) error {
-	// The lines call this very program, wherever it was built.
+	// The commands call this program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {
 		program = "landfall"
 	}
-	// It holds a key, so only its owner may read it.
+	// The file contains a key, so only its owner may read it.
 	tour := filepath.Join(furniture.Folder, "tour.sh")
 	file, err := os.OpenFile(tour, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
@@ -153,24 +149,23 @@ func printNextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, fold
 		return err
 	}
 	run := app.Quote(program)
-	// Each line works by itself once the first one was pasted, and they are in the order of a
-	// story.
+	// Each command works by itself once the first one was pasted.
 	steps := [][2]string{
 		{"Prepare a second terminal (bash or zsh)", fmt.Sprintf("export LANDFALL_SERVER=%s LANDFALL_API_KEY=%s LANDFALL_DATABASE=%s",
 			furniture.Base, furniture.Key, app.Quote(furniture.Database))},
-		{"Hold the book against the server", run + " reconcile " + app.Quote(folder)},
-		{"What keeps accounts back", run + " account errors " + furniture.Supplier},
-		{"See an account as support does", run + " account show " + furniture.Supplier + " A-1000001"},
+		{"Compare the book with the server", run + " reconcile " + app.Quote(folder)},
+		{"List why accounts failed", run + " account errors " + furniture.Supplier},
+		{"Show an account as support sees it", run + " account show " + furniture.Supplier + " A-1000001"},
 		{"Check the book without a server", run + " validate " + app.Quote(folder)},
-		{"Mend the lines in failed/, then send them again", run + " import " + app.Quote(filepath.Join(result.Folder, "failed")) +
+		{"Fix the lines in failed/, then import them again", run + " import " + app.Quote(filepath.Join(result.Folder, "failed")) +
 			" --team " + app.Quote(furniture.Team)},
-		{"Prove that every ledger adds up", run + " verify"},
-		{"A tour of single calls with curl", "sh " + app.Quote(tour)},
+		{"Verify that every ledger adds up", run + " verify"},
+		{"Take a tour of single calls with curl", "sh " + app.Quote(tour)},
 	}
-	fmt.Fprint(out, "\nWhat to look at next, a line at a time:\n")
+	fmt.Fprint(out, "\nNext steps:\n")
 	for _, step := range steps {
 		fmt.Fprintf(out, "\n  %s:\n    %s\n", step[0], strings.TrimSpace(step[1]))
 	}
-	_, err = fmt.Fprintf(out, "\nThe API reference is at %s/docs/. The server goes on until Ctrl-C.\n", furniture.Base)
+	_, err = fmt.Fprintf(out, "\nThe API reference is at %s/docs/. The server runs until you press Ctrl-C.\n", furniture.Base)
 	return err
 }

@@ -11,31 +11,29 @@ import (
 	"landfall"
 )
 
-// The exit codes, as scripts rely on them.
+// Exit codes. Scripts rely on them.
 const (
 	exitDone        = 0
-	exitRefused     = 1 // understood, but not done, or some accounts failed
-	exitUsage       = 2 // the command line or a setting is wrong
-	exitUnreachable = 3 // the server or the database is away or not fit for use
+	exitRefused     = 1 // not done, or some accounts failed
+	exitUsage       = 2 // a wrong argument or setting
+	exitUnreachable = 3 // the server or the database cannot be used
 )
 
-// usageError marks what the user typed wrongly.
+// usageError marks a wrong argument or setting.
 type usageError struct{ error }
 
-// Unwrap keeps the code of what was wrong, where it has one.
+// Unwrap keeps the error code, if there is one.
 func (e usageError) Unwrap() error { return e.error }
 
-// unreachableError marks a database that cannot be used.
+// unreachableError marks a server or database that cannot be used.
 type unreachableError struct{ error }
 
-// Unwrap likewise.
+// Unwrap keeps the error code, if there is one.
 func (e unreachableError) Unwrap() error { return e.error }
 
-// exitCode lets scripts tell what was typed wrongly, what was refused and
-// what was away apart, without reading sentences.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
-	// What was typed goes before what was refused: a usage error may carry a refusal inside, and
-	// its code is kept for machines.
+	// Usage errors come first: one may wrap a refusal to keep its code.
 	known, isOurs := errors.AsType[*landfall.Error](err)
 	switch {
 	case errors.As(err, &usageError{}):
@@ -50,20 +48,20 @@ func exitCode(err error) int {
 	return exitRefused
 }
 
-// jsonInArguments looks at the arguments themselves: the flag may stand behind the
-// one that could not be read.
+// jsonInArguments looks for the flag in the arguments themselves: parsing may have failed before
+// it.
 func jsonInArguments(args []string) bool {
-	// Behind two dashes there are no flags any more, only words.
+	// There are no flags after two dashes.
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
 	return slices.Contains(args, "--"+jsonFlag) || slices.Contains(args, "--"+jsonFlag+"=true")
 }
 
-// printError says on standard error what went wrong: in one line a person needs, or
-// as an object with the code a program can act on.
-func printError(stderr io.Writer, err error, machine bool) {
-	if !machine {
+// printError prints an error to standard error: one line of text, or a JSON object with a stable
+// code.
+func printError(stderr io.Writer, err error, asJSON bool) {
+	if !asJSON {
 		fmt.Fprintln(stderr, "landfall: "+errorText(err))
 		return
 	}
@@ -72,7 +70,6 @@ func printError(stderr io.Writer, err error, machine bool) {
 		Code   string `json:"code"`
 		Attr   string `json:"attr"`
 	}
-	// What a person reads, and the codes beside it, so that no program has to read sentences.
 	failure := struct {
 		Code     string      `json:"code"`
 		Detail   string      `json:"detail"`
@@ -84,14 +81,13 @@ func printError(stderr io.Writer, err error, machine bool) {
 			failure.Errors = append(failure.Errors, violation{one.Detail, one.Code, one.Attr})
 		}
 	}
-	// One line, so that a log of many commands stays one object a line.
+	// One line, so that a log of many commands has one object per line.
 	encoder := json.NewEncoder(stderr)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(map[string]any{"error": failure}) //nolint:errchkjson // there is nowhere left to complain
 }
 
-// errorCode is the code of the catalogue where the error has one. What only
-// the command line can get wrong has codes of its own.
+// errorCode returns the code of the error catalogue, or a code of the command line's own.
 func errorCode(err error) string {
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Code
@@ -112,13 +108,13 @@ func errorCode(err error) string {
 	return landfall.CodeInternalError
 }
 
-// errorText gives the one line a person needs. That the database is unavailable
-// goes without saying where the reason follows.
+// errorText returns the error as one line. "Database unavailable" is omitted where the reason
+// follows.
 func errorText(err error) string {
 	text := strings.ReplaceAll(err.Error(), landfall.ErrUnavailable.Error()+": ", "")
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
-		// What was refused has a detail made for people; the chain of errors around it says where
-		// in the program that was.
+		// Refusals have a detail written for people; the wrapping errors only say where they
+		// occurred.
 		text = known.Detail
 	}
 	return escapeText(strings.ReplaceAll(text, "\n", "; "))

@@ -11,19 +11,18 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// accountFind looks for accounts by what a customer says on the telephone.
+// accountFind finds accounts by what a customer says on the phone.
 func accountFind() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "find WORDS…", Short: "Find accounts of every supplier by what somebody calls them",
+		Use: "find WORDS…", Short: "Find accounts of all suppliers by number, name or address",
 		Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
-		Long: "Find accounts of every supplier by either account number, or by a customer's\n" +
-			"name, e-mail address, phone number, postcode or supply point: all of it or its\n" +
-			"beginning. Accounts that are only staged are found by their external number.",
+		Long: "Find accounts of all suppliers by external or platform account number, or by a\n" +
+			"customer's name, e-mail address, phone number, postcode or supply point. The start of\n" +
+			"a value is enough. Accounts that are only staged are found by their external number.",
 		Example: "  landfall account find lovelace\n  landfall account find 07700 900123",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// The words are one question, as somebody says them on the telephone; quotes are not
-		// needed.
-		found, err := operator.Search(command.Context(), strings.Join(args, " "))
+		// All arguments are one query, so no quotes are needed.
+		found, err := operator.Find(command.Context(), strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
@@ -32,26 +31,23 @@ func accountFind() *cobra.Command {
 	})
 }
 
-// printFound prints hits as a table; what is personal is masked before it
-// comes here.
-func printFound(out io.Writer, found accountview.SearchResults) {
-	rows := [][]string{}
-	for _, one := range found.Accounts {
-		rows = append(rows, []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.MatchedBy})
-	}
-	if len(rows) == 0 {
-		fmt.Fprintln(out, "Nothing was found.")
+// printFound prints the found accounts. Personal data is masked already.
+func printFound(out io.Writer, found accountview.Found) {
+	if len(found.Accounts) == 0 {
+		fmt.Fprintln(out, "No accounts found.")
 	} else {
-		printTable(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"}, rows)
+		printTable(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"},
+			rowsOf(found.Accounts, func(one accountview.FoundAccount) []string {
+				return []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.By}
+			}))
 	}
-	// Said below the table, where the eye ends up, and not above.
 	if found.More {
-		fmt.Fprintf(out, "There are more than %d: say more.\n", operate.MostFound)
+		fmt.Fprintf(out, "More than %d accounts match; refine your search.\n", operate.MostFound)
 	}
-	if found.WholeWordsOnly {
-		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers are found by the whole of them.")
+	if found.Whole {
+		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers must be typed in full.")
 	}
-	if found.IndexBehind {
-		fmt.Fprintln(out, "Accounts created just now are found by their numbers alone; try again soon.")
+	if found.Behind {
+		fmt.Fprintln(out, "Accounts created just now are found only by their numbers; try again soon.")
 	}
 }

@@ -16,49 +16,44 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// generateCommand makes a book to try things out with. It needs neither a
-// server nor a database.
+// generateCommand generates a book for trying out and measuring. It needs neither a server nor a
+// database.
 func generateCommand() *cobra.Command {
 	var faults []string
 	order := generate.Order{AsOf: generate.DefaultAsOf}
 	command := &cobra.Command{
-		Use: "generate [FOLDER]", Short: "Make a realistic book of accounts for trying out and measuring", Args: checkArguments(cobra.MaximumNArgs(1)),
-		Long: "Make a realistic book of accounts in a folder (book when none is named): people,\n" +
-			"homes, meters, bills and payments that add up, notes, statements, control totals\n" +
-			"of the old system, and mistakes in chosen shares. The same seed gives the same bytes on every machine. Phone numbers\n" +
-			"and e-mail addresses are such that nobody has them.\n\n" +
+		Use: "generate [FOLDER]", Short: "Generate a realistic book of accounts for tests and benchmarks", Args: checkArguments(cobra.MaximumNArgs(1)),
+		Long: "Generate a realistic book of accounts in a folder (named book by default): people,\n" +
+			"homes, meters, bills and payments that add up, notes, statements, control totals of\n" +
+			"the old system, and mistakes in chosen shares. The same seed gives the same bytes on\n" +
+			"every machine. The phone numbers and e-mail addresses belong to nobody.\n\n" +
 			"Faults: " + faultHelp(),
 		Example: "  landfall generate --accounts 5000 --faults 3%\n" +
 			"  landfall generate big --accounts 1000000 --seed 7 --pack zst\n" +
 			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%\n" +
 			"  landfall generate export --format csv        tables for landfall convert",
 		RunE: func(command *cobra.Command, args []string) error {
-			// The name that convert writes to as well.
 			folder := "book"
 			if len(args) == 1 {
 				folder = args[0]
 			}
-			// Mistakes are told before the folder is made.
 			ending, err := readGenerateFlags(command, &order, faults)
 			if err != nil {
 				return usageError{err}
 			}
-			// A million accounts take minutes.
-			progress := newCommandProgress(command, "accounts drawn")
-			tell := func(done int) { progress.at(done, order.Accounts) }
-			// Tables are for convert, which makes the book of them.
+			bar := newCommandProgress(command, "accounts generated")
+			progress := func(done int) { bar.at(done, order.Accounts) }
+			// Tables are input for convert.
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
-				printed, err := order.PrintTables(command.Context(), folder, tell)
-				// Cleared before anything else is printed, or the end of the bar would stand in
-				// front of it.
-				progress.clear()
+				printed, err := order.PrintTables(command.Context(), folder, progress)
+				bar.clear()
 				if err != nil {
 					return explainInterrupt(err)
 				}
 				return printGeneratedTables(command, folder, printed)
 			}
-			printed, err := order.Print(command.Context(), folder, ending, tell)
-			progress.clear()
+			printed, err := order.Print(command.Context(), folder, ending, progress)
+			bar.clear()
 			if err != nil {
 				return explainInterrupt(err)
 			}
@@ -66,24 +61,24 @@ func generateCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&order.Accounts, "accounts", 1000, "how many accounts")
-	flags.Uint64Var(&order.Seed, "seed", 1, "which of all possible books")
+	flags.IntVar(&order.Accounts, "accounts", 1000, "number of accounts")
+	flags.Uint64Var(&order.Seed, "seed", 1, "seed of the random generator")
 	flags.StringVar(&order.Supplier, "supplier", "DEMO_ENERGY", "code of the import supplier in every line")
 	flags.StringVar(&order.Vendor, "vendor", "", "code of a payment vendor; without one there are no payment instructions")
-	flags.String("as-of", order.AsOf.String(), "day the old system was read out; nothing is later")
-	flags.String("faults", "", "share of accounts with a mistake of some kind, such as 3%")
-	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; may be given several times")
-	flags.String("pack", "", "pack the files: gz or zst")
+	flags.String("as-of", order.AsOf.String(), "date of the old system's export; nothing is later")
+	flags.String("faults", "", "share of accounts with a mistake of any kind, such as 3%")
+	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; can be repeated")
+	flags.String("pack", "", "compress the files: gz or zst")
 	flags.String("format", "ndjson", "ndjson, or csv for the tables of an imaginary old system with their map")
 	completeFlag(command, "pack", oneOf("gz", "zst"))
 	completeFlag(command, "format", oneOf("ndjson", "csv"))
-	for _, plain := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
-		completeFlag(command, plain, noCompletion)
+	for _, name := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
+		completeFlag(command, name, noCompletion)
 	}
 	return command
 }
 
-// faultHelp lists the mistakes that can be planted.
+// faultHelp lists the kinds of mistakes.
 func faultHelp() string {
 	var list []string
 	for _, kind := range generate.FaultKinds() {
@@ -92,34 +87,32 @@ func faultHelp() string {
 	return strings.Join(list, ",\n") + "."
 }
 
-// readGenerateFlags takes what was typed and says what makes no sense of it.
+// readGenerateFlags reads the flags into the order.
 func readGenerateFlags(command *cobra.Command, order *generate.Order, faults []string) (ending string, err error) {
 	flags := command.Flags()
-	// Errors of reading a declared flag cannot happen and are dropped.
 	day, _ := flags.GetString("as-of")
 	if order.AsOf, err = calendar.ParseDay(day); err != nil {
-		return "", fmt.Errorf("--as-of %s is no day; write it as %s", day, generate.DefaultAsOf)
+		return "", fmt.Errorf("--as-of %s: want a date such as %s", day, generate.DefaultAsOf)
 	}
 	switch packed, _ := flags.GetString("pack"); packed {
 	case "":
 	case "gz", "zst":
 		ending = "." + packed
 	default:
-		return "", fmt.Errorf("--pack %s is not known; it can be gz or zst", packed)
+		return "", fmt.Errorf("--pack %s: want gz or zst", packed)
 	}
 	format, _ := flags.GetString("format")
 	switch {
 	case format != "ndjson" && format != "csv":
-		return "", fmt.Errorf("--format %s is not known; it can be ndjson or csv", format)
-	// Old systems write plain tables.
+		return "", fmt.Errorf("--format %s: want ndjson or csv", format)
 	case format == "csv" && ending != "":
-		return "", errors.New("tables are not packed; leave --pack out")
+		return "", errors.New("--pack cannot be combined with --format csv")
 	}
-	// Single kinds are read before the share of all; both may be given.
+	// Both --fault and --faults may be given.
 	for _, fault := range faults {
 		kind, written, ok := strings.Cut(fault, "=")
 		if !ok {
-			return "", fmt.Errorf("--fault %s: write it as KIND=SHARE, such as phone=2%%", fault)
+			return "", fmt.Errorf("--fault %s: want KIND=SHARE, such as phone=2%%", fault)
 		}
 		share, err := parseShare(written)
 		if err != nil {
@@ -132,13 +125,13 @@ func readGenerateFlags(command *cobra.Command, order *generate.Order, faults []s
 		if err != nil {
 			return "", err
 		}
-		// Some mistakes cannot be made in a table, and others only there.
+		// Some mistakes cannot be made in tables.
 		kinds := generate.FaultKinds()
 		if format == "csv" {
 			kinds = generate.TableFaultKinds()
 		}
 		for _, kind := range kinds {
-			// The share is of accounts with some mistake, so it is divided among the kinds.
+			// The share is of accounts with any mistake, so it is divided among the kinds.
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: share / float64(len(kinds))})
 		}
 	}
@@ -148,21 +141,21 @@ func readGenerateFlags(command *cobra.Command, order *generate.Order, faults []s
 	return ending, order.Check()
 }
 
-// parseShare takes 3% and 0.03 for the same.
+// parseShare reads 3% or 0.03.
 func parseShare(written string) (float64, error) {
 	number, percent := strings.CutSuffix(written, "%")
 	share, err := strconv.ParseFloat(number, 64)
 	if percent {
 		share /= 100
 	}
-	// Asked this way round, a share that is no number at all is refused as well.
+	// Written so that NaN is refused too.
 	if err != nil || !(share >= 0 && share <= 1) {
-		return 0, fmt.Errorf("%s is no share; write it as 3%% or 0.03", written)
+		return 0, fmt.Errorf("%s is not a share; write 3%% or 0.03", written)
 	}
 	return share, nil
 }
 
-// printGenerated says what lies in the folder now.
+// printGenerated lists the files of the generated book.
 func printGenerated(command *cobra.Command, folder, ending string, printed generate.Printed) error {
 	lines := map[string]int{}
 	for kind, count := range printed.Lines {
@@ -171,8 +164,7 @@ func printGenerated(command *cobra.Command, folder, ending string, printed gener
 	data := map[string]any{"folder": folder, "lines": lines, "faults": printed.Faults}
 	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
-		// In the order of the book and without what is empty, so that the table is as short as
-		// the folder.
+		// In the order of the book, without empty files.
 		for _, kind := range book.Kinds() {
 			if count := printed.Lines[kind]; count > 0 {
 				rows = append(rows, []string{kind.Stem + ".ndjson" + ending, strconv.Itoa(count)})
@@ -185,22 +177,19 @@ func printGenerated(command *cobra.Command, folder, ending string, printed gener
 	})
 }
 
-// printGeneratedTables does the same for tables.
+// printGeneratedTables lists the generated tables.
 func printGeneratedTables(command *cobra.Command, folder string, printed generate.PrintedTables) error {
 	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": generate.MapName, "faults": printed.Faults}
 	return printData(command, data, func(out io.Writer) {
-		rows := [][]string{}
-		for _, name := range slices.Sorted(maps.Keys(printed.Rows)) {
-			rows = append(rows, []string{name, strconv.Itoa(printed.Rows[name])})
-		}
 		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", escapeText(folder), generate.MapName)
-		printTable(out, []string{"TABLE", "ROWS"}, rows)
+		printTable(out, []string{"TABLE", "ROWS"}, rowsOf(slices.Sorted(maps.Keys(printed.Rows)), func(name string) []string {
+			return []string{name, strconv.Itoa(printed.Rows[name])}
+		}))
 		printFaults(out, printed.Faults)
 	})
 }
 
-// printFaults says how many of each were planted, to be compared with what is
-// found.
+// printFaults prints how many mistakes of each kind were made.
 func printFaults(out io.Writer, faults map[string]int) {
 	if len(faults) == 0 {
 		return
@@ -212,5 +201,5 @@ func printFaults(out io.Writer, faults map[string]int) {
 		}
 	}
 	fmt.Fprint(out, "\nMistakes in it:\n\n")
-	printTable(out, []string{"FAULT", "ACCOUNTS", "WHAT"}, rows)
+	printTable(out, []string{"FAULT", "ACCOUNTS", "DESCRIPTION"}, rows)
 }

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,20 +14,19 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// keyCommand holds the life of an API key: made, looked at, replaced, ended.
+// keyCommand groups the commands for API keys.
 func keyCommand() *cobra.Command {
-	return commandGroup("key", "API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
+	return commandGroup("key", "Manage the API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
 }
 
-// keyCreate makes a key. The organisation is an argument; only how long the key
-// lives and what it may do are flags.
+// keyCreate creates a key and prints it.
 func keyCreate() *cobra.Command {
 	var role, expires string
 	command := onDatabase(&cobra.Command{
-		Use: "create ORGANISATION", Short: "Make a key and print it, this once", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "create ORGANISATION", Short: "Create an API key and print it once", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(organisationNames),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Read before anything is made: a slip here must not cost a key.
+		// Parsed before anything is created.
 		life, err := parseDurationFlag("expires", expires)
 		if err != nil {
 			return err
@@ -38,124 +38,107 @@ func keyCreate() *cobra.Command {
 		}
 		return printNewKey(command, key, secret)
 	})
-	command.Flags().StringVar(&role, "role", string(landfall.RoleImporter), "what its holder may do: importer or viewer")
-	command.Flags().StringVar(&expires, "expires", "", "how long it is good, such as 90d; without end when empty")
-	completeFlag(command, "role", oneOf(string(landfall.RoleImporter), string(landfall.RoleViewer)))
+	command.Flags().StringVar(&role, "role", string(landfall.Importer), "what the key allows: importer or viewer")
+	command.Flags().StringVar(&expires, "expires", "", "how long the key is valid, such as 90d; empty means no expiry")
+	completeFlag(command, "role", oneOf(string(landfall.Importer), string(landfall.Viewer)))
 	completeFlag(command, "expires", oneOf("30d", "90d", "365d"))
 	return command
 }
 
-// printNewKey prints the new key alone on standard output, so that it can be
-// piped into a safe place, and what a person wants to know beside it.
+// printNewKey prints the key alone on standard output, so that it can be piped, and the explanation
+// on standard error.
 func printNewKey(command *cobra.Command, key landfall.APIKey, secret auth.Secret) error {
-	until := "without end"
+	expiry := "no expiry"
 	if !key.ExpiresAt.IsZero() {
-		until = "until " + formatTime(key.ExpiresAt)
+		expiry = "expires " + formatTime(key.ExpiresAt)
 	}
-	made := struct {
+	data := struct {
 		keyEntry
 		Key string `json:"key"`
 	}{newKeyEntry(key), secret.Reveal()}
-	// The sentence goes to standard error, where no pipe takes it along.
-	// People get a sentence; with JSON the same is in the object, and standard error stays free
-	// for errors.
+	return printSecret(command, secret.Reveal(),
+		fmt.Sprintf("Created API key %s for %s (%s), %s. It will not be shown again:", key.ID, key.Organisation, key.Role, expiry), data)
+}
+
+// printSecret prints a secret alone on standard output, so that it can be piped. With --json the
+// data contains everything and standard error stays free for errors.
+func printSecret(command *cobra.Command, secret, sentence string, data any) error {
 	if !jsonWanted(command) {
-		fmt.Fprintf(command.ErrOrStderr(), "Key %s of %q (%s), good %s. It is shown only now:\n", key.ID, key.Organisation, key.Role, until)
+		fmt.Fprintln(command.ErrOrStderr(), escapeText(sentence))
 	}
-	return printDone(command, made, "%s", secret.Reveal())
+	return printDone(command, data, "%s", secret)
 }
 
-// keyEntry is a key for machines, without its text: nobody has that any more.
+// keyEntry is a key in lists and JSON. The key itself is not stored anywhere.
 type keyEntry struct {
-	ID           string  `json:"id"`
-	Organisation string  `json:"organisation"`
-	Role         string  `json:"role"`
-	CreatedAt    *string `json:"created_at,omitempty"`
-	ExpiresAt    *string `json:"expires_at"`
-	RevokedAt    *string `json:"revoked_at"`
-	UsedAt       *string `json:"last_used_at"`
+	ID           string  `json:"id" table:"ID"`
+	Organisation string  `json:"organisation" table:"ORGANISATION"`
+	Role         string  `json:"role" table:"ROLE"`
+	CreatedAt    *string `json:"created_at,omitempty" table:"CREATED"`
+	ExpiresAt    *string `json:"expires_at" table:"EXPIRES"`
+	RevokedAt    *string `json:"revoked_at" table:"REVOKED"`
+	UsedAt       *string `json:"last_used_at" table:"LAST USED"`
 }
 
-// newKeyEntry writes times that never were as null.
 func newKeyEntry(key landfall.APIKey) keyEntry {
 	return keyEntry{key.ID, key.Organisation, string(key.Role), timeOrNull(key.CreatedAt), timeOrNull(key.ExpiresAt),
 		timeOrNull(key.RevokedAt), timeOrNull(key.UsedAt)}
 }
 
-// keyList shows dead keys too: an operator asks for them after the fact.
+// keyList lists all keys, including revoked and expired ones.
 func keyList() *cobra.Command {
 	return onDatabase(&cobra.Command{
-		Use: "list [ORGANISATION]", Short: "List keys, revoked and expired ones too", Args: checkArguments(cobra.MaximumNArgs(1)),
+		Use: "list [ORGANISATION]", Short: "List API keys, including revoked and expired ones", Args: checkArguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeArguments(organisationNames),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Without a name those of all organisations are listed.
-		organisation := ""
-		if len(args) == 1 {
-			organisation = args[0]
-		}
-		keys, err := operator.Keys(command.Context(), organisation)
+		keys, err := operator.Keys(command.Context(), strings.Join(args, ""))
 		if err != nil {
 			return err
 		}
-		entries, rows := []keyEntry{}, [][]string{}
-		// Both are filled in one go, so that machines and people never see different keys.
-		for _, key := range keys {
-			entries = append(entries, newKeyEntry(key))
-			rows = append(rows, []string{key.ID, key.Organisation, string(key.Role),
-				formatTime(key.CreatedAt), formatTime(key.ExpiresAt), formatTime(key.RevokedAt), formatTime(key.UsedAt)})
-		}
-		return printData(command, entries, func(out io.Writer) {
-			printTable(out, []string{"ID", "ORGANISATION", "ROLE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"}, rows)
-		})
+		return printList(command, rowsOf(keys, newKeyEntry))
 	})
 }
 
-// keyRevoke ends a key at once, on every replica within seconds.
+// keyRevoke revokes a key. It takes effect on all servers within seconds.
 func keyRevoke() *cobra.Command {
-	return onDatabase(&cobra.Command{
-		Use: "revoke ID", Short: "End a key and all its tokens, for good", Args: checkArguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: completeArguments(keyIDs),
-	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		if err := operator.RevokeKey(command.Context(), args[0]); err != nil {
-			return err
-		}
-		return printDone(command, map[string]string{"action": "key.revoke", "id": args[0]}, "Key %s revoked.", args[0])
-	})
+	return changeCommand("key.revoke", &cobra.Command{
+		Use: "revoke ID", Short: "Revoke an API key and all its tokens", ValidArgsFunction: completeArguments(keyIDs),
+	}, "id", func(operator *operate.Operator, ctx context.Context, args []string) error {
+		return operator.RevokeKey(ctx, args[0])
+	}, "Revoked API key %s.")
 }
 
-// keyRotate lets old and new overlap, so that nobody has to change over in the
-// middle of the night.
+// keyRotate creates a successor. Both keys are valid for a while, so that callers can switch at any
+// time.
 func keyRotate() *cobra.Command {
 	var overlap string
 	command := onDatabase(&cobra.Command{
-		Use: "rotate ID", Short: "Make a successor of a key and print it, this once", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "rotate ID", Short: "Create a successor of an API key and print it once", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(keyIDs),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Read before a key is made, as above.
-		overlapping, err := parseDurationFlag("overlap", overlap)
+		// Parsed before anything is created.
+		both, err := parseDurationFlag("overlap", overlap)
 		if err != nil {
 			return err
 		}
-		key, secret, err := operator.RotateKey(command.Context(), args[0], overlapping)
+		key, secret, err := operator.RotateKey(command.Context(), args[0], both)
 		if err != nil {
 			return err
 		}
 		return printNewKey(command, key, secret)
 	})
-	command.Flags().StringVar(&overlap, "overlap", "1d", "how long the old key goes on beside the new one")
+	command.Flags().StringVar(&overlap, "overlap", "1d", "how long the old key stays valid next to the new one")
 	return command
 }
 
-// parseDurationFlag reads a duration flag; empty means none.
+// parseDurationFlag reads a duration; empty means zero.
 func parseDurationFlag(flag, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	// Days are what people count keys in; Go's own durations end at hours.
-	read, err := app.ParseDuration(text)
-	// A length below zero would end a key before it begins.
-	if err != nil || read < 0 {
+	parsed, err := app.ParseDuration(text) // also reads days, unlike time.ParseDuration
+	if err != nil || parsed < 0 {
 		return 0, usageError{fmt.Errorf("--%s: want a duration such as 12h or 90d", flag)}
 	}
-	return read, nil
+	return parsed, nil
 }

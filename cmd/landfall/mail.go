@@ -13,16 +13,16 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// mailCommand holds what an operator asks and decides about e-mails to customers.
+// mailCommand groups the commands for e-mails to customers.
 func mailCommand() *cobra.Command {
-	return commandGroup("mail", "E-mails that tell customers of their new account",
+	return commandGroup("mail", "Manage e-mails that tell customers about their new account",
 		mailList(), mailShow(), mailPreview(), mailTest(), mailRetry(), mailWithdraw(), mailBounced())
 }
 
-// mailHeading is shared by the list and by the account that a mail belongs to.
+// mailHeading is used by the list and by the account that a mail belongs to.
 var mailHeading = []string{"MAIL", "SUPPLIER", "EXTERNAL", "TO", "STATE", "QUEUED", "SETTLED", "NEXT", "ATTEMPTS", "REPLY"}
 
-// mailRow is a mail as a line of a table.
+// mailRow is a mail as a row of a table.
 func mailRow(mail accountview.Mail) []string {
 	return []string{strconv.FormatInt(mail.ID, 10), mail.Supplier, mail.External, mail.To, mail.State,
 		string(mail.QueuedAt), string(mail.SettledAt), string(mail.DueAt), strconv.Itoa(mail.Attempts), mail.Reply}
@@ -37,53 +37,51 @@ func mailStates() completer {
 	return oneOf(all...)
 }
 
-// personalMailUsage belongs to several commands that mean the same.
-const personalMailUsage = "show addresses and the mail server's own words"
+// personalMailUsage is the help text of the --personal flags of mail commands.
+const personalMailUsage = "show addresses and the mail server's replies"
 
-// mailList streams nothing: whoever wants more than a screen says how many.
+// mailList lists mails up to a limit.
 func mailList() *cobra.Command {
 	var query landfall.MailQuery
 	var state string
 	var personal bool
 	command := onDatabase(&cobra.Command{
-		Use: "list [SUPPLIER]", Short: "List mails, the oldest first", Args: checkArguments(cobra.MaximumNArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
+		Use: "list [SUPPLIER]", Short: "List mails, oldest first", Args: checkArguments(cobra.MaximumNArgs(1)), ValidArgsFunction: completeArguments(supplierCodes),
 		Example: "  landfall mail list --state refused\n  landfall mail list NORTH --state queued",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		if len(args) == 1 {
 			query.Supplier = args[0]
 		}
-		// A limit of 0 would list nothing and look as if there were nothing.
+		// A limit of 0 would list nothing, as if there were no mails.
 		if query.State = landfall.MailState(state); query.Limit < 1 {
 			return usageError{errors.New("--limit: want 1 or more")}
 		}
-		shown, rows := []accountview.Mail{}, [][]string{}
+		shown := []accountview.Mail{}
 		err := operator.Mails(command.Context(), query, func(found landfall.MailRecord) error {
-			mail := accountview.NewMail(found, personal)
-			shown, rows = append(shown, mail), append(rows, mailRow(mail))
+			shown = append(shown, accountview.MailOf(found, personal))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 		return printData(command, shown, func(out io.Writer) {
-			printTable(out, mailHeading, rows)
-			// As many as were asked for may be all there are; only the database knows, and to ask
-			// it would cost a second query.
-			if len(rows) == query.Limit {
-				fmt.Fprintf(out, "\nThere may be more: go on with --after %d\n", shown[len(shown)-1].ID)
+			printTable(out, mailHeading, rowsOf(shown, mailRow))
+			// There may be more; to find out would take a second query.
+			if len(shown) == query.Limit {
+				fmt.Fprintf(out, "\nThere may be more; continue with --after %d\n", shown[len(shown)-1].ID)
 			}
 		})
 	})
 	flags := command.Flags()
-	flags.StringVar(&state, "state", "", "only those that are queued, sending, sent, refused, withdrawn or bounced")
-	flags.IntVar(&query.Limit, "limit", 100, "how many at most")
-	flags.Int64Var(&query.After, "after", 0, "begin behind the mail with this number")
+	flags.StringVar(&state, "state", "", "only mails in this state: queued, sending, sent, refused, withdrawn or bounced")
+	flags.IntVar(&query.Limit, "limit", 100, "maximum number of mails")
+	flags.Int64Var(&query.After, "after", 0, "start after the mail with this number")
 	flags.BoolVar(&personal, "personal", false, personalMailUsage)
 	completeFlag(command, "state", mailStates())
 	return command
 }
 
-// mailShow finds a mail also by the Message-ID a customer's provider quotes.
+// mailShow finds a mail by number or by Message-ID.
 func mailShow() *cobra.Command {
 	var personal bool
 	command := onDatabase(&cobra.Command{
@@ -105,76 +103,74 @@ func mailShow() *cobra.Command {
 	return command
 }
 
-// mailRetry takes one mail, or all of a supplier that came to the same end.
+// mailRetry retries single mails, or all mails of a supplier in one state.
 func mailRetry() *cobra.Command {
 	var supplier, state string
 	command := onDatabase(&cobra.Command{
-		Use: "retry [MAIL…]", Short: "Send mails that were refused, bounced or withdrawn again", ValidArgsFunction: completeArguments(noCompletion),
+		Use: "retry [MAIL…]", Short: "Send refused, bounced or withdrawn mails again", ValidArgsFunction: completeArguments(noCompletion),
 		Example: "  landfall mail retry 17\n  landfall mail retry --supplier NORTH --state refused",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Exactly one of the two: to name mails and a supplier could mean either, and both would
-		// be many more than were meant.
-		if (supplier == "") == (len(args) == 0) {
-			return usageError{errors.New("name mails, or all of one supplier with --supplier")}
+		count, err := eachMail(args, supplier, func(name string) error {
+			_, err := operator.RetryMail(command.Context(), name)
+			return err
+		}, func() (int, error) {
+			return operator.RetryMails(command.Context(), supplier, landfall.MailState(state))
+		})
+		if err != nil {
+			return err
 		}
-		count := len(args)
-		// One after the other, and the first that cannot be is told; those before it are done.
-		for _, name := range args {
-			if _, err := operator.RetryMail(command.Context(), name); err != nil {
-				return err
-			}
-		}
-		if supplier != "" {
-			var err error
-			if count, err = operator.RetryMails(command.Context(), supplier, landfall.MailState(state)); err != nil {
-				return err
-			}
-		}
-		return printMailCount(command, "mail.retry", count, "sent again")
+		return printMailCount(command, "mail.retry", count, "queued again")
 	})
-	command.Flags().StringVar(&supplier, "supplier", "", "all mails of this supplier in a state")
-	command.Flags().StringVar(&state, "state", string(landfall.MailRefused), "that state: refused, bounced or withdrawn")
+	command.Flags().StringVar(&supplier, "supplier", "", "retry all mails of this supplier in the state of --state")
+	command.Flags().StringVar(&state, "state", string(landfall.MailRefused), "refused, bounced or withdrawn; with --supplier")
 	completeFlag(command, "supplier", supplierCodes)
 	completeFlag(command, "state", oneOf("refused", "bounced", "withdrawn"))
 	return command
 }
 
-// mailWithdraw takes either mails or a whole supplier's: a slip of the finger
-// must not do both.
+// eachMail handles the named mails, or all mails of a supplier. Exactly one of the two must be given.
+// It stops at the first error; the mails before it stay handled.
+func eachMail(names []string, supplier string, one func(string) error, all func() (int, error)) (int, error) {
+	if (supplier == "") == (len(names) == 0) {
+		return 0, usageError{errors.New("name mails, or use --supplier for all mails of one supplier")}
+	}
+	if supplier != "" {
+		return all()
+	}
+	for _, name := range names {
+		if err := one(name); err != nil {
+			return 0, err
+		}
+	}
+	return len(names), nil
+}
+
+// mailWithdraw withdraws single mails, or all waiting mails of a supplier.
 func mailWithdraw() *cobra.Command {
 	var supplier, reason string
 	command := onDatabase(&cobra.Command{
-		Use: "withdraw [MAIL…]", Short: "Keep mails that wait from being sent", ValidArgsFunction: completeArguments(noCompletion),
+		Use: "withdraw [MAIL…]", Short: "Stop waiting mails from being sent", ValidArgsFunction: completeArguments(noCompletion),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		if (supplier == "") == (len(args) == 0) {
-			return usageError{errors.New("name mails, or all that wait of one supplier with --supplier")}
-		}
-		count := len(args)
-		for _, name := range args {
-			if _, err := operator.WithdrawMail(command.Context(), name, reason); err != nil {
-				return err
-			}
-		}
-		if supplier != "" {
-			var err error
-			if count, err = operator.WithdrawMails(command.Context(), supplier, reason); err != nil {
-				return err
-			}
+		count, err := eachMail(args, supplier, func(name string) error {
+			_, err := operator.WithdrawMail(command.Context(), name, reason)
+			return err
+		}, func() (int, error) { return operator.WithdrawMails(command.Context(), supplier, reason) })
+		if err != nil {
+			return err
 		}
 		return printMailCount(command, "mail.withdraw", count, "withdrawn")
 	})
-	command.Flags().StringVar(&supplier, "supplier", "", "all mails of this supplier that wait")
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
+	command.Flags().StringVar(&supplier, "supplier", "", "withdraw all waiting mails of this supplier")
+	command.Flags().StringVar(&reason, "reason", "", reasonUsage)
 	completeFlag(command, "supplier", supplierCodes)
 	return command
 }
 
-// mailBounced is for whoever reads the sender's mailbox, a person or a program:
-// what comes back names the Message-ID.
+// mailBounced records bounces found in the sender's mailbox, which name the Message-ID.
 func mailBounced() *cobra.Command {
 	var reason string
 	command := onDatabase(&cobra.Command{
-		Use: "bounced MAIL…", Short: "Note that mails came back, by number or Message-ID", Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
+		Use: "bounced MAIL…", Short: "Record that mails bounced, by number or Message-ID", Args: checkArguments(cobra.MinimumNArgs(1)), ValidArgsFunction: completeArguments(noCompletion),
 		Example: "  landfall mail bounced '<17.a-7k3m9q2b@example.com>' --reason 'no such mailbox'",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		for _, name := range args {
@@ -182,13 +178,13 @@ func mailBounced() *cobra.Command {
 				return err
 			}
 		}
-		return printMailCount(command, "mail.bounced", len(args), "noted as bounced")
+		return printMailCount(command, "mail.bounced", len(args), "recorded as bounced")
 	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good")
+	command.Flags().StringVar(&reason, "reason", "", reasonUsage)
 	return command
 }
 
-// printMailCount says how many were changed.
+// printMailCount prints how many mails were changed.
 func printMailCount(command *cobra.Command, action string, count int, done string) error {
 	noun := "mails"
 	if count == 1 {

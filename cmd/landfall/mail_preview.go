@@ -14,19 +14,19 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// previewSettings are what a letter is written with.
+// previewSettings are the settings that a mail is rendered with.
 var previewSettings = []string{"mail-templates", "mail-from", "mail-reply-to"}
 
-// sampleAccount is the account that does not exist.
+// sampleAccount stands for an invented account.
 const sampleAccount = "sample"
 
-// mailPreview shows a letter as a customer would get it. All templates are
-// checked on the way, as they are when a server starts.
+// mailPreview prints a mail as a customer would get it. It checks all templates, as a starting
+// server does.
 func mailPreview() *cobra.Command {
 	var language, account string
 	var html, whole, personal bool
 	command := onDatabase(&cobra.Command{
-		Use: "preview SUPPLIER", Short: "Show what customers of a supplier are told, and check all templates", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "preview SUPPLIER", Short: "Show the mail that a supplier's customers get, and check all templates", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(supplierCodes),
 		Example: "  landfall mail preview NORTH --mail-templates ./templates --language cy\n" +
 			"  landfall mail preview NORTH --html >preview.html",
@@ -35,12 +35,11 @@ func mailPreview() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// All templates are read here, also those that this letter does not need.
-		composer, err := settings.Mail.Composer()
+		// Reads all templates, also those that this mail does not need.
+		writer, err := settings.Mail.Writer()
 		if err != nil {
 			return usageError{err}
 		}
-		// The templates are good; now it is about the account.
 		outgoing, err := previewMail(command.Context(), operator, args[0], account, language, personal)
 		if err != nil {
 			return err
@@ -51,11 +50,11 @@ func mailPreview() *cobra.Command {
 		}
 		data := map[string]string{"subject": written.Subject, "language": written.Language, "text": written.Text, "html": written.HTML, "message_id": written.ID}
 		return printData(command, data, func(out io.Writer) {
-			// The whole message and the HTML are printed as they are, since they are meant for a
-			// file; only the text is for a terminal and cleaned.
+			// The message and the HTML are meant for files and printed as they are; only the text
+			// is escaped.
 			switch {
 			case whole:
-				_, _ = out.Write(written.Raw) // show flushes, and tells
+				_, _ = out.Write(written.Message) // printData returns the error
 			case html:
 				_, _ = io.WriteString(out, written.HTML)
 			default:
@@ -67,16 +66,16 @@ func mailPreview() *cobra.Command {
 		})
 	}, previewSettings...)
 	flags := command.Flags()
-	flags.StringVar(&language, "language", "", "BCP 47 tag a customer might prefer (default the account's, or English)")
+	flags.StringVar(&language, "language", "", "BCP 47 tag of the language (default: the account's, or English)")
 	flags.StringVar(&account, "account", sampleAccount, "EXTERNAL number of an imported account, or sample")
 	flags.BoolVar(&html, "html", false, "print the HTML part")
-	flags.BoolVar(&whole, "message", false, "print the whole message as mail servers get it")
-	flags.BoolVar(&personal, "personal", false, "greet the account's customers by their names")
+	flags.BoolVar(&whole, "message", false, "print the whole message as it is sent")
+	flags.BoolVar(&personal, "personal", false, "use the names of the account's customers")
 	return command
 }
 
-// previewMail is the mail to show: a made-up one, or that of a real account, whose
-// customers are named only when asked for.
+// previewMail returns the mail to preview: an invented one, or that of a real account. Customers
+// are named only on request.
 func previewMail(ctx context.Context, operator *operate.Operator, supplier, account, language string, personal bool) (landfall.OutgoingMail, error) {
 	found, err := operator.ShowSupplier(ctx, supplier)
 	if err != nil {
@@ -91,16 +90,15 @@ func previewMail(ctx context.Context, operator *operate.Operator, supplier, acco
 	if err != nil {
 		return landfall.OutgoingMail{}, err
 	}
-	// An account that is only staged has no number to tell anybody of.
 	if facts.Account == nil {
 		return landfall.OutgoingMail{}, landfall.Refuse(landfall.CodeAccountNotFound,
-			fmt.Sprintf("Account %s of %s was not imported yet, so there is nothing to tell its customers.", account, supplier))
+			fmt.Sprintf("Account %s of %s has not been imported yet, so there is no mail to preview.", account, supplier))
 	}
 	outgoing.Key, outgoing.AccountNumber, outgoing.CreatedAt = facts.Process.Key, facts.Account.Number, facts.Account.CreatedAt
-	// Without names the letter greets as it greets those whose names we do not have.
+	// Without names the mail uses the greeting for unknown names.
 	outgoing.Customers = nil
 	if personal {
-		// The first customer alone, as a mail goes to one person.
+		// A mail goes to one person only.
 		outgoing.Customers = facts.Account.Data.Customers[:min(1, len(facts.Account.Data.Customers))]
 	}
 	if len(facts.Mails) > 0 {
@@ -112,33 +110,32 @@ func previewMail(ctx context.Context, operator *operate.Operator, supplier, acco
 	return outgoing, nil
 }
 
-// mailTest sends the made-up letter to the operator: the one way to see that
-// the mail server takes what we send.
+// mailTest sends a sample mail through the configured mail server.
 func mailTest() *cobra.Command {
 	var language string
 	command := onDatabase(&cobra.Command{
-		Use: "test SUPPLIER ADDRESS", Short: "Send a made-up letter to yourself through the configured mail server", Args: checkArguments(cobra.ExactArgs(2)),
+		Use: "test SUPPLIER ADDRESS", Short: "Send a sample mail to yourself through the configured mail server", Args: checkArguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeArguments(supplierCodes, noCompletion),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
 		}
-		// Servers send, not this program; but only their settings show that they can.
+		// Servers send mails, not this program, so it needs their settings.
 		if settings.Mail.Server == "" {
-			return usageError{errors.New("no mail server is configured here: give the settings of the servers (smtp-server, mail-from, …)")}
+			return usageError{errors.New("no mail server is configured; pass the server's settings (smtp-server, mail-from, …)")}
 		}
 		outgoing, err := previewMail(command.Context(), operator, args[0], sampleAccount, language, false)
 		if err != nil {
 			return err
 		}
 		outgoing.To = args[1]
-		// Sent from here and not by a server: it shows what the mail server says, at once.
+		// Sent from here and not by a server, to show the reply at once.
 		reply, err := settings.Mail.Send(command.Context(), outgoing)
 		if err != nil {
 			return unreachableError{fmt.Errorf("mail server %s: %w", settings.Mail.Server, err)}
 		}
-		return printDone(command, map[string]string{"action": "mail.test", "reply": reply}, "The mail server took it: %s", reply)
+		return printDone(command, map[string]string{"action": "mail.test", "reply": reply}, "The mail server accepted the mail: %s", reply)
 	}, append([]string{
 		"smtp-server", "smtp-tls", "smtp-ca-file", "smtp-user", "smtp-password-file", "smtp-timeout",
 	}, previewSettings...)...)

@@ -1,5 +1,5 @@
-// Command landfall is the account migration import service and the operator's
-// hand on it: one binary, one file per command.
+// Command landfall is the account migration import service and its command line: one binary, one
+// file per command.
 package main
 
 import (
@@ -12,16 +12,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// main is as small as it can be: everything else takes its surroundings as
-// arguments and can be tried by a test.
+// main calls runMain, which takes its environment as arguments so that tests can call it.
 func main() {
 	os.Exit(runMain(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// runMain is main with its surroundings as arguments, for the tests.
+// runMain runs a command line and returns the exit code.
 func runMain(args []string, stdout, stderr io.Writer) int {
-	// The first signal ends the work in order. Once it came, the next one is
-	// not caught any more and ends the program at once.
+	// The first signal ends the work in order. The next one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -30,42 +28,40 @@ func runMain(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	// Everything that can go wrong comes back here, so that there is one place that complains and
-	// one that chooses the code.
+	// All errors come back here, so that one place prints them and chooses the exit code.
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
 	}
-	// By the arguments and not by the flag, which may not have been read.
+	// The flag itself may not have been parsed.
 	printError(stderr, err, jsonInArguments(args))
 	return exitCode(err)
 }
 
-// newRoot puts the commands together. The arguments are only looked at when
-// they cannot be understood, to find out which word was the wrong one.
+// newRoot creates the commands. The arguments are only used to explain wrong ones.
 func newRoot(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "landfall",
 		Short: "Account migration import service",
-		Long: "Account migration import service: one program that serves the API, and the\n" +
-			"operator's hand on its database.\n\n" +
+		Long: "Account migration import service: one program that serves the API and manages its\n" +
+			"database.\n\n" +
 			"Exit codes: 0 done, 1 refused or some accounts failed, 2 wrong usage, 3 server\n" +
 			"or database unreachable.",
-		Example: "  landfall demo                                watch a book move, in a throw-away world\n" +
-			"  landfall supplier create NORTH               prepare a supplier\n" +
-			"  landfall account show NORTH 1001             see what became of an account",
+		Example: "  landfall demo                                watch an import into a temporary server\n" +
+			"  landfall supplier create NORTH               create a supplier\n" +
+			"  landfall account show NORTH 1001             show an account and its history",
 		Version:           version,
-		SilenceErrors:     true, // complain says them, once and in one line
-		SilenceUsage:      true, // a page of help buries the error it follows
-		DisableAutoGenTag: true, // the same commit makes the same manual pages
+		SilenceErrors:     true, // printError prints them, once and in one line
+		SilenceUsage:      true, // a page of help hides the error above it
+		DisableAutoGenTag: true, // the same commit gives the same manual pages
 		Args:              onlyCommands,
 		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
-	// Hardly anything we take is a file; the flags that are say so themselves.
+	// Few arguments are files; flags that are say so themselves.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.AddCommand(reconcileCommand())
-	root.PersistentFlags().Bool(jsonFlag, false, "print JSON for machines, errors too")
+	root.PersistentFlags().Bool(jsonFlag, false, "print JSON, also for errors")
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return flagError(command, args, err)
 	})
@@ -74,8 +70,7 @@ func newRoot(args []string) *cobra.Command {
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), webhookCommand(),
 		schemaCommand(), verifyCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
-	// The library makes the help command only when it is needed, so it is asked for now: its
-	// arguments are to be checked like those of the others.
+	// Created now, so that its arguments can be checked like those of the others.
 	root.InitDefaultHelpCmd()
 	for _, command := range root.Commands() {
 		if command.Name() == "help" {
@@ -85,8 +80,7 @@ func newRoot(args []string) *cobra.Command {
 	return root
 }
 
-// commandGroup makes a command that only holds others. Alone it shows its help: whoever
-// types half a command wants to know the other half.
+// commandGroup makes a command that only contains others. Without arguments it shows its help.
 func commandGroup(name, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use: name, Short: short, Args: onlyCommands,

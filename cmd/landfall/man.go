@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// manCommand is for whoever packages the program, so it stays out of the help.
+// manCommand writes manual pages, for packagers. It is hidden from the help.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: checkArguments(cobra.ExactArgs(1)), Hidden: true,
@@ -19,7 +19,6 @@ func manCommand() *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			folder := args[0]
-			// A packager names a folder that is not there yet.
 			if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return usageError{err}
 			}
@@ -27,8 +26,7 @@ func manCommand() *cobra.Command {
 			if err := doc.GenManTree(command.Root(), &header, folder); err != nil {
 				return err
 			}
-			// Counted on the disk: the writer does not say how many it wrote.
-			// Only pages of ours: the folder may hold others.
+			// Counted on disk, because GenManTree does not return the number of pages.
 			pages, err := filepath.Glob(filepath.Join(folder, "landfall*.1"))
 			if err != nil {
 				return err
@@ -37,12 +35,12 @@ func manCommand() *cobra.Command {
 				Folder string `json:"folder"`
 				Pages  int    `json:"pages"`
 			}{folder, len(pages)}
-			return printDone(command, result, "%d manual pages written. Read the first with: man %s", len(pages), filepath.Join(folder, "landfall.1"))
+			return printDone(command, result, "Wrote %d manual pages. Read the first with: man %s", len(pages), filepath.Join(folder, "landfall.1"))
 		},
 	}
 }
 
-// commitTime is the time of the commit, so that the same commit makes the same pages.
+// commitTime is the time of the commit, so that the same commit gives the same pages.
 func commitTime() *time.Time {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {
@@ -51,5 +49,5 @@ func commitTime() *time.Time {
 			}
 		}
 	}
-	return nil // today
+	return nil // the current day
 }

@@ -6,8 +6,7 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// openapiCommand prints what the server serves under /openapi.json, for those
-// who generate a client without running one.
+// openapiCommand prints the API description that servers serve under /openapi.json.
 func openapiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "openapi", Short: "Print the API description (OpenAPI 3.1, JSON)", Args: checkArguments(cobra.NoArgs),

@@ -8,23 +8,22 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"landfall/internal/lib/calendar"
 )
 
-// jsonFlag is a flag of every command, so that a script need not know which.
+// jsonFlag is a flag of every command.
 const jsonFlag = "json"
 
-// printData prints data as JSON when asked to, and else as people read it. Output
-// that could not be written is an error: a full disk must not look like success.
-func printData(command *cobra.Command, data any, people func(io.Writer)) error {
-	// Gathered and flushed at the end, where an error of any write before shows.
+// printData prints data as JSON if asked to, and otherwise calls text. Failed writes are returned,
+// so that a full disk does not look like success.
+func printData(command *cobra.Command, data any, text func(io.Writer)) error {
 	out := bufio.NewWriter(command.OutOrStdout())
 	if jsonWanted(command) {
 		var encoded bytes.Buffer
@@ -34,68 +33,55 @@ func printData(command *cobra.Command, data any, people func(io.Writer)) error {
 		if err := encoder.Encode(data); err != nil {
 			return err
 		}
-		_, _ = out.WriteString(escapeJSON(encoded.String())) // Flush repeats the error
+		_, _ = out.WriteString(escapeJSON(encoded.String())) // Flush returns the error
 	} else {
-		people(out)
+		text(out)
 	}
 	return out.Flush()
 }
 
-// printDone prints that something was done: a sentence, or data for machines.
-func printDone(command *cobra.Command, data any, sentence string, args ...any) error {
-	return printData(command, data, func(out io.Writer) { fmt.Fprintln(out, escapeText(fmt.Sprintf(sentence, args...))) })
+// printDone prints that something was done: a sentence, or data as JSON.
+func printDone(command *cobra.Command, data any, format string, values ...any) error {
+	return printData(command, data, func(out io.Writer) { fmt.Fprintln(out, escapeText(fmt.Sprintf(format, values...))) })
 }
 
-// printWarning says on standard error what is worth knowing and stops nothing.
+// printWarning prints a warning to standard error.
 func printWarning(command *cobra.Command, sentence string) {
 	if jsonWanted(command) {
-		_ = json.NewEncoder(command.ErrOrStderr()).Encode(map[string]any{"warning": map[string]string{"detail": sentence}}) //nolint:errchkjson // there is nowhere left to complain
+		_ = json.NewEncoder(command.ErrOrStderr()).Encode(map[string]any{"warning": map[string]string{"detail": sentence}}) //nolint:errchkjson // nowhere to report it
 		return
 	}
 	fmt.Fprintln(command.ErrOrStderr(), "landfall: warning: "+sentence)
 }
 
-// jsonWanted reports whether a machine is reading.
+// jsonWanted reports whether --json was given.
 func jsonWanted(command *cobra.Command) bool {
-	// The flag belongs to every command, so that reading it cannot fail.
-	asked, _ := command.Flags().GetBool(jsonFlag)
-	return asked
+	wanted, _ := command.Flags().GetBool(jsonFlag) // every command has it
+	return wanted
 }
 
-// printTable prints rows under a heading; an empty one says so in the heading alone.
-func printTable(out io.Writer, heading []string, rows [][]string) {
-	// Blanks and no tabs: what is copied from a terminal looks the same elsewhere.
-	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{heading}, rows...) {
-		for i, cell := range row {
-			row[i] = escapeText(cell)
-			// An empty cell would let the next one slip under the wrong heading
-			// for whoever splits at blanks.
-			if row[i] == "" {
-				row[i] = "-"
-			}
-		}
-		fmt.Fprintln(columns, strings.Join(row, "\t"))
+// printLine prints a value as one line of JSON.
+func printLine(out io.Writer, data any) error {
+	line, err := json.Marshal(data)
+	if err == nil {
+		_, err = fmt.Fprintln(out, escapeJSON(string(line)))
 	}
-	_ = columns.Flush()
+	return err
 }
 
-// printFields prints names and values by turns, one pair a line.
+// printFields prints names and values, one pair per line.
 func printFields(out io.Writer, pairs ...string) {
-	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	name := ""
-	for i, text := range pairs {
-		if i%2 == 0 {
-			name = text
-			continue
-		}
-		fmt.Fprintf(columns, "%s\t%s\n", name, escapeText(text))
+	width := 0
+	for i := 0; i < len(pairs); i += 2 {
+		width = max(width, utf8.RuneCountInString(pairs[i]))
 	}
-	_ = columns.Flush()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fmt.Fprintf(out, "%-*s  %s\n", width, pairs[i], escapeText(pairs[i+1]))
+	}
 }
 
-// escapeText escapes what could play tricks with a terminal: control characters and
-// marks that reverse or hide text. Data from elsewhere is printed through it.
+// escapeText escapes control characters and marks that reverse or hide text, which could mislead
+// the user of a terminal. All data from elsewhere is printed through it.
 func escapeText(text string) string {
 	return escapeRunes(text, func(r rune) bool { return r == ' ' || unicode.IsPrint(r) }, func(r rune) string {
 		quoted := strconv.QuoteRuneToASCII(r)
@@ -103,8 +89,7 @@ func escapeText(text string) string {
 	})
 }
 
-// escapeJSON does the same for JSON, in JSON's own way: whoever reads it gets
-// the same text, and whoever only looks at it is safe.
+// escapeJSON escapes the same characters the JSON way, so that the value stays the same.
 func escapeJSON(text string) string {
 	return escapeRunes(text, func(r rune) bool { return r == ' ' || r == '\n' || unicode.IsPrint(r) }, func(r rune) string {
 		if r > 0xffff {
@@ -115,15 +100,15 @@ func escapeJSON(text string) string {
 	})
 }
 
-// escapeRunes leaves texts without tricks, which is nearly all of them, untouched.
-func escapeRunes(text string, harmless func(rune) bool, write func(rune) string) string {
-	text = strings.ToValidUTF8(text, "\ufffd") // stray bytes are control characters to some terminals
-	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+// escapeRunes returns text unchanged if nothing has to be escaped, which is almost always.
+func escapeRunes(text string, printable func(rune) bool, write func(rune) string) string {
+	text = strings.ToValidUTF8(text, "\ufffd") // some terminals treat stray bytes as control characters
+	if strings.IndexFunc(text, func(r rune) bool { return !printable(r) }) < 0 {
 		return text
 	}
 	var escaped strings.Builder
 	for _, r := range text {
-		if harmless(r) {
+		if printable(r) {
 			escaped.WriteRune(r)
 			continue
 		}
@@ -132,7 +117,7 @@ func escapeRunes(text string, harmless func(rune) bool, write func(rune) string)
 	return escaped.String()
 }
 
-// formatTime writes a time as the API does, and nothing for no time.
+// formatTime formats a time as the API does; the zero time is empty.
 func formatTime(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -140,16 +125,16 @@ func formatTime(at time.Time) string {
 	return calendar.FormatInstant(at)
 }
 
-// timeOrNull is an instant for JSON: absent times are null.
+// timeOrNull formats a time for JSON; the zero time is null.
 func timeOrNull(at time.Time) *string {
 	if at.IsZero() {
 		return nil
 	}
-	written := formatTime(at)
-	return &written
+	text := formatTime(at)
+	return &text
 }
 
-// yesNo writes what is true or not for people.
+// yesNo formats a bool for people.
 func yesNo(yes bool) string {
 	if yes {
 		return "yes"

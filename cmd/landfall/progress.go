@@ -11,12 +11,11 @@ import (
 	"landfall/internal/kit/report"
 )
 
-// progressPrinter tells how far long work is: on a terminal in one line that changes,
-// elsewhere now and then in a line of its own. Output of its own, such as a
-// file, is never mixed with it: it goes to standard error.
+// progressPrinter prints the progress of long work to standard error: on a terminal as one changing
+// line, otherwise as a line now and then.
 type progressPrinter struct {
 	out      io.Writer
-	what     string
+	label    string
 	terminal bool
 	shown    time.Time
 	width    int
@@ -28,25 +27,24 @@ const (
 	printInterval  = 10 * time.Second
 )
 
-// newProgressPrinter watches some work.
-func newProgressPrinter(out io.Writer, what string) *progressPrinter {
-	return &progressPrinter{out: out, what: what, terminal: isTerminal(out), shown: time.Now()}
+// newProgressPrinter prints the progress of some work.
+func newProgressPrinter(out io.Writer, label string) *progressPrinter {
+	return &progressPrinter{out: out, label: label, terminal: isTerminal(out), shown: time.Now()}
 }
 
-// newCommandProgress watches a command's work; a machine that reads JSON is left in peace.
-func newCommandProgress(command *cobra.Command, what string) *progressPrinter {
+// newCommandProgress prints the progress of a command, and nothing with --json.
+func newCommandProgress(command *cobra.Command, label string) *progressPrinter {
 	if jsonWanted(command) {
-		return newProgressPrinter(io.Discard, what)
+		return newProgressPrinter(io.Discard, label)
 	}
-	return newProgressPrinter(command.ErrOrStderr(), what)
+	return newProgressPrinter(command.ErrOrStderr(), label)
 }
 
-// count says how much is done when nobody knows how much there is.
+// count prints progress towards an unknown total.
 func (p *progressPrinter) count(done int) { p.at(done, 0) }
 
-// isTerminal reports whether a person may be looking at it now.
+// isTerminal reports whether out is a terminal.
 func isTerminal(out io.Writer) bool {
-	// Whatever is no file, such as the buffer of a test, is no terminal either.
 	file, ok := out.(*os.File)
 	if !ok {
 		return false
@@ -55,19 +53,18 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// at says how much is done.
+// at prints the progress, if it is time to.
 func (p *progressPrinter) at(done, of int) {
 	every := printInterval
 	if p.terminal {
 		every = redrawInterval
 	}
-	// Asked for every line that is done, so nothing more than a look at the clock stands in front
-	// of it.
+	// Called for every line of input, so the usual path only reads the clock.
 	if time.Since(p.shown) < every {
 		return
 	}
 	p.shown = time.Now()
-	line := fmt.Sprintf("%s: %s", p.what, report.Number(done))
+	line := fmt.Sprintf("%s: %s", p.label, report.Number(done))
 	if of > 0 {
 		line += fmt.Sprintf(" of %s (%d %%)", report.Number(of), 100*done/of)
 	}
@@ -75,12 +72,12 @@ func (p *progressPrinter) at(done, of int) {
 		fmt.Fprintln(p.out, line)
 		return
 	}
-	// Padded to what was there before, or the end of a longer line would stay.
+	// Padded to overwrite a longer previous line.
 	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
 	p.width = len(line)
 }
 
-// clear takes the line away, before something else is printed.
+// clear removes the line before something else is printed.
 func (p *progressPrinter) clear() {
 	if p.terminal && p.width > 0 {
 		fmt.Fprintf(p.out, "\r%-*s\r", p.width, "")

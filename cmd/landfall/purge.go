@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,79 +10,66 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// purgeEntry is what went of a supplier, for machines.
+// purgeEntry is what was purged from a supplier, in lists and JSON.
 type purgeEntry struct {
-	Supplier string `json:"import_supplier"`
+	Supplier string `json:"import_supplier" table:"SUPPLIER"`
 	DryRun   bool   `json:"dry_run"`
-	// How many went, or would go.
-	Documents int `json:"staged_documents"`
-	Failures  int `json:"failures"`
-	Mails     int `json:"mails"`
-	Events    int `json:"events"`
-	// The settings that decided it, so that a surprise explains itself.
+	// How many were purged, or would be.
+	Documents int `json:"staged_documents" table:"DOCUMENTS"`
+	Failures  int `json:"failures" table:"FAILURES"`
+	Mails     int `json:"mails" table:"MAILS"`
+	Events    int `json:"events" table:"EVENTS"`
+	// The retention settings.
 	KeepStaged   string `json:"keep_staged"`
 	KeepFailures string `json:"keep_failures"`
 	KeepMails    string `json:"keep_mails"`
 	KeepEvents   string `json:"keep_events"`
-	// Webhooks that are behind: nothing they have not received goes.
+	// Webhooks that have not received all events yet; their events are not purged.
 	HeldBy []string `json:"events_held_by_webhooks,omitempty"`
 }
 
-// purgeCommand does at once what servers do now and then.
+// purgeCommand purges immediately; servers do the same every six hours.
 func purgeCommand() *cobra.Command {
 	var dryRun bool
 	command := onDatabase(&cobra.Command{
-		Use: "purge [SUPPLIER]", Short: "Take away what was kept long enough", Args: checkArguments(cobra.MaximumNArgs(1)),
+		Use: "purge [SUPPLIER]", Short: "Purge data past its retention", Args: checkArguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeArguments(supplierCodes),
-		Long: "Take away what was kept for longer than the settings of import suppliers say\n" +
-			"(supplier set --keep-staged, --keep-failures, --keep-mails, --keep-events), of\n" +
-			"one or of all: staged documents, the words of failures, whom mails went to, and\n" +
-			"events that every webhook has received. Hashes, revisions, codes, states and\n" +
-			"times stay, so that one still sees that something was there. Servers do\n" +
-			"the same every six hours. It goes in small steps and may run beside servers\n" +
-			"under load; what is gone cannot be brought back.",
+		Long: "Purge data that is older than the retention settings of its import supplier\n" +
+			"(supplier set --keep-staged, --keep-failures, --keep-mails, --keep-events), for one\n" +
+			"supplier or for all: staged documents, the texts of failures, the recipients of mails,\n" +
+			"and events that every webhook has received. Hashes, revisions, codes, states and times\n" +
+			"are kept as evidence. Servers do the same every six hours. The work is done in small\n" +
+			"steps and can run next to busy servers. Purged data cannot be restored.",
 		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		code := ""
-		if len(args) > 0 {
-			code = args[0]
-		}
-		found, err := operator.Purge(command.Context(), code, dryRun)
+		found, err := operator.Purge(command.Context(), strings.Join(args, ""), dryRun)
 		if err != nil {
 			return err
 		}
-		// Both are made even where nothing went: machines get a list and no null.
-		entries, rows := []purgeEntry{}, [][]string{}
-		for _, one := range found {
-			kept := one.Supplier.Retention
-			entries = append(entries, purgeEntry{
+		entries := rowsOf(found, func(one operate.Purged) purgeEntry {
+			kept := one.Supplier.Keep
+			return purgeEntry{
 				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,
 				formatRetention(kept.Staged), formatRetention(kept.Failures), formatRetention(kept.Mails), formatRetention(kept.Events), one.HeldBy,
-			})
-			rows = append(rows, []string{
-				one.Supplier.Code, strconv.Itoa(one.Gone.Documents), strconv.Itoa(one.Gone.Failures), strconv.Itoa(one.Gone.Mails),
-				strconv.Itoa(one.Gone.Events),
-			})
-		}
+			}
+		})
 		return printData(command, entries, func(out io.Writer) {
-			// No supplier keeps anything for a limited time; an empty table would look as if
-			// something were wrong.
-			if len(rows) == 0 {
-				fmt.Fprintln(out, "Every import supplier keeps everything for ever. Change that with: supplier set CODE --keep-staged 90d")
+			if len(entries) == 0 {
+				fmt.Fprintln(out, "No import supplier has a retention limit. Set one with: supplier set CODE --keep-staged 90d")
 				return
 			}
-			printTable(out, []string{"SUPPLIER", "DOCUMENTS", "FAILURES", "MAILS", "EVENTS"}, rows)
-			for _, one := range found {
-				if len(one.HeldBy) > 0 {
-					fmt.Fprintf(out, "Older events of %s stay until these webhooks have received them or are removed: %s\n",
-						one.Supplier.Code, strings.Join(one.HeldBy, ", "))
+			printColumns(out, entries)
+			for _, entry := range entries {
+				if len(entry.HeldBy) > 0 {
+					fmt.Fprintf(out, "Older events of %s are kept until these webhooks have received them or are removed: %s\n",
+						entry.Supplier, strings.Join(entry.HeldBy, ", "))
 				}
 			}
 			if dryRun {
-				fmt.Fprintln(out, "So much would go. Nothing was taken away.")
+				fmt.Fprintln(out, "This was a dry run; nothing was purged.")
 			}
 		})
 	})
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would go, and take nothing away")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be purged, without purging it")
 	return command
 }

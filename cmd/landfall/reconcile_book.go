@@ -20,11 +20,9 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// withBookArguments lets a command about a supplier's database take the files of a book as
-// well, which it then holds against a server. What is given tells which is
-// meant: names of suppliers are not the names of files.
+// withBookArguments lets reconcile also take the files of a book, which it compares with a server.
+// The arguments decide: suppliers are not named like files.
 func withBookArguments(command *cobra.Command) *cobra.Command {
-	// Kept before onServer puts its own in its place; both are chosen from at the end.
 	onSupplier := command.RunE
 	order := compare.Order{}
 	file := ""
@@ -33,45 +31,37 @@ func withBookArguments(command *cobra.Command) *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
-		// A file with a mistyped name would make its accounts look as if the book did not have
-		// them.
-		for _, other := range found.Others {
-			printWarning(command, other+" is no file of a book and was left out")
-		}
+		warnOthers(command, found)
 		order.Book = found
 		return reconcileBook(command, server, order, file)
 	})
 	onBook := command.RunE
 	flags := command.Flags()
-	flags.BoolVar(&order.Part, "part", false, "the book is not all the supplier has: further accounts on the server are no difference")
-	flags.StringVar(&order.Currency, "currency", "GBP", "currency of accounts in the book that name none")
-	flags.StringVar(&file, "differences", "", "write every account that is not the same into this CSV file")
-	flags.BoolVar(&order.SetTotals, "set-totals", false, "set the control totals of the book on the server first")
+	flags.BoolVar(&order.Part, "part", false, "the book is only a part of the supplier's accounts; further accounts on the server are no difference")
+	flags.StringVar(&order.Currency, "currency", "GBP", "currency of accounts in the book without one")
+	flags.StringVar(&file, "differences", "", "write every account that differs into this CSV file")
+	flags.BoolVar(&order.SetTotals, "set-totals", false, "first set the control totals of the book on the server")
 	completeFlag(command, "currency", noCompletion)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		if isBook(command, args) {
 			return onBook(command, args)
 		}
-		// Flags of the other kind are refused and not ignored: who typed them means a book, and
-		// its folder is not there.
+		// Flags for books are refused and not ignored: the user means a book that does not exist.
 		for _, name := range []string{"server", "api-key", "api-key-file", "part", "currency", "differences", "set-totals"} {
 			if flags.Changed(name) {
-				return usageError{fmt.Errorf("--%s is for books, and there is no file or folder %s", name, escapeText(args[0]))}
+				return usageError{fmt.Errorf("--%s is only for books, and there is no file or folder %s", name, escapeText(args[0]))}
 			}
 		}
 		if len(args) > 1 {
-			return usageError{errors.New("one supplier at a time, or the files of one book")}
+			return usageError{errors.New("name one supplier, or the files of one book")}
 		}
 		return onSupplier(command, args)
 	}
 	return command
 }
 
-// isBook tells files from suppliers: a path is one, and so is the name of
-// something that is there, unless the flags are about the database.
+// isBook distinguishes files from suppliers. Flags about the database mean a supplier.
 func isBook(command *cobra.Command, args []string) bool {
-	// Flags about the database decide first, so that a folder which is called like a supplier
-	// cannot come in between.
 	for _, name := range []string{"database", "measure", "reason"} {
 		if command.Flags().Changed(name) {
 			return false
@@ -85,46 +75,40 @@ func isBook(command *cobra.Command, args []string) bool {
 	return false
 }
 
-// maxListed is how many accounts a machine is told of in one answer; the file of
-// differences has all of them.
+// maxListed limits the accounts in the JSON output; the file of differences has all of them.
 const maxListed = 1000
 
-// reconcileBook talks to a server alone, as import does: whoever moved the book need
-// not be let near the database.
+// reconcileBook uses only the API, so that the user needs no access to the database.
 func reconcileBook(command *cobra.Command, server *client.Client, order compare.Order, file string) error {
-	// Somebody who only asks need not wait for a server to come back.
-	// Asked once before the book is read, which may take minutes.
+	// Fail early if the server is unreachable: reading the book may take minutes.
 	if err := server.Alive(command.Context()); err != nil {
 		return classifyServerError(err)
 	}
-	// The file is made before the comparison: that it exists already is better known now than
-	// after an hour.
+	// Created before the comparison, to fail early if it exists.
 	out, finish, err := differencesFile(file)
 	if err != nil {
 		return usageError{err}
 	}
 	var named []compare.Finding
 	order.Found = func(one compare.Finding) error {
-		// Bounded for memory's sake alone; the file gets all of them.
+		// Limited to bound memory.
 		if len(named) < maxListed {
 			named = append(named, one)
 		}
 		return out(one)
 	}
-	progress := newCommandProgress(command, "")
-	order.Progress = func(what string, done int) {
-		progress.what = what
-		progress.count(done)
+	bar := newCommandProgress(command, "")
+	order.Progress = func(label string, done int) {
+		bar.label = label
+		bar.count(done)
 	}
 	result, err := compare.Collate(command.Context(), server, order)
-	progress.clear()
-	// Findings come in the order in which they were met, which need not be one that people look
-	// things up by.
+	bar.clear()
+	// Findings arrive unsorted.
 	slices.SortStableFunc(named, func(a, b compare.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
 	if err = errors.Join(err, finish()); err != nil {
 		return classifyServerError(explainInterrupt(err))
 	}
-	// The comparison is printed in full, and then the exit code says that it differs.
 	if err := printData(command, comparisonData(result, named), func(out io.Writer) { printComparison(out, result, named, file) }); err != nil {
 		return err
 	}
@@ -134,22 +118,22 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	return nil
 }
 
-// errDiffers ends a comparison that found something.
-var errDiffers = errors.New("the server does not have what the book has")
+// errDiffers is returned when a comparison found differences.
+var errDiffers = errors.New("the server differs from the book")
 
-// differencesFile writes findings while they come: there may be a million.
+// differencesFile writes findings while they arrive, because there may be a million.
 func differencesFile(path string) (add func(compare.Finding) error, finish func() error, err error) {
 	if path == "" {
 		return func(compare.Finding) error { return nil }, func() error { return nil }, nil
 	}
-	// Never over a file that is there, and only for its owner: it names accounts.
+	// Never overwrite a file. It names accounts, so only its owner may read it.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	rows := csv.NewWriter(file)
 	add = func(one compare.Finding) error {
-		// An account that is not there at all has no figures, and still gets its line.
+		// A missing account has no differences, but still needs a line.
 		if len(one.Differences) == 0 {
 			one.Differences = []compare.Difference{{}}
 		}
@@ -173,7 +157,7 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 	})
 }
 
-// comparisonData is the comparison for machines.
+// comparisonData is the comparison as JSON.
 func comparisonData(result compare.Result, named []compare.Finding) any {
 	type difference struct {
 		What   string `json:"what"`
@@ -196,8 +180,7 @@ func comparisonData(result compare.Result, named []compare.Finding) any {
 		}
 		accounts = append(accounts, entry)
 	}
-	// Every state has its count, also those with none: machines need not ask whether a member is
-	// there.
+	// Every state has a count, also those with none.
 	counts := map[string]int{}
 	for _, state := range compare.States() {
 		counts[string(state)] = result.Accounts[state]
@@ -221,7 +204,7 @@ func comparisonData(result compare.Result, named []compare.Finding) any {
 	}
 }
 
-// totalsLines compares the totals of a supplier: Claimed is the book's.
+// totalsLines compares the totals of a supplier. Claimed is the book's figure.
 func totalsLines(s *compare.Supplier) []operate.ReportLine {
 	return operate.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
 }

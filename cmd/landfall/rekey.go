@@ -12,7 +12,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// rekeyEntry is what became of it, for machines.
+// rekeyEntry is the result as JSON.
 type rekeyEntry struct {
 	Key     string   `json:"key"`
 	Rows    int64    `json:"rows"`
@@ -21,35 +21,33 @@ type rekeyEntry struct {
 	Wiped   bool     `json:"wiped"`
 }
 
-// rekeyCommand brings everything under the key of today.
+// rekeyCommand re-encrypts everything with the current key.
 func rekeyCommand() *cobra.Command {
 	var newKey, wipe bool
 	command := onDatabase(&cobra.Command{
-		Use: "rekey", Short: "Encrypt what is personal with the key of today", Args: checkArguments(cobra.NoArgs),
-		Long: "Encrypt what is personal with the first of the keys in encryption-key-file or\n" +
-			"encryption-key: what another of them encrypted, and what was written before there\n" +
-			"was one. Give all servers the new key first, in front of the old ones. It goes in\n" +
-			"small steps and may run beside servers under load; what was interrupted goes on\n" +
-			"where it was. When it is done, and only then, the other keys may be dropped.\n" +
-			"The database's files may hold what was there before until they are written\n" +
-			"over: --wipe writes all of them anew, and nobody can write meanwhile.\n" +
-			"See docs/encryption.md.",
+		Use: "rekey", Short: "Encrypt all personal data with the current key", Args: checkArguments(cobra.NoArgs),
+		Long: "Encrypt all personal data with the first key of encryption-key-file or\n" +
+			"encryption-key: what another key encrypted, and what was stored unencrypted before.\n" +
+			"First give all servers the new key, before the old ones. The work is done in small\n" +
+			"steps, can run next to busy servers, and continues where it was interrupted. Only when\n" +
+			"it is done may you remove the other keys. Old data may remain in the database files\n" +
+			"until it is overwritten: --wipe rewrites all of them and blocks all other writes\n" +
+			"meanwhile. See docs/encryption.md.",
 		Example: "  landfall rekey --new-key >> landfall.keys\n  landfall rekey --encryption-key-file landfall.keys",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
-		// Told by the table: rows of a large database are too many to be told one by one,
-		// and silence for an hour makes people press Ctrl-C.
-		table := ""
+		// Progress per table, so that an hour of work is not silent.
+		current := ""
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
-			// A table is told when the next one begins, and the last by the sentence at the end.
-			if step.Table != table && table != "" && !jsonWanted(command) {
-				fmt.Fprintf(command.ErrOrStderr(), "%s is done: %d rows so far, %d of them encrypted anew\n", table, step.Scanned, step.Encrypted)
+			// Printed when the next table begins; the last one is covered by the summary.
+			if step.Table != current && current != "" && !jsonWanted(command) {
+				fmt.Fprintf(command.ErrOrStderr(), "finished %s: %d rows so far, %d re-encrypted\n", current, step.Looked, step.Sealed)
 			}
-			table = step.Table
+			current = step.Table
 		})
 		if err != nil {
 			return err
 		}
-		// Last, because only now nothing unencrypted is written any more.
+		// Last, when nothing unencrypted is written any more.
 		if wipe {
 			settings, err := loadSettings(command)
 			if err != nil {
@@ -60,19 +58,19 @@ func rekeyCommand() *cobra.Command {
 			}
 		}
 		dropped := "No other key is needed any more."
-		if len(done.DroppedKeys) > 0 {
-			dropped = "Not needed any more: " + strings.Join(done.DroppedKeys, ", ") + ". Keep them for as long as you keep backups made before."
+		if len(done.Dropped) > 0 {
+			dropped = "No longer needed: " + strings.Join(done.Dropped, ", ") + ". Keep these keys as long as you keep backups made before."
 		}
-		return printDone(command, rekeyEntry{done.Key, done.Scanned, done.Encrypted, append([]string{}, done.DroppedKeys...), wipe},
-			"Everything personal is encrypted with key %s; %d of %d rows were encrypted anew. %s", done.Key, done.Encrypted, done.Scanned, dropped)
+		return printDone(command, rekeyEntry{done.Key, done.Looked, done.Sealed, append([]string{}, done.Dropped...), wipe},
+			"All personal data is encrypted with key %s; %d of %d rows were re-encrypted. %s", done.Key, done.Sealed, done.Looked, dropped)
 	})
 	flags := command.Flags()
 	flags.BoolVar(&newKey, "new-key", false, "print a new key and do nothing else")
-	flags.BoolVar(&wipe, "wipe", false, "write the database's files anew afterwards, so that nothing unencrypted is left in them")
-	// A new key is needed before there is a database, or a setting that names a key.
+	flags.BoolVar(&wipe, "wipe", false, "rewrite the database files afterwards, so that nothing unencrypted remains in them")
+	// A new key is needed before there is a database or a key setting.
 	work := command.RunE
 	command.RunE = func(command *cobra.Command, args []string) error {
-		// Printed and not kept: where keys are is for the operator to decide.
+		// Printed and not stored: the operator decides where keys are kept.
 		if newKey {
 			_, err := fmt.Fprintln(command.OutOrStdout(), seal.NewKeyText())
 			return err

@@ -14,42 +14,41 @@ import (
 	"landfall/client"
 )
 
-// runCommand holds what is asked of a server that moves accounts by itself, and
-// what an operator decides about it, who alone works on the database.
+// runCommand groups the commands for runs. 'run undo' works on the database; all others use the
+// API.
 func runCommand() *cobra.Command {
-	return commandGroup("run", "Runs: a server creates a supplier's staged accounts by itself",
+	return commandGroup("run", "Manage runs, in which a server creates a supplier's staged accounts",
 		runStart(), runList(), runShow(),
-		runStateCommand("pause", "Stop a run for now; what is being created is finished first", (*client.Client).PauseRun),
-		runStateCommand("resume", "Let a paused run go on", (*client.Client).ResumeRun),
-		runStateCommand("cancel", "End a run for good; what was created stays", (*client.Client).CancelRun),
+		runStateCommand("pause", "Pause a run; accounts being created are finished first", (*client.Client).PauseRun),
+		runStateCommand("resume", "Resume a paused run", (*client.Client).ResumeRun),
+		runStateCommand("cancel", "Cancel a run; created accounts are kept", (*client.Client).CancelRun),
 		runUndo(),
 	)
 }
 
-// runStart asks for a run and, if wanted, stays to see it end.
+// runStart starts a run and optionally watches it until it ends.
 func runStart() *cobra.Command {
 	var plan client.RunPlan
 	var notBefore, notAfter string
 	var watching bool
 	command := onServer(&cobra.Command{
-		Use: "start SUPPLIER TEAM", Short: "Create a supplier's staged accounts, or rehearse it", Args: checkArguments(cobra.ExactArgs(2)),
+		Use: "start SUPPLIER TEAM", Short: "Create a supplier's staged accounts, or test creating them", Args: checkArguments(cobra.ExactArgs(2)),
 		Long: "Ask a server to create a supplier's staged accounts in the background. The run\n" +
-			"goes on when this command ends, whatever becomes of the server meanwhile.\n" +
-			"With --watch it is followed to its end; the exit code is then 1 when accounts\n" +
-			"failed.",
+			"continues after this command ends, and after a restart of the server. With --watch\n" +
+			"the command waits until the run ends; the exit code is then 1 if accounts failed.",
 		Example: "  landfall run start NORTH 'Migration Team' --dry-run --sample 100 --watch\n" +
 			"  landfall run start NORTH 'Migration Team' --not-before 2026-11-21T22:00:00Z",
 	}, withServerErrors(func(command *cobra.Command, server *client.Client, args []string) error {
 		plan.Supplier, plan.Team = args[0], args[1]
 		var err error
-		// Times are read here, so that a slip is wrong usage and not a refusal of the server.
+		// Parsed here, so that a mistake is wrong usage and not a refusal of the server.
 		if plan.NotBefore, err = parseTimeFlag("not-before", notBefore); err != nil {
 			return err
 		}
 		if plan.NotAfter, err = parseTimeFlag("not-after", notAfter); err != nil {
 			return err
 		}
-		// From here on the run is the server's: an error behind this line does not end it.
+		// An error after this line does not end the run.
 		run, err := server.StartRun(command.Context(), plan)
 		if err != nil {
 			return err
@@ -58,59 +57,59 @@ func runStart() *cobra.Command {
 			return watchRun(command, server, run)
 		}
 		return printData(command, run, func(out io.Writer) {
-			fmt.Fprintf(out, "Run %s of %s is asked for. Follow it with: landfall run show %s --watch\n", run.ID, escapeText(run.Supplier), run.ID)
+			fmt.Fprintf(out, "Started run %s of %s. Watch it with: landfall run show %s --watch\n", run.ID, escapeText(run.Supplier), run.ID)
 		})
 	}))
 	flags := command.Flags()
-	flags.BoolVar(&plan.DryRun, "dry-run", false, "do everything and take it back")
+	flags.BoolVar(&plan.DryRun, "dry-run", false, "do everything and roll it back")
 	flags.StringVar(&plan.Select, "select", "", "which accounts: pending (all that are staged), failed or untried")
-	flags.IntVar(&plan.Sample, "sample", 0, "every so manieth of them only")
-	flags.IntVar(&plan.Limit, "limit", 0, "at most so many")
-	flags.IntVar(&plan.AtOnce, "at-once", 0, "so many side by side; the server decides when it is not said")
-	flags.StringVar(&notBefore, "not-before", "", "when it may start, as 2026-11-21T22:00:00Z")
-	flags.StringVar(&notAfter, "not-after", "", "when it pauses if it has not ended")
-	flags.BoolVar(&watching, "watch", false, "follow it to its end")
-	completeFlag(command, "select", func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"pending", "failed", "untried"}, cobra.ShellCompDirectiveDefault
-	})
+	flags.IntVar(&plan.Sample, "sample", 0, "test every Nth account")
+	flags.IntVar(&plan.Limit, "limit", 0, "maximum number of accounts")
+	flags.IntVar(&plan.AtOnce, "at-once", 0, "number of accounts to create in parallel (default: the server decides)")
+	flags.StringVar(&notBefore, "not-before", "", "when the run may start, such as 2026-11-21T22:00:00Z")
+	flags.StringVar(&notAfter, "not-after", "", "when the run pauses if it has not ended")
+	flags.BoolVar(&watching, "watch", false, "watch the run until it ends")
+	completeFlag(command, "select", oneOf("pending", "failed", "untried"))
 	return command
 }
 
-// parseTimeFlag reads an instant that need not be given.
+// parseTimeFlag reads an optional time.
 func parseTimeFlag(name, text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--%s: want an instant such as 2026-11-21T22:00:00Z", name)}
+		return nil, usageError{fmt.Errorf("--%s: want a time such as 2026-11-21T22:00:00Z", name)}
 	}
 	return &at, nil
 }
 
-// runList shows a supplier's runs, the newest first.
+// runList lists a supplier's runs, newest first.
 func runList() *cobra.Command {
 	return onServer(&cobra.Command{
 		Use: "list SUPPLIER", Short: "List a supplier's runs, newest first", Args: checkArguments(cobra.ExactArgs(1)),
 	}, withServerErrors(func(command *cobra.Command, server *client.Client, args []string) error {
-		runs, rows := []client.Run{}, [][]string{}
+		runs := []client.Run{}
 		for run, err := range server.Runs(command.Context(), args[0]) {
 			if err != nil {
 				return err
 			}
 			runs = append(runs, run)
-			rows = append(rows, []string{
-				run.ID, run.State, runKind(run), strconv.Itoa(run.Selected), strconv.Itoa(run.Succeeded), strconv.Itoa(run.Failed),
-				strconv.Itoa(run.Refused), formatTime(run.CreatedAt),
-			})
 		}
 		return printData(command, runs, func(out io.Writer) {
-			printTable(out, []string{"ID", "STATE", "KIND", "SELECTED", "SUCCEEDED", "FAILED", "REFUSED", "CREATED"}, rows)
+			printTable(out, []string{"ID", "STATE", "KIND", "SELECTED", "SUCCEEDED", "FAILED", "REFUSED", "CREATED"},
+				rowsOf(runs, func(run client.Run) []string {
+					return []string{
+						run.ID, run.State, runKind(run), strconv.Itoa(run.Selected), strconv.Itoa(run.Succeeded), strconv.Itoa(run.Failed),
+						strconv.Itoa(run.Refused), formatTime(run.CreatedAt),
+					}
+				}))
 		})
 	}))
 }
 
-// runKind says in a word what a run does.
+// runKind describes what a run does.
 func runKind(run client.Run) string {
 	kind := "create"
 	if run.DryRun {
@@ -122,11 +121,11 @@ func runKind(run client.Run) string {
 	return kind
 }
 
-// runShow tells how a run stands, or follows it.
+// runShow prints the state of a run, or watches it.
 func runShow() *cobra.Command {
 	var watching bool
 	command := onServer(&cobra.Command{
-		Use: "show ID", Short: "Show how a run stands", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "show ID", Short: "Show the state of a run", Args: checkArguments(cobra.ExactArgs(1)),
 	}, withServerErrors(func(command *cobra.Command, server *client.Client, args []string) error {
 		run, err := server.Run(command.Context(), args[0])
 		if err != nil {
@@ -137,11 +136,11 @@ func runShow() *cobra.Command {
 		}
 		return printData(command, run, func(out io.Writer) { printRun(out, run) })
 	}))
-	command.Flags().BoolVar(&watching, "watch", false, "follow it to its end")
+	command.Flags().BoolVar(&watching, "watch", false, "watch the run until it ends")
 	return command
 }
 
-// runStateCommand is one of the commands that stop a run or let it go on.
+// runStateCommand makes a command that changes the state of a run.
 func runStateCommand(name, short string, act runVerb) *cobra.Command {
 	return onServer(&cobra.Command{
 		Use: name + " ID", Short: short, Args: checkArguments(cobra.ExactArgs(1)),
@@ -154,20 +153,17 @@ func runStateCommand(name, short string, act runVerb) *cobra.Command {
 	}))
 }
 
-// withServerErrors turns what a server said into what this program says: a refusal stays
-// one with its code, and no answer is a server out of reach.
+// withServerErrors translates errors of the client: a refusal keeps its code, and a missing
+// response is an unreachable server.
 func withServerErrors(work func(*cobra.Command, *client.Client, []string) error) func(*cobra.Command, *client.Client, []string) error {
 	return func(command *cobra.Command, server *client.Client, args []string) error {
 		err := work(command, server, args)
-		refusal, told := errors.AsType[*client.Error](err)
-		// Where no server answered there is no refusal to translate.
-		if !told {
+		refusal, refused := errors.AsType[*client.Error](err)
+		if !refused {
 			return classifyServerError(err)
 		}
-		// Scripts find the code of the API, whichever way they asked.
 		out := landfall.Refuse(refusal.Code, refusal.Detail)
-		// A server that has trouble of its own is away, as one that does not answer: scripts try
-		// again for either.
+		// A server error counts as unreachable: scripts retry both.
 		if refusal.Status >= http.StatusInternalServerError {
 			out.Kind = landfall.Unavailable
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// remnantEntry is an account of a run that was not taken back, for machines.
+// remnantEntry is an account that could not be undone, as JSON.
 type remnantEntry struct {
 	Supplier string `json:"import_supplier"`
 	External string `json:"external_account_number"`
@@ -22,7 +21,7 @@ type remnantEntry struct {
 	Reason   string `json:"reason"`
 }
 
-// undoSummary is the last line of a run's undo, for machines.
+// undoSummary is the last line of the JSON output.
 type undoSummary struct {
 	Run      string                      `json:"run"`
 	Created  int                         `json:"created"`
@@ -33,55 +32,46 @@ type undoSummary struct {
 	Complete bool                        `json:"complete"`
 }
 
-// runUndo takes back what a run created. It prints while it works: what is
-// left is one line each, and a run may be large.
+// runUndo undoes the accounts that a run created. It prints while it works, because a run may be
+// large.
 func runUndo() *cobra.Command {
 	var reason string
 	command := onDatabase(&cobra.Command{
-		Use: "undo ID", Short: "Take back the accounts that a run created", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "undo ID", Short: "Undo the accounts that a run created", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(noCompletion),
-		Long: "Take back the accounts that a run created, each as account undo does. What\n" +
-			"cannot be taken back any more is kept and named with the reason, one per line\n" +
-			"(with --json one object per line, and the summary last). It may be interrupted\n" +
-			"at any time and run again: it goes on where it was and ends with the same\n" +
-			"figures. The run must have ended. The exit code is 1 when accounts are left.",
+		Long: "Undo the accounts that a run created, each as account undo does. Accounts that can no\n" +
+			"longer be undone are kept and listed with the reason, one per line (with --json one\n" +
+			"object per line, and the summary last). You can interrupt the command and run it\n" +
+			"again: it continues and ends with the same figures. The run must have ended. The exit\n" +
+			"code is 1 if accounts are left.",
 		Example: "  landfall run undo R-7K3M9Q2B --reason 'wrong tariffs in the export'",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		out, machine := command.OutOrStdout(), jsonWanted(command)
-		bar := newProgressPrinter(command.ErrOrStderr(), "taking back")
-		watch := operate.RunUndoWatch{Remnant: func(remnant operate.RunRemnant) error {
-			// The bar is on standard error, but on a terminal both are the same screen.
-			bar.clear()
-			return printRemnant(out, remnant, machine)
+		out, asJSON := command.OutOrStdout(), jsonWanted(command)
+		bar := newCommandProgress(command, "undoing")
+		watch := operate.RunUndoWatch{Progress: bar.at, Remnant: func(remnant operate.RunRemnant) error {
+			bar.clear() // on a terminal both streams are the same screen
+			return printRemnant(out, remnant, asJSON)
 		}}
-		if !machine {
-			watch.Progress = bar.at
-		}
 		undo, err := operator.UndoRun(command.Context(), args[0], reason, watch)
 		bar.clear()
-		// Nothing was begun, so there are no figures to print.
 		if undo.Run == "" {
-			return err // it never began
+			return err // nothing was done
 		}
-		// Figures are printed also after an interruption: they say how far it came, and complete
-		// is false.
-		if told := printUndo(out, undo, err == nil, machine); told != nil || err != nil {
-			return errors.Join(err, told)
+		// Also printed after an interruption: complete is then false.
+		if printErr := printUndo(out, undo, err == nil, asJSON); printErr != nil || err != nil {
+			return errors.Join(err, printErr)
 		}
-		// Accounts that are left are the reason to look, so the exit code is 1 even though
-		// nothing went wrong.
 		if left := undo.Left(); left > 0 {
 			return fmt.Errorf("%d of the run's %d accounts are left", left, undo.Created)
 		}
 		return nil
 	})
-	command.Flags().StringVar(&reason, "reason", "", "why; no personal data, it is kept for good (required)")
+	command.Flags().StringVar(&reason, "reason", "", reasonUsage+" (required)")
 	return command
 }
 
-// printRemnant says why one account was kept, while the others are still
-// being undone.
-func printRemnant(out io.Writer, remnant operate.RunRemnant, machine bool) error {
+// printRemnant prints why an account was kept, while others are still being undone.
+func printRemnant(out io.Writer, remnant operate.RunRemnant, asJSON bool) error {
 	entry := remnantEntry{
 		Supplier: remnant.Key.Supplier, External: remnant.Key.External, Number: remnant.Number,
 		Outcome: "kept", Reason: string(remnant.Kept),
@@ -89,38 +79,28 @@ func printRemnant(out io.Writer, remnant operate.RunRemnant, machine bool) error
 	if remnant.Err != nil {
 		entry.Outcome, entry.Reason = "failed", errorText(remnant.Err)
 	}
-	if machine {
+	if asJSON {
 		return printLine(out, entry)
 	}
 	_, err := fmt.Fprintf(out, "%s  %s  %s\n", escapeText(entry.External), entry.Outcome, escapeText(entry.Reason))
 	return err
 }
 
-// printUndo says what it came to, and in JSON whether it came to its end.
-func printUndo(out io.Writer, undo operate.RunUndo, complete, machine bool) error {
+// printUndo prints the totals, and in JSON whether the undo is complete.
+func printUndo(out io.Writer, undo operate.RunUndo, complete, asJSON bool) error {
 	summary := undoSummary{
 		Run: undo.Run, Created: undo.Created, Undone: undo.Undone, Kept: undo.Left() - undo.Failed, Failed: undo.Failed,
 		Reasons: undo.Kept, Complete: complete,
 	}
-	if machine {
+	if asJSON {
 		return printLine(out, map[string]any{"summary": summary})
 	}
-	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts taken back, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)}
-	// In the order of the list and not of the map, so that the same undo prints the same line.
+	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts undone, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)}
 	for _, because := range landfall.KeptReasons {
 		if count := undo.Kept[because]; count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", because, count))
 		}
 	}
 	_, err := fmt.Fprintln(out, escapeText(strings.Join(parts, "; "))+".")
-	return err
-}
-
-// printLine writes one object on a line of its own.
-func printLine(out io.Writer, data any) error {
-	line, err := json.Marshal(data)
-	if err == nil {
-		_, err = fmt.Fprintln(out, escapeJSON(string(line)))
-	}
 	return err
 }

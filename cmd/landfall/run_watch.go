@@ -14,30 +14,28 @@ import (
 	"landfall/client"
 )
 
-// runVerb is what a client can ask of a run.
+// runVerb is a client method that changes a run.
 type runVerb func(*client.Client, context.Context, string) (client.Run, error)
 
 const (
-	// pollInterval is how often a run is looked at.
+	// pollInterval is how often a watched run is read.
 	pollInterval = 500 * time.Millisecond
-	// runLineInterval is how often a line is printed where nobody sees a bar.
+	// runLineInterval is how often a line is printed where there is no terminal.
 	runLineInterval = 10 * time.Second
-	// maxServerAbsence is how long a server may be away while a run is watched: it
-	// may be started anew, and the run goes on.
+	// maxServerAbsence is how long the server may be unreachable while a run is watched. A run
+	// survives a restart of the server.
 	maxServerAbsence = 2 * time.Minute
 )
 
-// watchRun follows a run to its end: with a line that changes on a terminal, with
-// plain lines elsewhere, with nothing but the end for machines. Whoever stops
-// watching does not stop the run.
+// watchRun watches a run until it ends: with a changing line on a terminal, with plain lines
+// elsewhere, and with only the result as JSON. Interrupting it does not stop the run.
 func watchRun(command *cobra.Command, server *client.Client, run client.Run) error {
 	ctx, out := command.Context(), command.OutOrStdout()
-	// A line that is drawn over needs a terminal; in a file it would be one endless line.
 	live := isTerminal(out) && !jsonWanted(command)
 	var printed time.Time
 	state, seen := "", time.Now()
 	for {
-		// State and reason together: a run that is paused for another reason is news as well.
+		// A new reason is printed like a new state.
 		switch changed := run.State+run.Reason != state; {
 		case live:
 			fmt.Fprintf(out, "\r\x1b[K%s", runProgressLine(run))
@@ -55,14 +53,12 @@ func watchRun(command *cobra.Command, server *client.Client, run client.Run) err
 			if live {
 				fmt.Fprintln(out)
 			}
-			// On standard error, where advice belongs. To stop watching is no failure, so the
-			// exit code is 0.
-			fmt.Fprintf(command.ErrOrStderr(), "landfall: run %s goes on; see it with: landfall run show %s --watch\n", run.ID, run.ID)
+			// On standard error. Stopping to watch is not a failure.
+			fmt.Fprintf(command.ErrOrStderr(), "landfall: run %s continues; watch it with: landfall run show %s --watch\n", run.ID, run.ID)
 			return nil
 		}
 		next, err := server.Run(ctx, run.ID)
-		// A server that was away for a moment is asked again; one that answers and refuses is
-		// believed at once.
+		// Retry if the server is unreachable; a refusal ends the command.
 		switch _, refused := errors.AsType[*client.Error](err); {
 		case err == nil:
 			run, seen = next, time.Now()
@@ -82,14 +78,14 @@ func watchRun(command *cobra.Command, server *client.Client, run client.Run) err
 	return nil
 }
 
-// barWidth is how many characters the bar has.
+// barWidth is the width of the progress bar in characters.
 const barWidth = 24
 
-// runProgressLine says in one line how a run stands.
+// runProgressLine describes the progress of a run in one line.
 func runProgressLine(run client.Run) string {
 	done := run.Selected - run.Remaining
 	filled := barWidth
-	// A run without accounts is full when it has ended and empty before.
+	// The bar of a run without accounts is full once the run has ended.
 	if run.Selected > 0 {
 		filled = barWidth * done / run.Selected
 	} else if !run.Ended() {
@@ -114,7 +110,7 @@ func runProgressLine(run client.Run) string {
 	return line
 }
 
-// printRun tells everything about a run to a person.
+// printRun prints all fields of a run.
 func printRun(out io.Writer, run client.Run) {
 	rows := [][]string{
 		{"run", run.ID}, {"supplier", run.Supplier}, {"team", run.Team}, {"kind", runKind(run)}, {"state", run.State}, {"reason", run.Reason},
@@ -134,7 +130,7 @@ func printRun(out io.Writer, run client.Run) {
 	}
 }
 
-// formatTimePointer is empty for what has not happened.
+// formatTimePointer formats an optional time; nil is empty.
 func formatTimePointer(at *time.Time) string {
 	if at == nil {
 		return ""

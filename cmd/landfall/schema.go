@@ -3,31 +3,27 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"landfall/internal/store/sqlstore"
 )
 
-// schemaCommand is for those who bring the schema up to date before the new
-// program starts; serve does it by itself.
+// schemaCommand lets you update the schema before a new version starts; serve does so itself.
 func schemaCommand() *cobra.Command {
-	return commandGroup("schema", "The database's schema",
-		schemaVerb("status", "Show which schema steps the database has", sqlstore.SchemaStatus),
-		schemaVerb("apply", "Bring the database's schema up to date, making the database when there is none", sqlstore.SchemaApply))
+	return commandGroup("schema", "Show and update the database schema",
+		schemaVerb("status", "Show which schema steps were applied", sqlstore.SchemaStatus),
+		schemaVerb("apply", "Update the schema, creating the database if there is none", sqlstore.SchemaApply))
 }
 
-// schemaEntry is a schema step for machines.
+// schemaEntry is a schema step in lists and JSON.
 type schemaEntry struct {
-	Number  int64  `json:"number"`
-	Name    string `json:"name"`
-	Applied bool   `json:"applied"`
+	Number  int64  `json:"number" table:"STEP"`
+	Name    string `json:"name" table:"NAME"`
+	Applied bool   `json:"applied" table:"APPLIED"`
 }
 
-// schemaVerb makes both commands: after looking and after changing one wants to
-// see the same list.
+// schemaVerb makes both commands; they print the same list.
 func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.Options) ([]sqlstore.SchemaStep, error)) *cobra.Command {
 	command := &cobra.Command{Use: verb, Short: short, Args: checkArguments(cobra.NoArgs)}
 	addSettings(command, databaseSettings...)
@@ -40,15 +36,9 @@ func schemaVerb(verb, short string, work func(context.Context, string, sqlstore.
 		if err != nil {
 			return unreachableError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		}
-		// Steps are told in the order they are applied in.
-		entries, rows := []schemaEntry{}, [][]string{}
-		for _, step := range steps {
-			entries = append(entries, schemaEntry{step.Version, step.Name, step.Applied})
-			rows = append(rows, []string{strconv.FormatInt(step.Version, 10), step.Name, yesNo(step.Applied)})
-		}
-		return printData(command, entries, func(out io.Writer) {
-			printTable(out, []string{"STEP", "NAME", "APPLIED"}, rows)
-		})
+		return printList(command, rowsOf(steps, func(step sqlstore.SchemaStep) schemaEntry {
+			return schemaEntry{step.Version, step.Name, step.Applied}
+		}))
 	}
 	return command
 }

@@ -10,11 +10,11 @@ import (
 	"landfall/client"
 )
 
-// onServer completes a command that talks to a server, as integrators do.
+// onServer completes a command that uses the API of a server.
 func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, []string) error) *cobra.Command {
 	flags := command.Flags()
 	flags.String("server", "", "base URL of the server (or LANDFALL_SERVER; default http://127.0.0.1:8080)")
-	flags.String("api-key", "", "the API key; better in LANDFALL_API_KEY, where no list of processes shows it")
+	flags.String("api-key", "", "the API key; prefer LANDFALL_API_KEY, which is not visible in the process list")
 	flags.String("api-key-file", "", "file with the API key")
 	completeFlag(command, "server", noCompletion)
 	completeFlag(command, "api-key", noCompletion)
@@ -28,9 +28,7 @@ func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, 
 	return command
 }
 
-// newClient makes the client of commands that talk to a server, from flags or
-// else from the environment. A key in an argument can be read by everybody on
-// the machine, so the environment is what the handbook shows.
+// newClient makes a client from flags or environment variables.
 func newClient(command *cobra.Command) (*client.Client, error) {
 	address, _ := command.Flags().GetString("server")
 	if address == "" {
@@ -43,7 +41,7 @@ func newClient(command *cobra.Command) (*client.Client, error) {
 	if key == "" {
 		key = os.Getenv("LANDFALL_API_KEY")
 	}
-	// A file that was named goes before a variable that was perhaps forgotten.
+	// A file named by flag overrides the variable.
 	if path, _ := command.Flags().GetString("api-key-file"); path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -52,19 +50,18 @@ func newClient(command *cobra.Command) (*client.Client, error) {
 		key = string(text)
 	}
 	if key == "" {
-		return nil, usageError{errors.New("an API key is needed: set LANDFALL_API_KEY, or give --api-key-file or --api-key")}
+		return nil, usageError{errors.New("an API key is required: set LANDFALL_API_KEY, or use --api-key-file or --api-key")}
 	}
 	server, err := client.New(address, client.WithKey(key), client.WithAgent("landfall/"+version))
-	// An address that cannot be one is wrong usage, and is told before anything is sent.
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return server, nil
 }
 
-// classifyServerError marks a server that is not there, for the exit code.
+// classifyServerError marks an unreachable server, for the exit code.
 func classifyServerError(err error) error {
-	// A server that refuses is there.
+	// A server that refuses is reachable.
 	if _, refused := errors.AsType[*client.Error](err); refused {
 		return err
 	}

@@ -1,38 +1,34 @@
 package main
 
 import (
-	"io"
+	"context"
 
 	"github.com/spf13/cobra"
 
+	"landfall"
 	"landfall/internal/service/operate"
 )
 
-// teamCommand holds the teams that accounts are created for. They are named in
-// requests, so they have to exist first, and none is ever taken away.
+// teamCommand groups the commands for operations teams. Requests name a team, so it has to exist
+// first. Teams are never removed.
 func teamCommand() *cobra.Command {
-	return commandGroup("team", "Operations teams that look after created accounts", teamCreate(), teamList())
+	return commandGroup("team", "Manage the operations teams of created accounts", teamCreate(), teamList())
 }
 
-// teamCreate makes a team with a name that no other has.
+// teamCreate creates a team.
 func teamCreate() *cobra.Command {
-	return onDatabase(&cobra.Command{
-		Use: "create NAME", Short: "Make a team", Args: checkArguments(cobra.ExactArgs(1)),
-	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// A name that is taken is refused by the verb, since another process may have taken it
-		// just now.
-		if err := operator.CreateTeam(command.Context(), args[0]); err != nil {
-			return err
-		}
-		return printDone(command, map[string]string{"action": "team.create", "name": args[0]}, "Team %q made.", args[0])
-	})
+	return changeCommand("team.create", &cobra.Command{Use: "create NAME", Short: "Create a team"}, "name",
+		func(operator *operate.Operator, ctx context.Context, args []string) error {
+			return operator.CreateTeam(ctx, args[0])
+		},
+		"Created team %q.")
 }
 
-// teamList shows the names as requests must spell them.
+// teamList lists the teams as requests must spell them.
 func teamList() *cobra.Command {
 	type entry struct {
-		Name      string `json:"name"`
-		CreatedAt string `json:"created_at"`
+		Name      string `json:"name" table:"NAME"`
+		CreatedAt string `json:"created_at" table:"CREATED"`
 	}
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all teams", Args: checkArguments(cobra.NoArgs),
@@ -41,11 +37,6 @@ func teamList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		entries, rows := []entry{}, [][]string{}
-		for _, team := range teams {
-			entries = append(entries, entry{team.Name, formatTime(team.CreatedAt)})
-			rows = append(rows, []string{team.Name, formatTime(team.CreatedAt)})
-		}
-		return printData(command, entries, func(out io.Writer) { printTable(out, []string{"NAME", "CREATED"}, rows) })
+		return printList(command, rowsOf(teams, func(team landfall.Team) entry { return entry{team.Name, formatTime(team.CreatedAt)} }))
 	})
 }

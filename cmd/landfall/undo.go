@@ -7,21 +7,20 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// accountUndo takes one account back. An account that is kept is a refusal
-// whose code is the reason, so that a script can tell the reasons apart.
+// accountUndo undoes one account. If the account has to be kept, the error code is the reason.
 func accountUndo() *cobra.Command {
 	return onAccount(&cobra.Command{
-		Use: "undo SUPPLIER EXTERNAL", Short: "Take a created account back, so that it is staged as before",
-		Long: "Take a created account back: everything of it goes, its number is nobody's for\n" +
-			"good, and it is staged as before. That is possible within the supplier's undo\n" +
-			"window, while nothing was added to the account and its customers were not told;\n" +
-			"otherwise it is kept, the code says why (window_over, has_postings,\n" +
-			"customers_were_told) and the exit code is 1. A caller who still processes the\n" +
-			"supplier's accounts may create it again at once: pause the supplier first.",
+		Use: "undo SUPPLIER EXTERNAL", Short: "Undo a created account, so that it is staged again",
+		Long: "Undo a created account: its data is removed, its number is retired, and it is staged\n" +
+			"as before. This is possible within the supplier's undo window, as long as nothing was\n" +
+			"added to the account and its customers were not notified. Otherwise the account is\n" +
+			"kept, the error code is the reason (window_over, has_postings, customers_were_told)\n" +
+			"and the exit code is 1. A caller that still processes the supplier's accounts may\n" +
+			"create it again at once: pause the supplier first.",
 		Example: "  landfall account undo NORTH 1001 --reason 'wrong tariff in the export'",
 	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
-		// Without a confirmation, unlike erasing: the staged data stays, and the account can be
-		// created again.
+		// No confirmation, unlike erase: the staged data is kept, and the account can be created
+		// again.
 		outcome, err := operator.Undo(command.Context(), key, reason)
 		if err != nil {
 			return err

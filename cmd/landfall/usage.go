@@ -12,20 +12,18 @@ import (
 	"landfall/internal/lib/spelling"
 )
 
-// checkArguments makes a check of arguments answer with the usage exit code, and with
-// what would have been right.
+// checkArguments turns a failed check into a usage error that shows the right usage.
 func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if check(command, args) == nil {
 			return nil
 		}
-		// What would have been right says more than how many were wrong.
 		wanted := strings.TrimSuffix(command.UseLine(), " [flags]")
 		return usageError{fmt.Errorf("want: %s (%s); see %s --help", wanted, countArguments(len(args)), command.CommandPath())}
 	}
 }
 
-// countArguments says how many arguments came, as a person would.
+// countArguments says how many arguments were given.
 func countArguments(args int) string {
 	switch args {
 	case 0:
@@ -36,7 +34,7 @@ func countArguments(args int) string {
 	return fmt.Sprintf("got %d arguments", args)
 }
 
-// onlyCommands refuses a word that is none of a group's commands.
+// onlyCommands refuses an argument that is not a subcommand.
 func onlyCommands(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -44,10 +42,10 @@ func onlyCommands(command *cobra.Command, args []string) error {
 	return unknownCommand(command, args[0])
 }
 
-// unknownCommand guesses among the commands that are shown in the help.
+// unknownCommand suggests a similar command.
 func unknownCommand(command *cobra.Command, word string) error {
 	var known []string
-	// Hidden commands are not guessed: who does not know them did not mean them.
+	// Hidden commands are not suggested.
 	for _, one := range command.Commands() {
 		if one.IsAvailableCommand() {
 			known = append(known, one.Name())
@@ -56,31 +54,28 @@ func unknownCommand(command *cobra.Command, word string) error {
 	return withSuggestion(fmt.Sprintf("unknown command %q", word), word, known, command)
 }
 
-// onlyTopics refuses to explain what is no command, instead of explaining
-// everything.
+// onlyTopics refuses help for an unknown command.
 func onlyTopics(help *cobra.Command, args []string) error {
-	// Find gives the deepest command that it knows, and what is left over behind it.
-	found, rest, _ := help.Root().Find(args) // what it found is what matters
+	// Find returns the deepest known command and the remaining arguments.
+	found, rest, _ := help.Root().Find(args) // the command found is what matters
 	if len(rest) == 0 || !found.HasAvailableSubCommands() {
 		return nil
 	}
 	return unknownCommand(found, rest[0])
 }
 
-// flagError blames the command when that is what was mistyped: its flags are
-// then unknown too, but through no fault of theirs.
+// flagError blames the command if that was mistyped: its flags are then unknown too.
 func flagError(command *cobra.Command, args []string, err error) error {
-	// A group has hardly any flags of its own, so an unknown one most likely belongs to a command
-	// that was mistyped.
+	// A group has hardly any flags, so an unknown flag most likely belongs to a mistyped command.
 	if command.HasAvailableSubCommands() {
-		_, rest, _ := command.Root().Find(args) // the error is the one we are explaining
+		_, rest, _ := command.Root().Find(args) // err is the error being explained
 		for _, word := range rest {
 			if !strings.HasPrefix(word, "-") {
 				return unknownCommand(command, word)
 			}
 		}
 	}
-	// The flag package has a type for it, which only its landlord may name.
+	// The flag package has a type for it, but only internal/app may import that package.
 	var named interface {
 		error
 		GetSpecifiedName() string
@@ -95,27 +90,26 @@ func flagError(command *cobra.Command, args []string, err error) error {
 	return withSuggestion(err.Error(), "--"+named.GetSpecifiedName(), known, command)
 }
 
-// plainFlagError says of a flag's value what would have been one, in words that are not
-// those of a library.
+// plainFlagError rewrites the parser error of a flag's value.
 func plainFlagError(err error) error {
 	number, is := errors.AsType[*strconv.NumError](err)
 	if !is {
 		return err
 	}
-	// Out of range is what is left: the number could be read and does not fit.
-	wanted := "a whole number that is not as large"
+	// The number is valid but out of range.
+	wanted := "a smaller whole number"
 	switch {
 	case number.Func == "ParseBool":
 		wanted = "true or false"
 	case errors.Is(err, strconv.ErrSyntax):
 		wanted = "a whole number"
 	}
-	// Behind this the library repeats itself in a parser's words; the first half is enough.
+	// The rest repeats the error in the parser's words.
 	complaint, _, _ := strings.Cut(err.Error(), " flag: ")
 	return fmt.Errorf("%s: want %s", complaint, wanted)
 }
 
-// withSuggestion adds to a complaint what may have been meant, and where to look.
+// withSuggestion adds a suggestion to an error message, and where to get help.
 func withSuggestion(complaint, word string, known []string, command *cobra.Command) error {
 	if hint := spelling.Hint(word, known); hint != "" {
 		return usageError{fmt.Errorf("%s. %s See %s --help", complaint, hint, command.CommandPath())}

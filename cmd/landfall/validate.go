@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,32 +17,30 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// errSomeFailed ends a command that did its work and found mistakes.
-var errSomeFailed = errors.New("some of it failed")
+// errSomeFailed is returned by a command that finished and found mistakes.
+var errSomeFailed = errors.New("some items failed")
 
-// validateCommand checks files without a server. The rules depend on a few of
-// the import supplier's settings, which it therefore takes as flags.
+// validateCommand checks files without a server. The rules depend on a few settings of the import
+// supplier, which are flags here.
 func validateCommand() *cobra.Command {
 	var rules []string
 	command := &cobra.Command{
 		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: checkArguments(cobra.MinimumNArgs(1)),
-		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of\n" +
-			"its files, without a server, with the rules and the words of the service. Accounts\n" +
-			"that come twice are found too, and what the book comes to is held against its\n" +
-			"control-totals.json. What only the service can know is left out: whether the\n" +
-			"import supplier exists, what was imported before, and what payment vendors and\n" +
-			"document stores would say. With --report the lines that failed, a table for\n" +
-			"spreadsheets and a page to look at are left in a folder. The exit code is 1 when a\n" +
-			"line would be refused or the totals differ.",
+		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of its\n" +
+			"files, without a server, with the rules and messages of the service. It also finds\n" +
+			"duplicate accounts and compares the book with its control-totals.json. It cannot check\n" +
+			"what only the service knows: whether the import supplier exists, what was imported\n" +
+			"before, and what payment vendors and document stores would say. With --report, the\n" +
+			"failed lines, a CSV table and an HTML page are written to a folder. The exit code is 1\n" +
+			"if a line would be refused or the totals differ.",
 		Example: "  landfall validate book\n  landfall validate book --report checked\n  landfall validate accounts-003.ndjson.zst --region IE --currency EUR",
 		RunE: func(command *cobra.Command, paths []string) error {
-			// The flags are those of a supplier, read by the same function, so that both mean the
-			// same.
+			// The flags are read as those of a supplier.
 			change, err := readSupplierChange(command, rules)
 			if err != nil {
 				return err
 			}
-			// Imagine has no database behind it: it only checks what such a supplier would be.
+			// Imagine validates the settings without a database.
 			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).Imagine(change)
 			if err != nil {
 				return err
@@ -52,51 +49,45 @@ func validateCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			// Said and not refused: a folder may hold what its owner wrote down, but a mistyped
-			// name must not go unnoticed.
-			for _, other := range found.Others {
-				printWarning(command, other+" is no file of a book and was left out")
-			}
+			warnOthers(command, found)
 			return validate(command, found, settings)
 		},
 	}
 	flags := command.Flags()
 	flags.String("currency", "", "the supplier's currency, ISO 4217 (default GBP)")
 	flags.String("region", "", "the supplier's region, ISO 3166, for phone numbers and postcodes (default GB)")
-	flags.String("time-zone", "", "the supplier's zone, which says what day it is (default Europe/London)")
-	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; may be given several times")
-	flags.String("report", "", "leave the failed lines, a table and a page in this folder")
+	flags.String("time-zone", "", "the supplier's time zone, which decides which day it is (default Europe/London)")
+	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
+	flags.String("report", "", "write the failed lines, a table and a page to this folder")
 	completeFlag(command, "rule", ruleSeverities)
-	for _, plain := range []string{"currency", "region", "time-zone"} {
-		completeFlag(command, plain, noCompletion)
+	for _, name := range []string{"currency", "region", "time-zone"} {
+		completeFlag(command, name, noCompletion)
 	}
 	return command
 }
 
-// validate reads the book and says what is wrong with it.
+// validate checks the book and prints the result.
 func validate(command *cobra.Command, found *book.Book, settings landfall.Supplier) error {
-	kept := discardMistake
+	onMistake := discardMistake
 	folder, _ := command.Flags().GetString("report")
 	var writer *report.Writer
-	// The folder is begun before the book is read, because a folder that cannot be used is better
-	// known now.
+	// Created before the book is read, to fail early if the folder cannot be used.
 	if folder != "" {
 		var err error
 		if writer, err = report.Begin(folder); err != nil {
 			return usageError{err}
 		}
-		kept = func(mistake check.Mistake) error { return reportMistake(writer, mistake) }
+		onMistake = func(mistake check.Mistake) error { return reportMistake(writer, mistake) }
 	}
 	started := time.Now()
-	progress := newCommandProgress(command, "lines read")
-	reader := check.Reader{Settings: settings, Now: started, Mistake: kept, Progress: progress.count}
+	bar := newCommandProgress(command, "lines read")
+	reader := check.Reader{Settings: settings, Now: started, Mistake: onMistake, Progress: bar.count}
 	proof, err := reader.Read(command.Context(), found)
-	progress.clear()
+	bar.clear()
 	if err != nil {
 		return explainInterrupt(err)
 	}
 	summary := summarize(found, proof, started)
-	// The report is finished before anything is printed: what is said to lie there lies there.
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err
@@ -105,20 +96,19 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	if err := printProof(command, proof, summary); err != nil {
 		return err
 	}
-	// Both are failures to a script: a book that is right in every line and not whole must not be
-	// sent.
+	// A book with valid lines that is incomplete must not be sent either.
 	if !proof.Sound() || !proof.Complete() {
 		return errSomeFailed
 	}
 	return nil
 }
 
-// discardMistake is for who only wants the figures.
+// discardMistake is used without --report.
 func discardMistake(check.Mistake) error { return nil }
 
-// reportMistake writes a line of the report.
+// reportMistake writes a failed line to the report.
 func reportMistake(writer *report.Writer, mistake check.Mistake) error {
-	// Lines with warnings alone are right, and stay out of the files to be mended.
+	// Lines with only warnings are valid and need no fix.
 	if mistake.Wrong() {
 		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
 			return err
@@ -127,10 +117,10 @@ func reportMistake(writer *report.Writer, mistake check.Mistake) error {
 	return writer.Warn(mistake.File, mistake.Line, mistake.External, mistake.Warnings)
 }
 
-// summarize says it in figures.
+// summarize builds the summary of the report.
 func summarize(found *book.Book, proof check.Proof, started time.Time) report.Summary {
 	summary := report.Summary{
-		Title: "Proof of a book", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
+		Title: "Validation report", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
 	}
 	lines := 0
 	for _, kind := range book.Kinds() {
@@ -140,15 +130,15 @@ func summarize(found *book.Book, proof check.Proof, started time.Time) report.Su
 		}
 		lines += count.Lines
 		summary.Bars = append(summary.Bars, report.Bar{Name: kind.Stem, Parts: []report.Part{
-			{Name: "right", Count: count.Lines - count.Wrong, Tone: report.Good}, {Name: "wrong", Count: count.Wrong, Tone: report.Bad},
+			{Name: "valid", Count: count.Lines - count.Wrong, Tone: report.Good}, {Name: "invalid", Count: count.Wrong, Tone: report.Bad},
 		}})
 	}
-	summary.Sentence = fmt.Sprintf("All %s lines are right.", report.Number(lines))
+	summary.Sentence = fmt.Sprintf("All %s lines are valid.", report.Number(lines))
 	if !proof.Sound() {
 		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(proof.Wrong.Accounts), report.Number(lines))
 	}
 	if !proof.Complete() {
-		summary.Sentence += " The book is not what its control totals say."
+		summary.Sentence += " The book differs from its control totals."
 	}
 	summary.Sums = bookTotals(proof)
 	for _, file := range found.Files {
@@ -157,7 +147,7 @@ func summarize(found *book.Book, proof check.Proof, started time.Time) report.Su
 	return summary
 }
 
-// printProof prints the figures: a row for each file's kind, then what to mend.
+// printProof prints one row per kind of file, then what to fix.
 func printProof(command *cobra.Command, proof check.Proof, summary report.Summary) error {
 	return printData(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
@@ -168,7 +158,7 @@ func printProof(command *cobra.Command, proof check.Proof, summary report.Summar
 				})
 			}
 		}
-		printTable(out, []string{"KIND", "LINES", "RIGHT", "WRONG", "WITH WARNINGS"}, rows)
+		printTable(out, []string{"KIND", "LINES", "VALID", "INVALID", "WITH WARNINGS"}, rows)
 		printTotals(out, proof, summary.Sums)
 		printGroups(out, "MISTAKE", proof.Wrong.Groups)
 		printRepairs(out, proof.Wrong.Steps())
@@ -176,21 +166,16 @@ func printProof(command *cobra.Command, proof check.Proof, summary report.Summar
 	})
 }
 
-// maxShown keeps a book gone wrong from scrolling what matters away.
+// maxShown limits long lists on the terminal.
 const maxShown = 20
 
-// printGroups prints what to mend first: the mistakes that most accounts
-// share.
+// printGroups prints the mistakes that most accounts share.
 func printGroups(out io.Writer, what string, groups []landfall.FailureGroup) {
 	if len(groups) == 0 {
 		return
 	}
-	rows := [][]string{}
-	for _, group := range groups[:min(maxShown, len(groups))] {
-		rows = append(rows, []string{strconv.Itoa(group.Accounts), strconv.Itoa(group.Alone), group.Code, strings.TrimSpace(group.Attr)})
-	}
 	fmt.Fprintln(out)
-	printTable(out, []string{"LINES", "ALONE", what, "WHERE"}, rows)
+	printTable(out, []string{"LINES", "ALONE", what, "WHERE"}, rowsOf(groups[:min(maxShown, len(groups))], groupRow))
 	if more := len(groups) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)
 	}

@@ -2,11 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,15 +14,14 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// vendorCommand holds the payment vendors and who may use them. Secrets are
-// named, never taken: they live in the environment of the servers.
+// vendorCommand groups the commands for payment vendors. Secrets are only named; they are in the
+// environment of the servers.
 func vendorCommand() *cobra.Command {
-	return commandGroup("vendor", "Payment vendors that know payment instructions",
+	return commandGroup("vendor", "Manage payment vendors and which suppliers can use them",
 		vendorSet(), vendorList(), vendorGrant(), vendorRevoke(), vendorRemove())
 }
 
-// vendorSet replaces a configuration as a whole, so that what is shown is what
-// was typed last and nothing is left over from before.
+// vendorSet replaces the whole configuration, so that nothing is left over from before.
 func vendorSet() *cobra.Command {
 	var vendor landfall.Vendor
 	var settings []string
@@ -35,7 +33,7 @@ func vendorSet() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		vendor.Code, vendor.Settings = args[0], map[string]string{}
 		for _, setting := range settings {
-			// The value may hold further equals signs; the name cannot.
+			// The value may contain further equals signs.
 			name, value, ok := strings.Cut(setting, "=")
 			if !ok || name == "" {
 				return usageError{errors.New("--setting: want NAME=VALUE")}
@@ -45,132 +43,106 @@ func vendorSet() *cobra.Command {
 		if err := operator.SetVendor(command.Context(), vendor); err != nil {
 			return err
 		}
-		// The answer tells what was set; the list tells who may use it as well.
 		done := map[string]string{"action": "vendor.set", "code": vendor.Code, "adapter": vendor.Adapter, "secret_env": vendor.SecretEnv}
 		return printData(command, done, func(out io.Writer) {
-			fmt.Fprintf(out, "Vendor %s set.\n", escapeText(vendor.Code))
+			fmt.Fprintf(out, "Updated vendor %s.\n", escapeText(vendor.Code))
 			if vendor.SecretEnv != "" {
-				fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is kept nowhere.\n", escapeText(vendor.SecretEnv))
+				fmt.Fprintf(out, "Every server needs %s in its environment; the secret itself is not stored.\n", escapeText(vendor.SecretEnv))
 			}
 		})
 	})
 	flags := command.Flags()
 	flags.StringVar(&vendor.Adapter, "adapter", "", "stripe, gocardless, json or sandbox")
-	flags.StringVar(&vendor.BaseURL, "base-url", "", "where the vendor is (default the adapter's own)")
-	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable, VENDOR_…, that holds the vendor's key")
-	flags.StringArrayVar(&vendor.Networks, "allow-network", nil, "private network the vendor may be reached in, as CIDR; may be given several times")
+	flags.StringVar(&vendor.BaseURL, "base-url", "", "base URL of the vendor (default: the adapter's own)")
+	flags.StringVar(&vendor.SecretEnv, "secret-env", "", "NAME of the server's environment variable, VENDOR_…, with the vendor's key")
+	flags.StringArrayVar(&vendor.Networks, "allow-network", nil, "private network in which the vendor may be reached, as CIDR; can be repeated")
 	completeFlag(command, "adapter", oneOf("stripe", "gocardless", "json", "sandbox"))
-	flags.StringArrayVar(&settings, "setting", nil, "NAME=VALUE for the adapter, no secrets; may be given several times")
+	flags.StringArrayVar(&settings, "setting", nil, "NAME=VALUE for the adapter, no secrets; can be repeated")
 	return command
 }
 
-// vendorEntry is a vendor for machines.
+// vendorEntry is a vendor in lists and JSON. None of its settings is a secret.
 type vendorEntry struct {
-	Code      string            `json:"code"`
-	Adapter   string            `json:"adapter"`
-	BaseURL   string            `json:"base_url,omitempty"`
-	SecretEnv string            `json:"secret_env,omitempty"`
-	Networks  []string          `json:"networks"`
-	Settings  map[string]string `json:"settings"`
-	Suppliers []string          `json:"suppliers"` // null: every supplier may use it
-	CreatedAt string            `json:"created_at"`
+	Code         string            `json:"code" table:"CODE"`
+	Adapter      string            `json:"adapter" table:"ADAPTER"`
+	SuppliersRow string            `json:"-" table:"SUPPLIERS"` // all, none or the codes
+	BaseURL      string            `json:"base_url,omitempty" table:"BASE URL"`
+	SecretEnv    string            `json:"secret_env,omitempty" table:"SECRET IN"`
+	Networks     []string          `json:"networks" table:"NETWORKS"`
+	Settings     map[string]string `json:"settings"`
+	SettingsRow  []string          `json:"-" table:"SETTINGS"`
+	Suppliers    []string          `json:"suppliers"` // null: every supplier can use it
+	CreatedAt    string            `json:"created_at"`
 }
 
-// newVendorEntry tells "nobody" from "everybody" among the suppliers.
 func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 	entry := vendorEntry{
-		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv,
-		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, CreatedAt: formatTime(vendor.CreatedAt),
+		Code: vendor.Code, Adapter: vendor.Adapter, BaseURL: vendor.BaseURL, SecretEnv: vendor.SecretEnv, SuppliersRow: "all",
+		Networks: append([]string{}, vendor.Networks...), Settings: vendor.Settings, SettingsRow: sortedPairs(vendor.Settings),
+		CreatedAt: formatTime(vendor.CreatedAt),
 	}
 	if !vendor.Grants.AllSuppliers {
 		entry.Suppliers = append([]string{}, vendor.Grants.Suppliers...)
+		entry.SuppliersRow = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
 	}
 	return entry
 }
 
-// vendorList shows settings and their values: none of them is a secret.
+// vendorList lists all vendors.
 func vendorList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all payment vendors", Args: checkArguments(cobra.NoArgs),
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
-		vendors, err := operator.Vendors(command.Context())
+		found, err := operator.Vendors(command.Context())
 		if err != nil {
 			return err
 		}
-		entries, rows := []vendorEntry{}, [][]string{}
-		for _, vendor := range vendors {
-			// People read "all" and "none" where machines read null and an empty list.
-			entry, suppliers := newVendorEntry(vendor), "all"
-			if !vendor.Grants.AllSuppliers {
-				suppliers = cmp.Or(strings.Join(entry.Suppliers, " "), "none")
-			}
-			// Sorted, since a map has no order and two lists are to be compared.
-			settings := []string{}
-			for _, name := range slices.Sorted(maps.Keys(vendor.Settings)) {
-				settings = append(settings, name+"="+vendor.Settings[name])
-			}
-			entries = append(entries, entry)
-			rows = append(rows, []string{vendor.Code, vendor.Adapter, suppliers, vendor.BaseURL, vendor.SecretEnv,
-				strings.Join(vendor.Networks, " "), strings.Join(settings, " ")})
-		}
-		return printData(command, entries, func(out io.Writer) {
-			printTable(out, []string{"CODE", "ADAPTER", "SUPPLIERS", "BASE URL", "SECRET IN", "NETWORKS", "SETTINGS"}, rows)
-		})
+		return printList(command, rowsOf(found, newVendorEntry))
 	})
 }
 
-// vendorGrant opens a vendor to one supplier or, said aloud, to all of them.
+// vendorGrant grants a vendor to one supplier or, with --all, to every supplier.
 func vendorGrant() *cobra.Command {
 	var everybody bool
 	command := onDatabase(&cobra.Command{
-		Use: "grant CODE SUPPLIER", Short: "Let a supplier use a payment vendor, and close it to those without a grant",
+		Use: "grant CODE SUPPLIER", Short: "Grant a payment vendor to a supplier; suppliers without a grant lose access",
 		Args: checkArguments(cobra.RangeArgs(1, 2)), ValidArgsFunction: completeArguments(vendorCodes, supplierCodes),
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		// Opening a vendor to all by leaving a word out would be too easy.
+		// Granting to all must be explicit.
 		if everybody != (len(args) == 1) {
-			return usageError{errors.New("name one SUPPLIER, or say --all")}
+			return usageError{errors.New("name one SUPPLIER, or use --all")}
 		}
 		if everybody {
 			if err := operator.OpenVendor(command.Context(), args[0]); err != nil {
 				return err
 			}
 			return printDone(command, map[string]string{"action": "vendor.grant", "code": args[0], "supplier": "*"},
-				"Vendor %s is open to every supplier.", args[0])
+				"Every supplier can use vendor %s.", args[0])
 		}
 		if err := operator.GrantVendor(command.Context(), args[0], args[1]); err != nil {
 			return err
 		}
 		return printDone(command, map[string]string{"action": "vendor.grant", "code": args[0], "supplier": args[1]},
-			"Vendor %s granted to supplier %s; suppliers without a grant cannot use it.", args[0], args[1])
+			"Granted vendor %s to supplier %s. Suppliers without a grant cannot use it.", args[0], args[1])
 	})
-	command.Flags().BoolVar(&everybody, "all", false, "open it to every supplier, also those to come")
+	command.Flags().BoolVar(&everybody, "all", false, "grant it to every supplier, including future ones")
 	return command
 }
 
-// vendorRevoke closes it again; instructions already confirmed stay.
+// vendorRevoke revokes a grant. Confirmed instructions are kept.
 func vendorRevoke() *cobra.Command {
-	return onDatabase(&cobra.Command{
-		Use: "revoke CODE SUPPLIER", Short: "Take a payment vendor away from a supplier", Args: checkArguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: completeArguments(vendorCodes, supplierCodes),
-	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		if err := operator.RevokeVendor(command.Context(), args[0], args[1]); err != nil {
-			return err
-		}
-		return printDone(command, map[string]string{"action": "vendor.revoke", "code": args[0], "supplier": args[1]},
-			"Vendor %s revoked from supplier %s.", args[0], args[1])
-	})
+	return changeCommand("vendor.revoke", &cobra.Command{
+		Use: "revoke CODE SUPPLIER", Short: "Revoke a supplier's access to a payment vendor", ValidArgsFunction: completeArguments(vendorCodes, supplierCodes),
+	}, "code supplier", func(operator *operate.Operator, ctx context.Context, args []string) error {
+		return operator.RevokeVendor(ctx, args[0], args[1])
+	}, "Revoked vendor %s from supplier %s.")
 }
 
-// vendorRemove forgets a configuration, not what it was used for.
+// vendorRemove removes a vendor's configuration. Confirmed instructions are kept.
 func vendorRemove() *cobra.Command {
-	return onDatabase(&cobra.Command{
-		Use: "remove CODE", Short: "Forget a payment vendor; instructions on accounts stay", Args: checkArguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: completeArguments(vendorCodes),
-	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
-		if err := operator.RemoveVendor(command.Context(), args[0]); err != nil {
-			return err
-		}
-		return printDone(command, map[string]string{"action": "vendor.remove", "code": args[0]},
-			"Vendor %s removed; payment instructions it confirmed stay on their accounts.", args[0])
-	})
+	return changeCommand("vendor.remove", &cobra.Command{
+		Use: "remove CODE", Short: "Remove a payment vendor; instructions on accounts are kept", ValidArgsFunction: completeArguments(vendorCodes),
+	}, "code", func(operator *operate.Operator, ctx context.Context, args []string) error {
+		return operator.RemoveVendor(ctx, args[0])
+	}, "Removed vendor %s. Payment instructions it confirmed are kept on their accounts.")
 }

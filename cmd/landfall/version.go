@@ -11,7 +11,7 @@ import (
 // version is set by the build.
 var version = "development"
 
-// versionCommand says more than --version when asked for JSON.
+// versionCommand prints more than --version with --json.
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print which build this is", Args: checkArguments(cobra.NoArgs),
@@ -26,7 +26,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// versionLine is what belongs at the top of every report of a fault.
+// versionLine identifies the build; it belongs in every bug report.
 func versionLine() string {
 	return fmt.Sprintf("landfall %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// keyIDPattern is what the public part of a key looks like.
+// keyIDPattern matches the public part of a key.
 var keyIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// readRevokedKeys reads which keys have ended: ids, one a line, or what key list
-// --json prints, of which those count that were revoked or are over.
+// readRevokedKeys reads which keys have ended: one ID per line, or the output of key list --json,
+// of which the revoked and expired keys count.
 func readRevokedKeys(stdin io.Reader, path string) (ids []string, err error) {
 	var text []byte
-	// Standard input is bounded, since a pipe may never end; a file that was named is taken as it
-	// is.
+	// Standard input is bounded, because a pipe may never end.
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(stdin, maxRevokedList))
 	} else {
@@ -28,7 +27,7 @@ func readRevokedKeys(stdin io.Reader, path string) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// What key list prints is an array; no id begins with a bracket.
+	// The output of key list is an array; no ID starts with a bracket.
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
 		return revokedInJSON(text)
 	}
@@ -36,7 +35,7 @@ func readRevokedKeys(stdin io.Reader, path string) (ids []string, err error) {
 		switch line = strings.TrimSpace(line); {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case !keyIDPattern.MatchString(line):
-			return nil, fmt.Errorf("line %d of the list is no key's id", number+1) // it may be a secret
+			return nil, fmt.Errorf("line %d of the list is not a key ID", number+1) // not printed: it may be a secret
 		default:
 			ids = append(ids, line)
 		}
@@ -47,23 +46,22 @@ func readRevokedKeys(stdin io.Reader, path string) (ids []string, err error) {
 // maxRevokedList bounds what is read: some hundred thousand keys.
 const maxRevokedList = 16 << 20
 
-// revokedInJSON picks the ended keys out of a list of keys.
+// revokedInJSON returns the ended keys of a list of keys.
 func revokedInJSON(text []byte) (ids []string, err error) {
 	var keys []keyEntry
 	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, errors.New("the list is neither ids, one a line, nor what 'landfall key list --json' prints")
+		return nil, errors.New("the list is neither one key ID per line nor the output of 'landfall key list --json'")
 	}
 	for _, key := range keys {
-		// A key that was revoked is over whatever its end says, which is then not even read.
-		over := key.RevokedAt != nil
-		if key.ExpiresAt != nil && !over {
-			ends, err := time.Parse(time.RFC3339, *key.ExpiresAt)
+		ended := key.RevokedAt != nil
+		if key.ExpiresAt != nil && !ended {
+			expires, err := time.Parse(time.RFC3339, *key.ExpiresAt)
 			if err != nil {
-				return nil, fmt.Errorf("the list says no instant for when key %s ends", key.ID)
+				return nil, fmt.Errorf("the list has no valid expiry time for key %s", key.ID)
 			}
-			over = !time.Now().Before(ends)
+			ended = !time.Now().Before(expires)
 		}
-		if over {
+		if ended {
 			ids = append(ids, key.ID)
 		}
 	}
