@@ -33,8 +33,8 @@ func printHead(out io.Writer, shown accountview.Portrait) {
 		pairs = append(pairs, "account", string(shown.AccountNumber), "created", string(shown.AccountCreatedAt))
 	}
 	if account := shown.Account; account != nil {
-		pairs = append(pairs, "team", account.Team, "balance", account.BalanceText,
-			"customers", strconv.Itoa(account.CustomerCount), "made from", "revision "+strconv.Itoa(account.Revision))
+		pairs = append(pairs, "team", account.Team, "balance", account.InWords,
+			"customers", strconv.Itoa(account.CustomerCount), "created from", "revision "+strconv.Itoa(account.Revision))
 	}
 	if shown.SkipReason != "" {
 		pairs = append(pairs, "skipped because", shown.SkipReason)

@@ -137,7 +137,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	if err := attempt.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := attempt.Wait(); err == nil || !strings.Contains(complaint.String(), "give the same command again to go on") {
+	if err := attempt.Wait(); err == nil || !strings.Contains(complaint.String(), "run the same command again to continue") {
 		t.Errorf("%v: %s", err, complaint.String())
 	}
 	var other bytes.Buffer
