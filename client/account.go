@@ -12,8 +12,8 @@ import (
 // that can be written as JSON.
 type Document any
 
-// written gives the bytes of a document, untouched when it is JSON already.
-func written(document Document) ([]byte, error) {
+// marshalDocument gives the bytes of a document, untouched when it is JSON already.
+func marshalDocument(document Document) ([]byte, error) {
 	switch text := document.(type) {
 	case []byte:
 		return text, nil
@@ -29,16 +29,16 @@ var withWarnings = url.Values{"include_warnings": {"true"}}
 
 // post sends a document and reads the answer.
 func (c *Client) post(ctx context.Context, tail []string, query url.Values, document Document, once bool, into any) (int, error) {
-	body, err := written(document)
+	body, err := marshalDocument(document)
 	if err != nil {
 		return 0, err
 	}
-	return c.do(ctx, call{method: http.MethodPost, path: apiPath(tail...), query: query, body: body, once: once}, into)
+	return c.do(ctx, apiCall{method: http.MethodPost, path: apiPath(tail...), query: query, body: body, once: once}, into)
 }
 
 // get reads an answer.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
-	_, err := c.do(ctx, call{method: http.MethodGet, path: path, query: query}, into)
+	_, err := c.do(ctx, apiCall{method: http.MethodGet, path: path, query: query}, into)
 	return err
 }
 

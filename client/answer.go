@@ -2,10 +2,10 @@ package client
 
 import "bytes"
 
-// plainAnswer reads an answer that is spelt as servers spell it, without looking
+// parseAnswer reads an answer that is spelt as servers spell it, without looking
 // into its body: whoever wants to know that reads it, and to do so twice was most of
 // what a long call cost its caller. Any other spelling is for encoding/json.
-func plainAnswer(text []byte) (answer Answer, plain bool) {
+func parseAnswer(text []byte) (answer Answer, plain bool) {
 	rest, plain := bytes.CutPrefix(text, []byte(`{"line":`))
 	if !plain {
 		return answer, false

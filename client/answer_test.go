@@ -22,7 +22,7 @@ func TestPlainAnswersAreReadAlike(t *testing.T) {
 		`{"summary":{"complete":true}}`:                                   false,
 		``:                                                                false,
 	} {
-		got, is := plainAnswer([]byte(text + "\n"))
+		got, is := parseAnswer([]byte(text + "\n"))
 		if is != plain {
 			t.Errorf("%s: taken for plain: %v", text, is)
 		}
@@ -38,7 +38,7 @@ func TestPlainAnswersAreReadAlike(t *testing.T) {
 func FuzzPlainAnswer(f *testing.F) {
 	f.Add([]byte(`{"line":1,"status":201,"body":{"a":["b\\",{}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, is := plainAnswer(append(text, '\n'))
+		got, is := parseAnswer(append(text, '\n'))
 		var want Answer
 		if err := json.Unmarshal(text, &want); is && err == nil &&
 			(got.Line != want.Line || got.Status != want.Status || string(got.Body) != string(want.Body)) {

@@ -80,7 +80,7 @@ func (c *Client) Bulk(ctx context.Context, kind Kind, query url.Values, lines it
 			defer response.Body.Close()
 			err = readAnswers(response.Body, yield)
 		}
-		if errors.Is(err, errEnough) {
+		if errors.Is(err, errStopped) {
 			return
 		}
 		_ = reader.Close()
@@ -120,7 +120,7 @@ func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body i
 	}
 	if response.StatusCode >= http.StatusBadRequest {
 		if response.StatusCode == http.StatusUnauthorized {
-			c.tokens.spoiled(token)
+			c.tokens.invalidate(token)
 		}
 		return nil, readError(response)
 	}
@@ -150,8 +150,8 @@ func writeLines(writer *io.PipeWriter, lines iter.Seq2[[]byte, error]) error {
 	return err
 }
 
-// errEnough is a caller who wants no more answers.
-var errEnough = errors.New("enough")
+// errStopped is a caller who wants no more answers.
+var errStopped = errors.New("enough")
 
 // readAnswers hands on one answer after the other, and wants a summary at the end.
 func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
@@ -161,9 +161,9 @@ func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrCutOff, err)
 		}
-		if answer, is := plainAnswer(text); is {
+		if answer, is := parseAnswer(text); is {
 			if !yield(answer, nil) {
-				return errEnough
+				return errStopped
 			}
 			continue
 		}
@@ -184,7 +184,7 @@ func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 		case line.Summary != nil:
 			return &StoppedError{line.Summary.NextLine}
 		case !yield(line.Answer, nil):
-			return errEnough
+			return errStopped
 		}
 	}
 }

@@ -78,13 +78,13 @@ func (c *Client) AddTransactionsAll(
 // AddStatementsAll is [Client.AddStatements] for many accounts; the values are
 // the bodies of the answers.
 func (c *Client) AddStatementsAll(ctx context.Context, statements iter.Seq2[Document, error]) iter.Seq2[Outcome[json.RawMessage], error] {
-	return bulkOf(ctx, c, BulkStatements, nil, statements, rawAnswer)
+	return bulkOf(ctx, c, BulkStatements, nil, statements, rawBody)
 }
 
 // AddInstructionsAll is [Client.AddInstruction] for many accounts; the values
 // are the bodies of the answers.
 func (c *Client) AddInstructionsAll(ctx context.Context, instructions iter.Seq2[Document, error]) iter.Seq2[Outcome[json.RawMessage], error] {
-	return bulkOf(ctx, c, BulkInstructions, nil, instructions, rawAnswer)
+	return bulkOf(ctx, c, BulkInstructions, nil, instructions, rawBody)
 }
 
 // bulkOf makes a bulk call of documents and reads its answers.
@@ -95,7 +95,7 @@ func bulkOf[T any](
 		for document, err := range documents {
 			var line []byte
 			if err == nil {
-				line, err = written(document)
+				line, err = marshalDocument(document)
 			}
 			if !yield(line, err) || err != nil {
 				return
@@ -131,4 +131,4 @@ func readAnswer(answer Answer, into any) error {
 	return nil
 }
 
-func rawAnswer(answer Answer) (json.RawMessage, error) { return answer.Body, answer.Err() }
+func rawBody(answer Answer) (json.RawMessage, error) { return answer.Body, answer.Err() }

@@ -17,8 +17,8 @@ import (
 type Client struct {
 	server   string
 	http     *http.Client
-	tokens   *tokens
-	patience time.Duration
+	tokens   *tokenSource
+	retryTime time.Duration
 	agent    string
 }
 
@@ -39,18 +39,18 @@ func WithRefreshToken(refresh string, keep func(refresh string)) Option {
 // Its Timeout should be zero: streams take as long as they take.
 func WithHTTP(below *http.Client) Option { return func(c *Client) { c.http = below } }
 
-// WithPatience bounds how long a call is repeated, 60 seconds when nobody says
+// WithRetryTime bounds how long a call is repeated, 60 seconds when nobody says
 // otherwise. Zero repeats nothing.
-func WithPatience(patience time.Duration) Option { return func(c *Client) { c.patience = patience } }
+func WithRetryTime(patience time.Duration) Option { return func(c *Client) { c.retryTime = patience } }
 
 // WithAgent names the program in the server's log.
 func WithAgent(name string) Option { return func(c *Client) { c.agent = name } }
 
 const (
-	defaultPatience = 60 * time.Second
-	// longestAnswer bounds what one answer may take of memory; lists and bulk
+	defaultRetryTime = 60 * time.Second
+	// maxResponse bounds what one answer may take of memory; lists and bulk
 	// are read as they come.
-	longestAnswer = 64 << 20
+	maxResponse = 64 << 20
 )
 
 // New makes a client of the server at a base URL. Nothing is sent yet.
@@ -63,7 +63,7 @@ func New(server string, options ...Option) (*Client, error) {
 		return nil, errors.New("the server's address must not contain a password")
 	}
 	c := &Client{
-		server: strings.TrimSuffix(base.String(), "/"), patience: defaultPatience, agent: "landfall-client",
+		server: strings.TrimSuffix(base.String(), "/"), retryTime: defaultRetryTime, agent: "landfall-client",
 		// As many idle connections as callers: a new one for every call would
 		// cost more than the call.
 		http: &http.Client{Transport: &http.Transport{
@@ -71,15 +71,15 @@ func New(server string, options ...Option) (*Client, error) {
 			TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second, ForceAttemptHTTP2: true,
 		}},
 	}
-	c.tokens = &tokens{client: c}
+	c.tokens = &tokenSource{client: c}
 	for _, option := range options {
 		option(c)
 	}
 	return c, nil
 }
 
-// call is one request of the API.
-type call struct {
+// apiCall is one request of the API.
+type apiCall struct {
 	method, path string
 	query        url.Values
 	body         []byte
@@ -89,15 +89,15 @@ type call struct {
 }
 
 // do sends a call until it is answered, and reads the answer into a value.
-func (c *Client) do(ctx context.Context, call call, into any) (status int, err error) {
-	err = c.repeat(ctx, call.once, func() error {
+func (c *Client) do(ctx context.Context, call apiCall, into any) (status int, err error) {
+	err = c.retry(ctx, call.once, func() error {
 		response, err := c.send(ctx, call)
 		if err != nil {
 			return err
 		}
 		defer response.Body.Close()
 		status = response.StatusCode
-		text, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer))
+		text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *Client) do(ctx context.Context, call call, into any) (status int, err e
 
 // send sends a call once, with a token, and gives an answer that is not an
 // error. A token that has ended meanwhile is renewed, once.
-func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, call apiCall) (*http.Response, error) {
 	for renewed := false; ; renewed = true {
 		token, err := c.tokens.current(ctx)
 		if err != nil {
@@ -133,14 +133,14 @@ func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 		}
 		refusal := readError(response)
 		if response.StatusCode == http.StatusUnauthorized && !renewed {
-			c.tokens.spoiled(token)
+			c.tokens.invalidate(token)
 			continue
 		}
 		return nil, refusal
 	}
 }
 
-func (c *Client) request(ctx context.Context, call call, token string) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, call apiCall, token string) (*http.Request, error) {
 	target := c.server + call.path
 	if len(call.query) > 0 {
 		target += "?" + call.query.Encode()

@@ -43,7 +43,7 @@ func newServer(t *testing.T, answer http.HandlerFunc) (*server, *client.Client) 
 		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL, client.WithKey(" key \n"), client.WithPatience(30*time.Second))
+	c, err := client.New(s.URL, client.WithKey(" key \n"), client.WithRetryTime(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func pages[Row any](ctx context.Context, c *Client, path string, query url.Value
 		next := url.Values{"limit": {strconv.Itoa(pageSize)}}
 		maps.Copy(next, query)
 		for next != nil {
-			rows, after, err := page[Row](ctx, c, call{method: http.MethodGet, path: path, query: next})
+			rows, after, err := fetchPage[Row](ctx, c, apiCall{method: http.MethodGet, path: path, query: next})
 			if err != nil {
 				var none Row
 				yield(none, err)
@@ -86,15 +86,15 @@ func pages[Row any](ctx context.Context, c *Client, path string, query url.Value
 // nextLink finds the way to the next page.
 var nextLink = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="next"`)
 
-// page reads one page and the query that leads to the next, nil on the last.
-func page[Row any](ctx context.Context, c *Client, call call) (rows []Row, next url.Values, err error) {
-	err = c.repeat(ctx, false, func() error {
+// fetchPage reads one page and the query that leads to the next, nil on the last.
+func fetchPage[Row any](ctx context.Context, c *Client, call apiCall) (rows []Row, next url.Values, err error) {
+	err = c.retry(ctx, false, func() error {
 		response, err := c.send(ctx, call)
 		if err != nil {
 			return err
 		}
 		defer response.Body.Close()
-		text, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer))
+		text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 		if err != nil {
 			return err
 		}

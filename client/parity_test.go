@@ -190,7 +190,7 @@ func TestEveryCallHasAMethod(t *testing.T) {
 // nothing to say.
 func answering(t *testing.T, hear func(*http.Request)) *client.Client {
 	t.Helper()
-	c, err := client.New("http://landfall.invalid", client.WithKey("key"), client.WithPatience(0), client.WithHTTP(&http.Client{
+	c, err := client.New("http://landfall.invalid", client.WithKey("key"), client.WithRetryTime(0), client.WithHTTP(&http.Client{
 		Transport: transport(func(r *http.Request) (*http.Response, error) {
 			hear(r)
 			body := `{}`

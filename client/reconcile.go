@@ -34,8 +34,8 @@ type TransactionTotals struct {
 	Amount string `json:"amount,omitempty"` // as sent: a charge of 10.00 counts 10.00
 }
 
-// KeptTotals is control totals with who set them when.
-type KeptTotals struct {
+// StoredTotals is control totals with who set them when.
+type StoredTotals struct {
 	ControlTotals
 	SetAt time.Time `json:"set_at"`
 	SetBy string    `json:"set_by"`
@@ -43,19 +43,19 @@ type KeptTotals struct {
 
 // SetControlTotals tells what the source says it has, for the reconciliation: a
 // [ControlTotals], or JSON that says the same. Earlier ones are kept.
-func (c *Client) SetControlTotals(ctx context.Context, supplier string, totals Document) (KeptTotals, error) {
-	body, err := written(totals)
+func (c *Client) SetControlTotals(ctx context.Context, supplier string, totals Document) (StoredTotals, error) {
+	body, err := marshalDocument(totals)
 	if err != nil {
-		return KeptTotals{}, err
+		return StoredTotals{}, err
 	}
-	var kept KeptTotals
-	_, err = c.do(ctx, call{method: http.MethodPut, path: apiPath("control-totals", supplier), body: body}, &kept)
+	var kept StoredTotals
+	_, err = c.do(ctx, apiCall{method: http.MethodPut, path: apiPath("control-totals", supplier), body: body}, &kept)
 	return kept, err
 }
 
 // ControlTotals gives what was told last, and by whom.
-func (c *Client) ControlTotals(ctx context.Context, supplier string) (KeptTotals, error) {
-	var kept KeptTotals
+func (c *Client) ControlTotals(ctx context.Context, supplier string) (StoredTotals, error) {
+	var kept StoredTotals
 	err := c.get(ctx, apiPath("control-totals", supplier), nil, &kept)
 	return kept, err
 }

@@ -52,7 +52,7 @@ func (c *Client) Ready(ctx context.Context) error { return c.probe(ctx, "/readyz
 // probe needs no token, so that a wrong key is not taken for a server that is
 // away.
 func (c *Client) probe(ctx context.Context, path string) error {
-	request, err := c.request(ctx, call{method: "GET", path: path}, "")
+	request, err := c.request(ctx, apiCall{method: "GET", path: path}, "")
 	if err != nil {
 		return err
 	}

@@ -10,22 +10,22 @@ import (
 
 const (
 	firstPause   = 100 * time.Millisecond
-	longestPause = 10 * time.Second
+	maxPause = 10 * time.Second
 )
 
-// repeat tries until it works, fails for good, or patience is over. A call that
+// retry tries until it works, fails for good, or patience is over. A call that
 // must not come twice is repeated only when the server said it was not done.
-func (c *Client) repeat(ctx context.Context, once bool, try func() error) error {
+func (c *Client) retry(ctx context.Context, once bool, try func() error) error {
 	began := time.Now()
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		err := try()
-		wait, again := worthRepeating(err, once)
+		wait, again := retryable(err, once)
 		if err == nil || !again || ctx.Err() != nil {
 			return err
 		}
 		// Some chance, so that callers who failed together do not come back together.
 		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // nobody gains by guessing it
-		if time.Since(began)+wait > c.patience {
+		if time.Since(began)+wait > c.retryTime {
 			return err
 		}
 		select {
@@ -43,12 +43,12 @@ func Temporary(err error) (wait time.Duration, temporary bool) {
 	if _, stopped := errors.AsType[*StoppedError](err); stopped {
 		return 0, true
 	}
-	return worthRepeating(err, false)
+	return retryable(err, false)
 }
 
-// worthRepeating tells what may pass by itself, and how long the server asks to
+// retryable tells what may pass by itself, and how long the server asks to
 // be left alone.
-func worthRepeating(err error, once bool) (wait time.Duration, again bool) {
+func retryable(err error, once bool) (wait time.Duration, again bool) {
 	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return 0, false
 	}

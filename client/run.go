@@ -87,22 +87,22 @@ func (c *Client) Runs(ctx context.Context, supplier string) iter.Seq2[Run, error
 
 // PauseRun lets a run finish what it has begun, and then wait.
 func (c *Client) PauseRun(ctx context.Context, id string) (Run, error) {
-	return c.tell(ctx, id, "pause")
+	return c.changeRun(ctx, id, "pause")
 }
 
 // ResumeRun lets a paused run go on.
 func (c *Client) ResumeRun(ctx context.Context, id string) (Run, error) {
-	return c.tell(ctx, id, "resume")
+	return c.changeRun(ctx, id, "resume")
 }
 
 // CancelRun lets a run finish what it has begun, and ends it.
 func (c *Client) CancelRun(ctx context.Context, id string) (Run, error) {
-	return c.tell(ctx, id, "cancel")
+	return c.changeRun(ctx, id, "cancel")
 }
 
-func (c *Client) tell(ctx context.Context, id, verb string) (Run, error) {
+func (c *Client) changeRun(ctx context.Context, id, verb string) (Run, error) {
 	var run Run
-	_, err := c.do(ctx, call{method: http.MethodPost, path: apiPath("runs", id, verb)}, &run)
+	_, err := c.do(ctx, apiCall{method: http.MethodPost, path: apiPath("runs", id, verb)}, &run)
 	return run, err
 }
 

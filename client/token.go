@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// tokens keeps the token of a client. It is obtained with the first call, and
+// tokenSource keeps the token of a client. It is obtained with the first call, and
 // again when it is about to end: whoever comes meanwhile waits for the same one.
-type tokens struct {
+type tokenSource struct {
 	client *Client
 	key    string
 	// refresh is the way of those who must not keep the key. Each is good once;
@@ -27,15 +27,15 @@ type tokens struct {
 	ends  time.Time
 }
 
-// margin is how long before its end a token is no longer used: a request may
+// expiryMargin is how long before its end a token is no longer used: a request may
 // be under way for a while.
-const margin = 30 * time.Second
+const expiryMargin = 30 * time.Second
 
 // errNoKey is a client that cannot obtain tokens.
 var errNoKey = errors.New("no API key was given")
 
 // current gives a token that is good for a while yet.
-func (t *tokens) current(ctx context.Context) (string, error) {
+func (t *tokenSource) current(ctx context.Context) (string, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if t.token != "" && time.Now().Before(t.ends) {
@@ -48,7 +48,7 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.token, t.ends = token, time.Now().Add(max(life-margin, life/2))
+	t.token, t.ends = token, time.Now().Add(max(life-expiryMargin, life/2))
 	return token, nil
 }
 
@@ -56,9 +56,9 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 // this package. It is renewed when it is about to end.
 func (c *Client) Token(ctx context.Context) (string, error) { return c.tokens.current(ctx) }
 
-// spoiled forgets a token that the server did not take, unless somebody has
+// invalidate forgets a token that the server did not take, unless somebody has
 // renewed it already.
-func (t *tokens) spoiled(token string) {
+func (t *tokenSource) invalidate(token string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if t.token == token {
@@ -68,7 +68,7 @@ func (t *tokens) spoiled(token string) {
 
 // obtain asks for a token with the key. Refresh tokens are for those who must
 // not keep the key; whoever has it needs none.
-func (t *tokens) obtain(ctx context.Context) (string, time.Duration, error) {
+func (t *tokenSource) obtain(ctx context.Context) (string, time.Duration, error) {
 	credential := map[string]string{"apiKey": t.key}
 	if t.key == "" {
 		credential = map[string]string{"refreshToken": t.refresh}

@@ -110,8 +110,8 @@ func suggestMap(command *cobra.Command, args []string) error {
 }
 
 // readConversionOrder reads the arguments and flags.
-func readConversionOrder(command *cobra.Command, args []string) (convert.Order, error) {
-	order := convert.Order{Map: args[0], Book: "book"}
+func readConversionOrder(command *cobra.Command, args []string) (convert.Options, error) {
+	order := convert.Options{Map: args[0], Book: "book"}
 	if len(args) == 2 {
 		order.Book = args[1]
 	}

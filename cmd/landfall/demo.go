@@ -86,7 +86,7 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	folder := filepath.Join(furniture.Folder, "book")
 	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
 	fmt.Fprintf(out, "Landfall runs at %s with a temporary database. Press Ctrl-C to stop it and delete all data.\n%s\n\n", furniture.Base, demo.Console())
-	printed, err := order.Print(ctx, folder, "", func(int) {})
+	printed, err := order.WriteBook(ctx, folder, "", func(int) {})
 	if err != nil {
 		return err
 	}
@@ -104,11 +104,11 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 		return err
 	}
 	watcher := newImportWatcher(command)
-	moving, err := importer.New(server, importer.Order{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
+	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
 	}
-	result, err := moving.Move(ctx)
+	result, err := moving.Run(ctx)
 	watcher.done()
 	if err = errors.Join(err, moving.Close()); err != nil {
 		return err
@@ -121,8 +121,8 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 }
 
 // demoBook is a book with typical mistakes of old systems.
-func demoBook(accounts int, supplier, vendor string) generate.Order {
-	order := generate.Order{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor}
+func demoBook(accounts int, supplier, vendor string) generate.Options {
+	order := generate.Options{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor}
 	// A few of each kind, so that the report shows every kind and most accounts can still be
 	// created.
 	for _, kind := range generate.FaultKinds() {

@@ -20,7 +20,7 @@ import (
 // database.
 func generateCommand() *cobra.Command {
 	var faults []string
-	order := generate.Order{AsOf: generate.DefaultAsOf}
+	order := generate.Options{AsOf: generate.DefaultAsOf}
 	command := &cobra.Command{
 		Use: "generate [FOLDER]", Short: "Generate a realistic book of accounts for tests and benchmarks", Args: checkArguments(cobra.MaximumNArgs(1)),
 		Long: "Generate a realistic book of accounts in a folder (named book by default): people,\n" +
@@ -45,14 +45,14 @@ func generateCommand() *cobra.Command {
 			progress := func(done int) { bar.at(done, order.Accounts) }
 			// Tables are input for convert.
 			if format, _ := command.Flags().GetString("format"); format == "csv" {
-				printed, err := order.PrintTables(command.Context(), folder, progress)
+				printed, err := order.WriteTables(command.Context(), folder, progress)
 				bar.clear()
 				if err != nil {
 					return explainInterrupt(err)
 				}
 				return printGeneratedTables(command, folder, printed)
 			}
-			printed, err := order.Print(command.Context(), folder, ending, progress)
+			printed, err := order.WriteBook(command.Context(), folder, ending, progress)
 			bar.clear()
 			if err != nil {
 				return explainInterrupt(err)
@@ -88,7 +88,7 @@ func faultHelp() string {
 }
 
 // readGenerateFlags reads the flags into the order.
-func readGenerateFlags(command *cobra.Command, order *generate.Order, faults []string) (ending string, err error) {
+func readGenerateFlags(command *cobra.Command, order *generate.Options, faults []string) (ending string, err error) {
 	flags := command.Flags()
 	day, _ := flags.GetString("as-of")
 	if order.AsOf, err = calendar.ParseDay(day); err != nil {
@@ -156,7 +156,7 @@ func parseShare(written string) (float64, error) {
 }
 
 // printGenerated lists the files of the generated book.
-func printGenerated(command *cobra.Command, folder, ending string, printed generate.Printed) error {
+func printGenerated(command *cobra.Command, folder, ending string, printed generate.Written) error {
 	lines := map[string]int{}
 	for kind, count := range printed.Lines {
 		lines[kind.Stem+".ndjson"+ending] = count
@@ -178,7 +178,7 @@ func printGenerated(command *cobra.Command, folder, ending string, printed gener
 }
 
 // printGeneratedTables lists the generated tables.
-func printGeneratedTables(command *cobra.Command, folder string, printed generate.PrintedTables) error {
+func printGeneratedTables(command *cobra.Command, folder string, printed generate.WrittenTables) error {
 	data := map[string]any{"folder": folder, "rows": printed.Rows, "map": generate.MapName, "faults": printed.Faults}
 	return printData(command, data, func(out io.Writer) {
 		fmt.Fprintf(out, "In %s, with %s for landfall convert:\n\n", escapeText(folder), generate.MapName)

@@ -20,7 +20,7 @@ import (
 
 // importCommand imports a book. It only uses the API, as any integrator does.
 func importCommand() *cobra.Command {
-	order := importer.Order{}
+	order := importer.Options{}
 	only := ""
 	command := onServer(&cobra.Command{
 		Use: "import PATH...", Short: "Import a book of accounts into a server", Args: checkArguments(cobra.MinimumNArgs(1)),
@@ -90,7 +90,7 @@ func folderOf(path string) string {
 }
 
 // importBook imports the book and prints the result.
-func importBook(command *cobra.Command, server *client.Client, order importer.Order) error {
+func importBook(command *cobra.Command, server *client.Client, order importer.Options) error {
 	watcher := newImportWatcher(command)
 	// Counting ahead costs time, so it is only done if someone watches.
 	order.Watched = watcher.terminal || watcher.json
@@ -105,7 +105,7 @@ func importBook(command *cobra.Command, server *client.Client, order importer.Or
 		return err
 	}
 	defer func() { _ = moving.Close() }() // the lock ends with the process at the latest
-	result, err := moving.Move(command.Context())
+	result, err := moving.Run(command.Context())
 	watcher.done()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; run the same command again to continue")
@@ -141,7 +141,7 @@ func printImport(command *cobra.Command, result importer.Result) error {
 				continue
 			}
 			rows = append(rows, []string{
-				string(phase), strconv.Itoa(tally.Lines), strconv.Itoa(tally.Done), strconv.Itoa(tally.There),
+				string(phase), strconv.Itoa(tally.Lines), strconv.Itoa(tally.Done), strconv.Itoa(tally.Existing),
 				strconv.Itoa(tally.Failed), strconv.Itoa(tally.NotReached),
 			})
 		}

@@ -79,8 +79,8 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 		for phase, tally := range undisturbed.finish(t) {
 			// What was sent again after a kill was there already.
 			got := tallies[phase]
-			got.Done, got.There = got.Done+got.There, 0
-			if tally.Done += tally.There; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
+			got.Done, got.Existing = got.Done+got.Existing, 0
+			if tally.Done += tally.Existing; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
 				t.Errorf("%s after kills: %+v, undisturbed %+v", phase, got, tally)
 			}
 			if got.Lines != got.Done+got.Failed+got.NotReached || got.Lines != tally.Lines {
@@ -128,7 +128,7 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 			t.Fatal("the import did not come to its end")
 		}
 		for phase, tally := range m.tallies(t) {
-			if tally.Lines != tally.Done+tally.There+tally.Failed+tally.NotReached {
+			if tally.Lines != tally.Done+tally.Existing+tally.Failed+tally.NotReached {
 				t.Errorf("%s does not add up: %+v", phase, tally)
 			}
 		}

@@ -24,7 +24,7 @@ import (
 // The arguments decide: suppliers are not named like files.
 func withBookArguments(command *cobra.Command) *cobra.Command {
 	onSupplier := command.RunE
-	order := compare.Order{}
+	order := compare.Options{}
 	file := ""
 	onServer(command, func(command *cobra.Command, server *client.Client, paths []string) error {
 		found, err := book.Open(paths...)
@@ -79,7 +79,7 @@ func isBook(command *cobra.Command, args []string) bool {
 const maxListed = 1000
 
 // reconcileBook uses only the API, so that the user needs no access to the database.
-func reconcileBook(command *cobra.Command, server *client.Client, order compare.Order, file string) error {
+func reconcileBook(command *cobra.Command, server *client.Client, order compare.Options, file string) error {
 	// Fail early if the server is unreachable: reading the book may take minutes.
 	if err := server.Alive(command.Context()); err != nil {
 		return classifyServerError(err)
@@ -102,7 +102,7 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 		bar.label = label
 		bar.count(done)
 	}
-	result, err := compare.Collate(command.Context(), server, order)
+	result, err := compare.Compare(command.Context(), server, order)
 	bar.clear()
 	// Findings arrive unsorted.
 	slices.SortStableFunc(named, func(a, b compare.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
@@ -199,7 +199,7 @@ func comparisonData(result compare.Result, named []compare.Finding) any {
 		})
 	}
 	return map[string]any{
-		"agrees": result.Agrees(), "accounts": counts, "unreadable_lines": result.Unreadable, "given_twice": result.Twice,
+		"agrees": result.Agrees(), "accounts": counts, "unreadable_lines": result.Unreadable, "given_twice": result.Duplicates,
 		"suppliers": suppliers, "different_accounts": accounts,
 	}
 }

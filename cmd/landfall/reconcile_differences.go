@@ -42,8 +42,8 @@ func printComparison(out io.Writer, result compare.Result, named []compare.Findi
 		}
 	}
 	printTable(out, []string{"STATE", "ACCOUNTS", "MEANING"}, rows)
-	if result.Twice > 0 {
-		fmt.Fprintf(out, "%s accounts are in the book twice; the later one is used.\n", report.Number(result.Twice))
+	if result.Duplicates > 0 {
+		fmt.Fprintf(out, "%s accounts are in the book twice; the later one is used.\n", report.Number(result.Duplicates))
 	}
 	if result.Unreadable > 0 {
 		fmt.Fprintf(out, "%s lines of the book cannot be read; 'landfall validate' lists them.\n", report.Number(result.Unreadable))

@@ -81,8 +81,8 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	}
 	started := time.Now()
 	bar := newCommandProgress(command, "lines read")
-	reader := check.Reader{Settings: settings, Now: started, Mistake: onMistake, Progress: bar.count}
-	proof, err := reader.Read(command.Context(), found)
+	reader := check.Checker{Settings: settings, Now: started, Mistake: onMistake, Progress: bar.count}
+	proof, err := reader.Check(command.Context(), found)
 	bar.clear()
 	if err != nil {
 		return explainInterrupt(err)
@@ -97,7 +97,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		return err
 	}
 	// A book with valid lines that is incomplete must not be sent either.
-	if !proof.Sound() || !proof.Complete() {
+	if !proof.Valid() || !proof.MatchesTotals() {
 		return errSomeFailed
 	}
 	return nil
@@ -118,7 +118,7 @@ func reportMistake(writer *report.Writer, mistake check.Mistake) error {
 }
 
 // summarize builds the summary of the report.
-func summarize(found *book.Book, proof check.Proof, started time.Time) report.Summary {
+func summarize(found *book.Book, proof check.Result, started time.Time) report.Summary {
 	summary := report.Summary{
 		Title: "Validation report", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
 	}
@@ -134,13 +134,13 @@ func summarize(found *book.Book, proof check.Proof, started time.Time) report.Su
 		}})
 	}
 	summary.Sentence = fmt.Sprintf("All %s lines are valid.", report.Number(lines))
-	if !proof.Sound() {
+	if !proof.Valid() {
 		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(proof.Wrong.Accounts), report.Number(lines))
 	}
-	if !proof.Complete() {
+	if !proof.MatchesTotals() {
 		summary.Sentence += " The book differs from its control totals."
 	}
-	summary.Sums = bookTotals(proof)
+	summary.Totals = bookTotals(proof)
 	for _, file := range found.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
@@ -148,7 +148,7 @@ func summarize(found *book.Book, proof check.Proof, started time.Time) report.Su
 }
 
 // printProof prints one row per kind of file, then what to fix.
-func printProof(command *cobra.Command, proof check.Proof, summary report.Summary) error {
+func printProof(command *cobra.Command, proof check.Result, summary report.Summary) error {
 	return printData(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
 		for _, kind := range book.Kinds() {
@@ -159,7 +159,7 @@ func printProof(command *cobra.Command, proof check.Proof, summary report.Summar
 			}
 		}
 		printTable(out, []string{"KIND", "LINES", "VALID", "INVALID", "WITH WARNINGS"}, rows)
-		printTotals(out, proof, summary.Sums)
+		printTotals(out, proof, summary.Totals)
 		printGroups(out, "MISTAKE", proof.Wrong.Groups)
 		printRepairs(out, proof.Wrong.Steps())
 		printGroups(out, "WARNING", proof.Warnings.Groups)

@@ -15,7 +15,7 @@ import (
 )
 
 // bookTotals compares the totals of a book with its control totals.
-func bookTotals(proof check.Proof) (sums []report.Sum) {
+func bookTotals(proof check.Result) (sums []report.Total) {
 	rows := proof.Rows()
 	// The report lines of a reconciliation, with the book in place of what was created.
 	for i := range rows {
@@ -24,7 +24,7 @@ func bookTotals(proof check.Proof) (sums []report.Sum) {
 	refused := slices.Index(landfall.Reasons, landfall.ReasonFailed)
 	for _, line := range operate.ReportLines(landfall.Reconciliation{Rows: rows}, nil) {
 		// A difference of zero may have any number of decimals.
-		sums = append(sums, report.Sum{
+		sums = append(sums, report.Total{
 			Measure: line.Measure, Unit: line.Unit, Claimed: line.Claimed, Book: line.Created, Refused: line.Explained[refused], Missing: line.Difference,
 			Differs: strings.Trim(line.Difference, "0.") != "",
 		})
@@ -33,7 +33,7 @@ func bookTotals(proof check.Proof) (sums []report.Sum) {
 }
 
 // printTotals prints the totals, and repeats what is missing below them.
-func printTotals(out io.Writer, proof check.Proof, sums []report.Sum) {
+func printTotals(out io.Writer, proof check.Result, sums []report.Total) {
 	missing := []string{}
 	for _, sum := range sums {
 		if sum.Differs {
@@ -41,7 +41,7 @@ func printTotals(out io.Writer, proof check.Proof, sums []report.Sum) {
 		}
 	}
 	fmt.Fprintln(out)
-	printNumbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON WRONG LINES", "MISSING"}, rowsOf(sums, func(sum report.Sum) []string {
+	printNumbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON WRONG LINES", "MISSING"}, rowsOf(sums, func(sum report.Total) []string {
 		return []string{sum.Measure, sum.Unit, sum.Claimed, sum.Book, sum.Refused, sum.Missing}
 	}), 2)
 	switch {

@@ -17,7 +17,7 @@ import (
 // customer gives a client of the world as an integrator has one.
 func (w *world) customer(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := client.New(w.server.URL, client.WithKey(w.words["key"]), client.WithPatience(20*time.Second))
+	c, err := client.New(w.server.URL, client.WithKey(w.words["key"]), client.WithRetryTime(20*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestClientWalksTheMainWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
 		c, ctx := w.customer(t), t.Context()
-		order := generate.Order{Accounts: 20, Seed: 1, Supplier: "NORTH", AsOf: generate.DefaultAsOf}
+		order := generate.Options{Accounts: 20, Seed: 1, Supplier: "NORTH", AsOf: generate.DefaultAsOf}
 
 		entry := order.Draw(0)
 		if warnings, err := c.Validate(ctx, entry.Account); err != nil || len(warnings) > 0 {
@@ -82,7 +82,7 @@ func TestClientWalksTheMainWay(t *testing.T) {
 }
 
 // clientInBulk stages the rest of the book as a stream and reads the lists.
-func (w *world) clientInBulk(t *testing.T, c *client.Client, order generate.Order) {
+func (w *world) clientInBulk(t *testing.T, c *client.Client, order generate.Options) {
 	t.Helper()
 	lines := func(yield func([]byte, error) bool) {
 		for place := range order.Accounts {
@@ -141,7 +141,7 @@ func TestClientReadsWhatIsTold(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
 		c, ctx := w.customer(t), t.Context()
-		order := generate.Order{Accounts: 5, Seed: 1, Supplier: "NORTH", AsOf: generate.DefaultAsOf}
+		order := generate.Options{Accounts: 5, Seed: 1, Supplier: "NORTH", AsOf: generate.DefaultAsOf}
 		var accounts [][]byte
 		var creations []client.Creation
 		for place := range order.Accounts {

@@ -129,7 +129,7 @@ func (h *testConsole) withRunner() *testWorld {
 // stage sends a made-up book.
 func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
-	order := generate.Order{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
+	order := generate.Options{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
 	if faulty {
 		for _, kind := range generate.FaultKinds() {
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})

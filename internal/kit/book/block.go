@@ -15,10 +15,10 @@ const (
 	// blockSize is how much is read and handed on at once: long enough that
 	// handing it on costs nothing, short enough to keep every core busy.
 	blockSize = 1 << 20
-	// longestLine is the longest body the service takes.
-	longestLine = 10 << 20
-	// beginning is what is kept of a longer one, to say which it was.
-	beginning = 1 << 10
+	// maxLine is the longest body the service takes.
+	maxLine = 10 << 20
+	// keptPrefix is what is kept of a longer one, to say which it was.
+	keptPrefix = 1 << 10
 )
 
 // Line is one body. Blank lines are counted and left out.
@@ -41,9 +41,9 @@ func (b Block) Lines() iter.Seq[Line] {
 		number := b.first
 		for text := range bytes.Lines(b.text) {
 			text = bytes.TrimRight(text, "\r\n")
-			line := Line{Number: number, Text: text, TooLong: b.long || len(text) > longestLine}
+			line := Line{Number: number, Text: text, TooLong: b.long || len(text) > maxLine}
 			if line.TooLong {
-				line.Text = text[:beginning]
+				line.Text = text[:keptPrefix]
 			}
 			if len(bytes.TrimSpace(text)) > 0 && !yield(line) {
 				return
@@ -63,7 +63,7 @@ func (f File) Blocks() iter.Seq2[Block, error] {
 			return
 		}
 		defer opened.Close()
-		c := cutter{source: opened, next: 1, text: make([]byte, 0, blockSize)}
+		c := lineCutter{source: opened, next: 1, text: make([]byte, 0, blockSize)}
 		for {
 			block, err := c.block()
 			if errors.Is(err, io.EOF) {
@@ -103,26 +103,26 @@ func (f File) open() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, how := encoding(f.Path)
+	_, how := compression(f.Path)
 	if how == "" {
 		return file, nil
 	}
-	return unpacking{pack.NewReader(how, file), file}, nil
+	return unpackedFile{pack.NewReader(how, file), file}, nil
 }
 
-type unpacking struct {
+type unpackedFile struct {
 	*pack.Reader
 	file *os.File
 }
 
 // Close gives back both.
-func (u unpacking) Close() error {
+func (u unpackedFile) Close() error {
 	u.Reader.Close()
 	return u.file.Close()
 }
 
-// cutter cuts a stream into blocks.
-type cutter struct {
+// lineCutter cuts a stream into blocks.
+type lineCutter struct {
 	source io.Reader
 	next   int    // number of the next line
 	text   []byte // read and not yet handed on
@@ -131,7 +131,7 @@ type cutter struct {
 }
 
 // block gives the next lines, as many as are there when a block is full.
-func (c *cutter) block() (Block, error) {
+func (c *lineCutter) block() (Block, error) {
 	for {
 		c.fill()
 		cut := bytes.LastIndexByte(c.text, '\n') + 1
@@ -141,10 +141,10 @@ func (c *cutter) block() (Block, error) {
 		case c.ended != nil && len(c.text) == 0:
 			return Block{}, io.EOF
 		case c.ended != nil:
-			return c.hand(len(c.text)), nil //nolint:nilerr // the last line need not end; why it did is told with the next
+			return c.take(len(c.text)), nil //nolint:nilerr // the last line need not end; why it did is told with the next
 		case cut > 0:
-			return c.hand(cut), nil
-		case len(c.text) > longestLine:
+			return c.take(cut), nil
+		case len(c.text) > maxLine:
 			return c.skip()
 		}
 		c.text = append(make([]byte, 0, 2*cap(c.text)), c.text...) // one long line
@@ -152,7 +152,7 @@ func (c *cutter) block() (Block, error) {
 }
 
 // fill reads until the block is full or the source has ended.
-func (c *cutter) fill() {
+func (c *lineCutter) fill() {
 	for c.ended == nil && len(c.text) < cap(c.text) {
 		n, err := c.source.Read(c.text[len(c.text):cap(c.text)])
 		c.text, c.ended = c.text[:len(c.text)+n], err
@@ -163,9 +163,9 @@ func (c *cutter) fill() {
 	}
 }
 
-// hand gives away the first bytes and keeps the others in a block of its own:
+// take gives away the first bytes and keeps the others in a block of its own:
 // whoever got the first may work on them on another core for as long as he likes.
-func (c *cutter) hand(length int) Block {
+func (c *lineCutter) take(length int) Block {
 	block := Block{first: c.next, text: c.text[:length]}
 	c.next += bytes.Count(block.text, []byte("\n"))
 	c.text = append(make([]byte, 0, blockSize), c.text[length:]...)
@@ -174,8 +174,8 @@ func (c *cutter) hand(length int) Block {
 
 // skip gives the beginning of a line that nobody would take, and reads on to
 // its end without keeping it.
-func (c *cutter) skip() (Block, error) {
-	block := Block{first: c.next, text: c.text[:beginning:beginning], long: true}
+func (c *lineCutter) skip() (Block, error) {
+	block := Block{first: c.next, text: c.text[:keptPrefix:keptPrefix], long: true}
 	c.next++
 	c.text = make([]byte, 0, blockSize)
 	for {

@@ -99,7 +99,7 @@ func Open(paths ...string) (*Book, error) {
 	if len(found.Files) == 0 {
 		return nil, fmt.Errorf("%s: no file of a book; accounts.ndjson was expected", strings.Join(paths, ", "))
 	}
-	return found, found.noneTwice()
+	return found, found.checkDuplicates()
 }
 
 func rank(kind Kind) string { return string(rune('0' + slices.Index(Kinds(), kind))) } //nolint:gosec // there are five kinds
@@ -141,7 +141,7 @@ func (b *Book) add(path string) bool {
 		b.Totals = path
 		return true
 	}
-	stem, _ := encoding(name)
+	stem, _ := compression(name)
 	stem, ndjson := strings.CutSuffix(stem, ".ndjson")
 	if !ndjson {
 		if stem, ndjson = strings.CutSuffix(stem, ".jsonl"); !ndjson {
@@ -160,8 +160,8 @@ func (b *Book) add(path string) bool {
 	return false
 }
 
-// encoding says how a file is packed, by its name, and gives the name without.
-func encoding(name string) (stem, how string) {
+// compression says how a file is packed, by its name, and gives the name without.
+func compression(name string) (stem, how string) {
 	if stem, is := strings.CutSuffix(name, ".gz"); is {
 		return stem, pack.Gzip
 	}
@@ -171,16 +171,16 @@ func encoding(name string) (stem, how string) {
 	return name, ""
 }
 
-// noneTwice refuses a file that is there packed and unpacked, or was named
+// checkDuplicates refuses a file that is there packed and unpacked, or was named
 // twice: its accounts would all be moved twice.
-func (b *Book) noneTwice() error {
+func (b *Book) checkDuplicates() error {
 	known := map[string]string{}
 	for _, file := range b.Files {
 		path, err := filepath.Abs(file.Path)
 		if err != nil {
 			return err
 		}
-		stem, _ := encoding(path)
+		stem, _ := compression(path)
 		if other, is := known[stem]; is {
 			return fmt.Errorf("%s and %s are the same file twice; leave one of them out", other, file.Path)
 		}

@@ -45,7 +45,7 @@ func CreateNamed(path string) (*Writer, error) {
 	}
 	w := &Writer{path: path, file: file}
 	target := io.Writer(file)
-	if _, how := encoding(path); how != "" {
+	if _, how := compression(path); how != "" {
 		if w.packed, err = pack.NewWriter(how, file); err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
@@ -73,9 +73,9 @@ func (w *Writer) Write(lines []byte) (int, error) {
 	return w.out.Write(lines)
 }
 
-// Keep makes durable what was handed to the system so far. It may be called
+// Sync makes durable what was handed to the system so far. It may be called
 // beside Write, so that little is left to do when the file is closed.
-func (w *Writer) Keep() error { return w.file.Sync() }
+func (w *Writer) Sync() error { return w.file.Sync() }
 
 // Close makes the file durable and gives it its name.
 func (w *Writer) Close() error {

@@ -39,8 +39,8 @@ func (m Mistake) Wrong() bool { return m.Failure.Code != "" }
 // Count is what was found in the lines of one kind.
 type Count struct{ Lines, Wrong, Warned int }
 
-// Proof is what was found in all.
-type Proof struct {
+// Result is what was found in all.
+type Result struct {
 	Counts   map[book.Kind]Count
 	Wrong    landfall.FailureSummary // over lines of every kind
 	Warnings landfall.FailureSummary
@@ -49,11 +49,11 @@ type Proof struct {
 	tallies landfall.Tallies // what is in the lines
 }
 
-// Sound reports whether every line would be taken.
-func (p Proof) Sound() bool { return p.Wrong.Accounts == 0 }
+// Valid reports whether every line would be taken.
+func (p Result) Valid() bool { return p.Wrong.Accounts == 0 }
 
-// Reader proofreads for a supplier with certain settings, at a certain time.
-type Reader struct {
+// Checker proofreads for a supplier with certain settings, at a certain time.
+type Checker struct {
 	Settings landfall.Supplier // its code is not looked at
 	Now      time.Time
 	// Mistake hears of every line that is not right, in the order of the book.
@@ -62,54 +62,54 @@ type Reader struct {
 	// Progress hears now and then how many lines were read.
 	Progress func(lines int)
 
-	known    map[fingerprint]place // accounts, where they were first
-	whole    bool                  // whether the book has its accounts with it
+	known    map[accountHash]location // accounts, where they were first
+	hasAccounts    bool                  // whether the book has its accounts with it
 	wrong    landfall.FailureTally
 	warnings landfall.FailureTally
 	tallies  landfall.Tallies
-	proof    Proof
+	result    Result
 	lines    int
 
 	currencies []string // of the accounts, by number
 }
 
-// fingerprint stands for an account's key: a book of millions fits in memory by
+// accountHash stands for an account's key: a book of millions fits in memory by
 // its fingerprints alone, and half a SHA-256 does not meet its equal by chance.
-type fingerprint [16]byte
+type accountHash [16]byte
 
-func fingerprintOf(key landfall.Key) (short fingerprint) {
+func hashAccount(key landfall.Key) (short accountHash) {
 	sum := sha256.Sum256([]byte(key.Supplier + "\x00" + key.External))
-	return fingerprint(sum[:16])
+	return accountHash(sum[:16])
 }
 
-// place is a line of the book, and the currency of the account in it.
-type place struct {
+// location is a line of the book, and the currency of the account in it.
+type location struct {
 	file, line int32
 	currency   uint16
 }
 
-// Read reads the book on all cores, and tells its mistakes in order.
-func (r *Reader) Read(ctx context.Context, of *book.Book) (Proof, error) {
-	r.known = map[fingerprint]place{}
-	r.proof = Proof{Counts: map[book.Kind]Count{}}
-	r.whole = len(of.Of(book.Accounts)) > 0
+// Check reads the book on all cores, and tells its mistakes in order.
+func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
+	r.known = map[accountHash]location{}
+	r.result = Result{Counts: map[book.Kind]Count{}}
+	r.hasAccounts = len(of.Of(book.Accounts)) > 0
 	r.currencies = []string{r.Settings.Currency}
 	totals, err := ReadTotals(ctx, of)
 	if err != nil {
-		return Proof{}, err
+		return Result{}, err
 	}
 	for number, file := range of.Files {
-		if err := r.file(ctx, of, number, file); err != nil {
-			return Proof{}, err
+		if err := r.checkFile(ctx, of, number, file); err != nil {
+			return Result{}, err
 		}
 	}
-	r.proof.Wrong, r.proof.Warnings = r.wrong.Summary(), r.warnings.Summary()
-	r.proof.Totals, r.proof.tallies = totals, r.tallies
-	return r.proof, nil
+	r.result.Wrong, r.result.Warnings = r.wrong.Summary(), r.warnings.Summary()
+	r.result.Totals, r.result.tallies = totals, r.tallies
+	return r.result, nil
 }
 
-// reading is what was read in one line: mostly nothing but whose it is.
-type reading struct {
+// checkedLine is what was read in one line: mostly nothing but whose it is.
+type checkedLine struct {
 	line     book.Line
 	key      landfall.Key
 	readable bool // whether the key could be read
@@ -118,16 +118,16 @@ type reading struct {
 	figures  landfall.Figures // what it brings
 }
 
-// file reads one file: the rules on every core, then what concerns the whole
+// checkFile reads one file: the rules on every core, then what concerns the whole
 // book line by line.
-func (r *Reader) file(ctx context.Context, of *book.Book, number int, file book.File) error {
-	check := func(ctx context.Context, line book.Line) reading { return r.check(ctx, file.Kind, line) }
+func (r *Checker) checkFile(ctx context.Context, of *book.Book, number int, file book.File) error {
+	check := func(ctx context.Context, line book.Line) checkedLine { return r.checkLine(ctx, file.Kind, line) }
 	for block, err := range book.Map(ctx, file, check) {
 		if err != nil {
 			return err
 		}
 		for _, read := range block {
-			if err := r.take(of, number, file, read); err != nil {
+			if err := r.addLine(of, number, file, read); err != nil {
 				return err
 			}
 		}
@@ -137,60 +137,60 @@ func (r *Reader) file(ctx context.Context, of *book.Book, number int, file book.
 	return ctx.Err()
 }
 
-// take counts a line and holds it against the lines before it.
-func (r *Reader) take(of *book.Book, number int, file book.File, read reading) error {
+// addLine counts a line and holds it against the lines before it.
+func (r *Checker) addLine(of *book.Book, number int, file book.File, read checkedLine) error {
 	currency := r.Settings.Currency
 	if read.readable {
-		currency = r.currencies[r.compare(of, number, file, &read).currency]
+		currency = r.currencies[r.compareAccounts(of, number, file, &read).currency]
 	}
-	r.count(read, currency)
-	count := r.proof.Counts[file.Kind]
+	r.addFigures(read, currency)
+	count := r.result.Counts[file.Kind]
 	count.Lines++
 	mistake := Mistake{File: file, Line: read.line, External: read.key.External, Failure: read.failure, Warnings: read.warnings}
 	if mistake.Wrong() {
 		count.Wrong++
-		r.wrong.Add(Placeless(read.failure))
+		r.wrong.Add(WithoutPosition(read.failure))
 	}
 	if len(read.warnings) > 0 {
 		count.Warned++
 		r.warnings.Add(landfall.Failure{Violations: read.warnings})
 	}
-	r.proof.Counts[file.Kind] = count
+	r.result.Counts[file.Kind] = count
 	if mistake.Wrong() || len(read.warnings) > 0 {
 		return r.Mistake(mistake)
 	}
 	return nil
 }
 
-// Placeless leaves out where broken JSON broke: it is the same mistake wherever
+// WithoutPosition leaves out where broken JSON broke: it is the same mistake wherever
 // the line was cut.
-func Placeless(failure landfall.Failure) landfall.Failure {
+func WithoutPosition(failure landfall.Failure) landfall.Failure {
 	if len(failure.Violations) == 1 && failure.Violations[0].Code == rules.CodeMalformedJSON {
 		failure.Violations = nil
 	}
 	return failure
 }
 
-// compare looks for accounts that come twice, and for things that belong to
+// compareAccounts looks for accounts that come twice, and for things that belong to
 // accounts that do not come at all. Accounts are read first. It gives where the
 // account was, if it was.
-func (r *Reader) compare(of *book.Book, number int, file book.File, read *reading) place {
-	fingerprint := fingerprintOf(read.key)
+func (r *Checker) compareAccounts(of *book.Book, number int, file book.File, read *checkedLine) location {
+	fingerprint := hashAccount(read.key)
 	first, known := r.known[fingerprint]
 	switch {
 	case file.Kind == book.Accounts && known:
 		violation := landfall.Violation{
 			Attr: "external_account_number", Code: CodeAccountTwice,
-			Detail: "The account comes twice in the book, first " + where(of, first) + ".",
+			Detail: "The account comes twice in the book, first " + describe(of, first) + ".",
 		}
 		if read.failure.Code == "" {
 			read.failure = landfall.Failure{Code: landfall.CodeAccountFailedValidation, Detail: "The account data is not valid."}
 		}
 		read.failure.Violations = append(read.failure.Violations, violation)
 	case file.Kind == book.Accounts:
-		first = place{int32(number), int32(read.line.Number), r.currencyNumber(read.figures.Currency)} //nolint:gosec // files and lines of a book, which memory bounds
+		first = location{int32(number), int32(read.line.Number), r.currencyNumber(read.figures.Currency)} //nolint:gosec // files and lines of a book, which memory bounds
 		r.known[fingerprint] = first
-	case r.whole && !known:
+	case r.hasAccounts && !known:
 		read.warnings = append(read.warnings, landfall.Violation{
 			Attr: "external_account_number", Code: CodeNotInBook,
 			Detail: "The account is not in this book; it must be on the platform already.",
@@ -199,15 +199,15 @@ func (r *Reader) compare(of *book.Book, number int, file book.File, read *readin
 	return first
 }
 
-// check applies the service's rules to a line.
-func (r *Reader) check(ctx context.Context, kind book.Kind, line book.Line) (read reading) {
+// checkLine applies the service's rules to a line.
+func (r *Checker) checkLine(ctx context.Context, kind book.Kind, line book.Line) (read checkedLine) {
 	read.line = line
 	if line.TooLong {
 		read.failure = landfall.Failure{Code: landfall.CodePayloadTooLarge, Detail: "The line is longer than any request may be."}
-		read.figures = unread(kind)
+		read.figures = unreadableFigures(kind)
 		return read
 	}
-	judged := checks[kind](ctx, line.Text, &r.Settings, r.Now)
+	judged := checkers[kind](ctx, line.Text, &r.Settings, r.Now)
 	read.key, read.figures, read.warnings = judged.key, judged.figures, judged.warnings
 	read.readable = contract.ValidExternalNumber(read.key.External) && read.key.Supplier != ""
 	if refusal, ok := errors.AsType[*landfall.Error](judged.err); ok {

@@ -19,14 +19,14 @@ import (
 var now = time.Date(2026, time.July, 15, 9, 0, 0, 0, time.UTC)
 
 // proof reads a book and gives the mistakes as lines of text.
-func proof(t *testing.T, folder string, stop error) (check.Proof, []string, error) {
+func proof(t *testing.T, folder string, stop error) (check.Result, []string, error) {
 	t.Helper()
 	found, err := book.Open(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	reader := check.Reader{
+	reader := check.Checker{
 		Settings: landfall.NewSupplier(""), Now: now, Progress: func(int) {},
 		Mistake: func(m check.Mistake) error {
 			for _, violation := range append(m.Failure.Violations, m.Warnings...) {
@@ -38,7 +38,7 @@ func proof(t *testing.T, folder string, stop error) (check.Proof, []string, erro
 			return stop
 		},
 	}
-	result, err := reader.Read(t.Context(), found)
+	result, err := reader.Check(t.Context(), found)
 	return result, told, err
 }
 
@@ -92,7 +92,7 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", kind.Stem, result.Counts[kind], count)
 		}
 	}
-	if result.Sound() || result.Wrong.Accounts != 6 {
+	if result.Valid() || result.Wrong.Accounts != 6 {
 		t.Errorf("%d lines wrong, want 6", result.Wrong.Accounts)
 	}
 }
@@ -101,10 +101,10 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 // exactly those found.
 func TestGeneratedFaultsAreFound(t *testing.T) {
 	folder := t.TempDir()
-	printed, err := generate.Order{
+	printed, err := generate.Options{
 		Accounts: 3_000, Seed: 3, Supplier: "N", AsOf: generate.DefaultAsOf,
 		Faults: []generate.Fault{{Kind: "phone", Share: 0.05}, {Kind: "number", Share: 0.01}, {Kind: "json", Share: 0.01}},
-	}.Print(t.Context(), folder, ".zst", func(int) {})
+	}.WriteBook(t.Context(), folder, ".zst", func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +138,10 @@ func TestReadingEndsWhenItMust(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	reader := check.Reader{
+	reader := check.Checker{
 		Settings: landfall.NewSupplier(""), Now: now, Progress: func(int) {}, Mistake: func(check.Mistake) error { stop(); return nil },
 	}
-	if _, err := reader.Read(ctx, found); !errors.Is(err, context.Canceled) {
+	if _, err := reader.Check(ctx, found); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

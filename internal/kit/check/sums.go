@@ -15,9 +15,9 @@ import (
 // Whatever the lines of a book bring is added up, by currency, so that it can
 // be held against what the source says it has before anything is sent.
 
-// count adds what a line brings to the sums of the lines like it: those that
+// addFigures adds what a line brings to the sums of the lines like it: those that
 // would be taken, and those that would be refused.
-func (r *Reader) count(read reading, currency string) {
+func (r *Checker) addFigures(read checkedLine, currency string) {
 	figures := read.figures
 	if figures.Currency == "" {
 		figures.Currency = currency
@@ -29,15 +29,15 @@ func (r *Reader) count(read reading, currency string) {
 	r.tallies.Of(standing, figures.Currency).Add(figures)
 }
 
-// mostCurrencies is more than there are; a broken book may name anything.
-const mostCurrencies = 1 << 10
+// maxCurrencies is more than there are; a broken book may name anything.
+const maxCurrencies = 1 << 10
 
 // currencyNumber keeps an account's currency in two bytes: what is posted onto
 // the account later is in it, too.
-func (r *Reader) currencyNumber(name string) uint16 {
+func (r *Checker) currencyNumber(name string) uint16 {
 	at := slices.Index(r.currencies, name)
 	if at < 0 {
-		if len(r.currencies) == mostCurrencies {
+		if len(r.currencies) == maxCurrencies {
 			return 0
 		}
 		at = len(r.currencies)
@@ -49,16 +49,16 @@ func (r *Reader) currencyNumber(name string) uint16 {
 // Rows compares the book with what its source says it has, a row for each
 // measure: Claimed is what was said, Staged what is in the book, and what is
 // explained by BecauseFailed stands on lines that would be refused.
-func (p Proof) Rows() []landfall.ReconciliationRow {
+func (p Result) Rows() []landfall.ReconciliationRow {
 	return landfall.Reconcile("", &p.tallies, p.Totals).Rows
 }
 
 // Missing is what was claimed of a measure and is not in the book.
 func Missing(row landfall.ReconciliationRow) landfall.Value { return row.Claimed.Minus(row.Staged) }
 
-// Complete reports whether the book comes to what its source says it has; a
+// MatchesTotals reports whether the book comes to what its source says it has; a
 // source that says nothing is never contradicted.
-func (p Proof) Complete() bool {
+func (p Result) MatchesTotals() bool {
 	return !slices.ContainsFunc(p.Rows(), func(row landfall.ReconciliationRow) bool { return !Missing(row).Zero() })
 }
 

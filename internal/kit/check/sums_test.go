@@ -13,23 +13,23 @@ import (
 // TestABookIsHeldAgainstItsTotals generates books with every kind of mistake
 // and without, and wants the totals of the old system to show what is lost.
 func TestABookIsHeldAgainstItsTotals(t *testing.T) {
-	order := generate.Order{Accounts: 600, Seed: 3, Supplier: "N", AsOf: generate.DefaultAsOf, Vendor: "bank"}
-	printBook := func(t *testing.T, order generate.Order) string {
+	order := generate.Options{Accounts: 600, Seed: 3, Supplier: "N", AsOf: generate.DefaultAsOf, Vendor: "bank"}
+	printBook := func(t *testing.T, order generate.Options) string {
 		t.Helper()
 		folder := filepath.Join(t.TempDir(), "book")
-		if _, err := order.Print(t.Context(), folder, "", func(int) {}); err != nil {
+		if _, err := order.WriteBook(t.Context(), folder, "", func(int) {}); err != nil {
 			t.Fatal(err)
 		}
 		return folder
 	}
 	sound, _, err := proof(t, printBook(t, order), nil)
-	if err != nil || sound.Totals == nil || !sound.Complete() || !sound.Sound() {
+	if err != nil || sound.Totals == nil || !sound.MatchesTotals() || !sound.Valid() {
 		t.Fatalf("%v %+v", err, sound)
 	}
 	order.Faults = []generate.Fault{{Kind: "lost", Share: 0.1}, {Kind: "phone", Share: 0.1}}
 	folder := printBook(t, order)
 	spoiled, _, err := proof(t, folder, nil)
-	if err != nil || spoiled.Complete() {
+	if err != nil || spoiled.MatchesTotals() {
 		t.Fatalf("%v: nobody noticed", err)
 	}
 	accounts := spoiled.Rows()[0]
@@ -40,7 +40,7 @@ func TestABookIsHeldAgainstItsTotals(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "control-totals.json")); err != nil {
 		t.Fatal(err)
 	}
-	if unsaid, _, err := proof(t, folder, nil); err != nil || unsaid.Totals != nil || !unsaid.Complete() {
+	if unsaid, _, err := proof(t, folder, nil); err != nil || unsaid.Totals != nil || !unsaid.MatchesTotals() {
 		t.Errorf("%v: what nobody says is not contradicted: %+v", err, unsaid.Totals)
 	}
 }
@@ -54,7 +54,7 @@ func TestPostingsAreInTheCurrencyOfTheirAccount(t *testing.T) {
 			`{"transaction_id":"b","transaction_date":"2026-01-01","amount":"1.00","type":"CHARGE","reason":"FEE"}]}` + "\n",
 		"control-totals.json": `{"currencies":[{"currency":"EUR","balances":"11.50","transactions":[{"type":"PAYMENT","count":1,"amount":"2.50"}]}]}`,
 	})
-	if found, _, err := proof(t, folder, nil); err != nil || !found.Complete() {
+	if found, _, err := proof(t, folder, nil); err != nil || !found.MatchesTotals() {
 		t.Errorf("%v: %+v", err, found.Rows())
 	}
 	for wrong, want := range map[string]string{

@@ -9,13 +9,13 @@ import (
 )
 
 // line reads a line of a book as a comparison does.
-func line(t *testing.T, kind book.Kind, text string) *keptPart {
+func line(t *testing.T, kind book.Kind, text string) *storedPart {
 	t.Helper()
-	p := read(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
+	p := parseLine(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
 	if !p.readable || p.key != (landfall.Key{Supplier: "N", External: "1"}) {
 		t.Fatalf("%+v", p)
 	}
-	return p.kept()
+	return p.stored()
 }
 
 const key = `"import_supplier":"N","external_account_number":"1"`
@@ -23,7 +23,7 @@ const key = `"import_supplier":"N","external_account_number":"1"`
 // TestWhatComesTwiceCountsOnce adds to an account what it has already, in every
 // way that the service takes for the same.
 func TestWhatComesTwiceCountsOnce(t *testing.T) {
-	a := &account{found: found{State: Missing}}
+	a := &accountState{found: serverAccount{State: Missing}}
 	a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
 		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
 	for _, notes := range []string{
@@ -51,39 +51,39 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 
 // TestAnAccountIsJudged holds what the book says against what a server may.
 func TestAnAccountIsJudged(t *testing.T) {
-	there := found{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
+	there := serverAccount{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
 	for name, c := range map[string]struct {
-		told []found
+		told []serverAccount
 		want State
 		why  string
 	}{
-		"the same":               {[]found{there}, Same, "[]"},
+		"the same":               {[]serverAccount{there}, Same, "[]"},
 		"nothing":                {nil, Missing, "[]"},
-		"waiting":                {[]found{{State: Staged}}, Staged, "[]"},
-		"failed and waiting":     {[]found{{State: Failed, Code: "x"}, {State: Staged}}, Failed, "[]"},
-		"refused, then imported": {[]found{{State: Refused}, there}, Same, "[]"},
-		"skipped":                {[]found{{State: Skipped}, {State: Failed}}, Skipped, "[]"},
-		"another balance": {[]found{{State: Same, Currency: "GBP", Balance: 999, Notes: 1}}, Differs,
+		"waiting":                {[]serverAccount{{State: Staged}}, Staged, "[]"},
+		"failed and waiting":     {[]serverAccount{{State: Failed, Code: "x"}, {State: Staged}}, Failed, "[]"},
+		"refused, then imported": {[]serverAccount{{State: Refused}, there}, Same, "[]"},
+		"skipped":                {[]serverAccount{{State: Skipped}, {State: Failed}}, Skipped, "[]"},
+		"another balance": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 999, Notes: 1}}, Differs,
 			"[{balance 10.00 9.99}]"},
-		"a note more, of the server's own": {[]found{
-			{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}, {Deviates: true, Deviation: deviation{Notes: -1}},
+		"a note more, of the server's own": {[]serverAccount{
+			{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}, {OnlyDeviation: true, Deviation: deviation{Notes: -1}},
 		}, Other, "[{notes 1 2}]"},
-		"a note more, of nobody": {[]found{{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}}, Differs, "[{notes 1 2}]"},
+		"a note more, of nobody": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}}, Differs, "[{notes 1 2}]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &account{found: found{State: Missing}}
+			a := &accountState{found: serverAccount{State: Missing}}
 			a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
 			for _, one := range c.told {
-				a.learn(one)
+				a.merge(one)
 			}
-			state, differences := a.judge()
+			state, differences := a.state()
 			if state != c.want || fmt.Sprint(differences) != c.why {
 				t.Errorf("%s %v, want %s %s", state, differences, c.want, c.why)
 			}
 		})
 	}
-	extra := &account{found: there}
-	if state, _ := extra.judge(); state != Extra {
+	extra := &accountState{found: there}
+	if state, _ := extra.state(); state != Extra {
 		t.Errorf("an account that is in no book is %s", state)
 	}
 }

@@ -38,8 +38,8 @@ func States() []State {
 	return []State{Same, Other, Differs, Staged, Failed, Refused, Skipped, Missing, Extra}
 }
 
-// Order says what is compared.
-type Order struct {
+// Options says what is compared.
+type Options struct {
 	Book     *book.Book
 	Currency string // of accounts that name none: the supplier's
 	// Part says that the book is not all the supplier has, so that further
@@ -70,7 +70,7 @@ type Difference struct{ What, Book, Server string }
 type Result struct {
 	Accounts   map[State]int
 	Unreadable int // lines of the book that nobody can read
-	Twice      int // accounts that are in the book more than once
+	Duplicates      int // accounts that are in the book more than once
 	Suppliers  []*Supplier
 }
 
@@ -85,15 +85,15 @@ func (r Result) Agrees() bool {
 	return r.Unreadable == 0 && !slices.ContainsFunc(r.Suppliers, func(s *Supplier) bool { return s.Unknown || !s.Claims.Agree() })
 }
 
-// Collate compares a book with a server. Nobody should be moving accounts
+// Compare compares a book with a server. Nobody should be moving accounts
 // meanwhile: what moves may be told as it was or as it is.
-func Collate(ctx context.Context, server *client.Client, order Order) (result Result, err error) {
-	heaps, err := newHeaps()
+func Compare(ctx context.Context, server *client.Client, order Options) (result Result, err error) {
+	heaps, err := newPartitions()
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, heaps.close()) }()
-	c := &collation{order: order, server: server, heaps: heaps, result: Result{Accounts: map[State]int{}}}
+	c := &comparison{options: order, server: server, partitions: heaps, result: Result{Accounts: map[State]int{}}}
 	if err := c.readBook(ctx); err != nil {
 		return result, err
 	}
@@ -103,69 +103,69 @@ func Collate(ctx context.Context, server *client.Client, order Order) (result Re
 		}
 	}
 	for _, supplier := range c.result.Suppliers {
-		if err := c.ask(ctx, supplier); err != nil {
+		if err := c.readServer(ctx, supplier); err != nil {
 			return result, fmt.Errorf("import supplier %s: %w", supplier.Code, err)
 		}
 	}
 	// Only now that both sides lie on the heaps can an account be judged.
-	for at := range heapCount {
-		if err := c.compare(at); err != nil {
+	for at := range partitionCount {
+		if err := c.comparePartition(at); err != nil {
 			return result, err
 		}
 	}
 	return c.result, ctx.Err()
 }
 
-// collation is one comparison under way.
-type collation struct {
-	order  Order
+// comparison is one comparison under way.
+type comparison struct {
+	options  Options
 	server *client.Client
-	heaps  *heaps
+	partitions  *partitions
 	result Result
 	done   int
 }
 
-// mostSuppliers is more than any book has; a broken one may name anything.
-const mostSuppliers = 100
+// maxSuppliers is more than any book has; a broken one may name anything.
+const maxSuppliers = 100
 
 // readBook puts every line onto the heap of its account.
-func (c *collation) readBook(ctx context.Context) error {
-	for _, file := range c.order.Book.Files {
-		take := func(ctx context.Context, line book.Line) part { return read(ctx, file.Kind, line, c.order.Currency) }
+func (c *comparison) readBook(ctx context.Context) error {
+	for _, file := range c.options.Book.Files {
+		take := func(ctx context.Context, line book.Line) bookLine { return parseLine(ctx, file.Kind, line, c.options.Currency) }
 		for block, err := range book.Map(ctx, file, take) {
 			if err != nil {
 				return err
 			}
 			for i := range block {
-				if err := c.put(&block[i]); err != nil {
+				if err := c.addLine(&block[i]); err != nil {
 					return err
 				}
 			}
 			c.done += len(block)
-			c.order.Progress("lines read", c.done)
+			c.options.Progress("lines read", c.done)
 		}
 	}
 	return ctx.Err()
 }
 
-// put counts a line that cannot be read and goes on: what is wrong with it is the
+// addLine counts a line that cannot be read and goes on: what is wrong with it is the
 // proofreader's to say.
-func (c *collation) put(p *part) error {
+func (c *comparison) addLine(p *bookLine) error {
 	if !p.readable {
 		c.result.Unreadable++
 		return nil
 	}
 	if c.supplier(p.key.Supplier) == nil {
-		if len(c.result.Suppliers) == mostSuppliers {
-			return fmt.Errorf("the book names more than %d import suppliers", mostSuppliers)
+		if len(c.result.Suppliers) == maxSuppliers {
+			return fmt.Errorf("the book names more than %d import suppliers", maxSuppliers)
 		}
 		c.result.Suppliers = append(c.result.Suppliers, &Supplier{Code: p.key.Supplier, tallies: &landfall.Tallies{}})
 	}
-	return c.heaps.add(record{Supplier: p.key.Supplier, External: p.key.External, Part: p.kept()})
+	return c.partitions.add(partitionRecord{Supplier: p.key.Supplier, External: p.key.External, Part: p.stored()})
 }
 
 // supplier looks through a short list, which keeps the order of the book.
-func (c *collation) supplier(code string) *Supplier {
+func (c *comparison) supplier(code string) *Supplier {
 	at := slices.IndexFunc(c.result.Suppliers, func(s *Supplier) bool { return s.Code == code })
 	if at < 0 {
 		return nil
@@ -173,55 +173,55 @@ func (c *collation) supplier(code string) *Supplier {
 	return c.result.Suppliers[at]
 }
 
-// compare judges the accounts of one heap.
-func (c *collation) compare(at int) error {
-	accounts := map[landfall.Key]*account{}
+// comparePartition judges the accounts of one heap.
+func (c *comparison) comparePartition(at int) error {
+	accounts := map[landfall.Key]*accountState{}
 	var order []landfall.Key // findings come in the order they were read
-	err := c.heaps.each(at, func(one record) {
+	err := c.partitions.each(at, func(one partitionRecord) {
 		key := landfall.Key{Supplier: one.Supplier, External: one.External}
 		known := accounts[key]
 		if known == nil {
-			known = &account{found: found{State: Missing}}
+			known = &accountState{found: serverAccount{State: Missing}}
 			accounts[key] = known
 			order = append(order, key)
 		}
 		if one.Part != nil {
 			known.add(one.Part)
 		} else {
-			known.learn(*one.Found)
+			known.merge(*one.Found)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	for _, key := range order {
-		if err := c.settle(key, accounts[key]); err != nil {
+		if err := c.finishAccount(key, accounts[key]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle counts an account and tells of it when it is not the same.
-func (c *collation) settle(key landfall.Key, a *account) error {
-	if a.given > 1 {
-		c.result.Twice++
+// finishAccount counts an account and tells of it when it is not the same.
+func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
+	if a.timesInBook > 1 {
+		c.result.Duplicates++
 	}
-	if a.given > 0 {
-		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
+	if a.timesInBook > 0 {
+		c.supplier(key.Supplier).tallies.Of(landfall.StandsCreated, a.figures.Currency).Add(a.figures)
 	}
-	state, differences := a.judge()
+	state, differences := a.state()
 	// Where the book is a part, further accounts are not even counted: any that was
 	// would keep the two from agreeing.
-	if state == Extra && c.order.Part {
+	if state == Extra && c.options.Part {
 		return nil
 	}
 	c.result.Accounts[state]++
 	if state == Same {
 		return nil
 	}
-	return c.order.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
+	return c.options.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
 }
 
-// count writes a number as the server writes it, to be compared as text.
-func count(number int64) string { return strconv.FormatInt(number, 10) }
+// formatCount writes a number as the server writes it, to be compared as text.
+func formatCount(number int64) string { return strconv.FormatInt(number, 10) }

@@ -9,36 +9,36 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// found is what the server says about an account.
-type found struct {
+// serverAccount is what the server says about an account.
+type serverAccount struct {
 	State                      State // Same stands for every account that exists
 	Number, Code               string
 	Currency                   string
 	Balance, Notes, Statements int64
-	Deviates                   bool // it tells of deviation alone
+	OnlyDeviation                   bool // it tells of deviation alone
 	Deviation                  deviation
 }
 
-// weight says which of two things the server says about an account counts: what
+// precedence says which of two things the server says about an account counts: what
 // exists exists, and who failed waits as well.
-var weight = map[State]int{Missing: 0, Staged: 1, Failed: 2, Refused: 2, Skipped: 3, Same: 4}
+var precedence = map[State]int{Missing: 0, Staged: 1, Failed: 2, Refused: 2, Skipped: 3, Same: 4}
 
-// learn takes what the server says.
-func (a *account) learn(what found) {
-	if what.Deviates {
-		a.deviates.Notes += what.Deviation.Notes
-		a.deviates.Statements += what.Deviation.Statements
-		a.deviates.Balance += what.Deviation.Balance
+// merge takes what the server says.
+func (a *accountState) merge(what serverAccount) {
+	if what.OnlyDeviation {
+		a.deviation.Notes += what.Deviation.Notes
+		a.deviation.Statements += what.Deviation.Statements
+		a.deviation.Balance += what.Deviation.Balance
 		return
 	}
-	if weight[what.State] > weight[a.found.State] {
+	if precedence[what.State] > precedence[a.found.State] {
 		a.found = what
 	}
 }
 
-// ask reads what the server has of a supplier. What waits is read before what
+// readServer reads what the server has of a supplier. What waits is read before what
 // exists, so that an account that is created meanwhile is not overlooked.
-func (c *collation) ask(ctx context.Context, s *Supplier) error {
+func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 	compared, err := c.server.Reconciliation(ctx, s.Code)
 	// A supplier that the server does not know is a finding and no fault of the
 	// comparison: all of its accounts are missing.
@@ -50,24 +50,24 @@ func (c *collation) ask(ctx context.Context, s *Supplier) error {
 		return err
 	}
 	c.done = 0
-	err = take(c, s, c.server.Pending(ctx, s.Code), func(one client.Entry) (string, found) {
-		return one.External, found{State: Staged}
+	err = addRows(c, s, c.server.Pending(ctx, s.Code), func(one client.Entry) (string, serverAccount) {
+		return one.External, serverAccount{State: Staged}
 	})
 	if err == nil {
-		err = take(c, s, c.server.Failures(ctx, s.Code), func(one client.Failure) (string, found) {
+		err = addRows(c, s, c.server.Failures(ctx, s.Code), func(one client.Failure) (string, serverAccount) {
 			state := Failed
 			if one.At == "STAGING" {
 				state = Refused
 			}
-			return one.External, found{State: state, Code: one.Code}
+			return one.External, serverAccount{State: state, Code: one.Code}
 		})
 	}
 	if err == nil {
-		err = take(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasureAccounts), string(landfall.ReasonSkipped)),
-			func(one client.Behind) (string, found) { return one.External, found{State: Skipped} })
+		err = addRows(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasuresAccounts), string(landfall.BecauseSkipped)),
+			func(one client.Behind) (string, serverAccount) { return one.External, serverAccount{State: Skipped} })
 	}
 	if err == nil {
-		err = take(c, s, c.server.ImportedFigures(ctx, s.Code), figured)
+		err = addRows(c, s, c.server.ImportedFigures(ctx, s.Code), importedAccount)
 	}
 	if err == nil {
 		err = c.deviations(ctx, s, compared)
@@ -79,14 +79,14 @@ func (c *collation) ask(ctx context.Context, s *Supplier) error {
 	if compared, err = c.server.Reconciliation(ctx, s.Code); err != nil {
 		return err
 	}
-	return s.take(ctx, c.order.Book, len(c.result.Suppliers) == 1, compared)
+	return s.addTotals(ctx, c.options.Book, len(c.result.Suppliers) == 1, compared)
 }
 
-// figured takes one line of the server's list. An account with figures is there;
+// importedAccount takes one line of the server's list. An account with figures is there;
 // whether it is the same is judged when the book's side is known too.
-func figured(one client.FiguredEntry) (string, found) {
+func importedAccount(one client.FiguredEntry) (string, serverAccount) {
 	balance, _ := money.ParseAmount(one.Balance) // as the server writes it
-	return one.External, found{
+	return one.External, serverAccount{
 		State: Same, Number: one.Number, Currency: one.Currency, Balance: int64(balance),
 		Notes: int64(one.Notes), Statements: int64(one.Statements),
 	}
@@ -94,7 +94,7 @@ func figured(one client.FiguredEntry) (string, found) {
 
 // deviations reads in what accounts are, by the server's own books, not what was
 // sent for them: such as the note that says that a payment was moved.
-func (c *collation) deviations(ctx context.Context, s *Supplier, compared client.Reconciliation) error {
+func (c *comparison) deviations(ctx context.Context, s *Supplier, compared client.Reconciliation) error {
 	for _, measure := range compared.Measures {
 		parsed, known := landfall.ParseMeasure(measure.Name)
 		if !known {
@@ -111,9 +111,9 @@ func (c *collation) deviations(ctx context.Context, s *Supplier, compared client
 		if of == nil {
 			continue
 		}
-		err := take(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.ReasonOtherFigures)),
-			func(one client.Behind) (string, found) {
-				return one.External, found{Deviates: true, Deviation: of(one.Value)}
+		err := addRows(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.BecauseOther)),
+			func(one client.Behind) (string, serverAccount) {
+				return one.External, serverAccount{OnlyDeviation: true, Deviation: of(one.Value)}
 			})
 		if err != nil {
 			return err
@@ -122,18 +122,18 @@ func (c *collation) deviations(ctx context.Context, s *Supplier, compared client
 	return nil
 }
 
-// take puts the rows of a list onto the heaps of their accounts.
-func take[Row any](c *collation, s *Supplier, rows iter.Seq2[Row, error], of func(Row) (string, found)) error {
+// addRows puts the rows of a list onto the heaps of their accounts.
+func addRows[Row any](c *comparison, s *Supplier, rows iter.Seq2[Row, error], of func(Row) (string, serverAccount)) error {
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
 		external, what := of(row)
-		if err := c.heaps.add(record{Supplier: s.Code, External: external, Found: &what}); err != nil {
+		if err := c.partitions.add(partitionRecord{Supplier: s.Code, External: external, Found: &what}); err != nil {
 			return err
 		}
 		if c.done++; c.done%1000 == 0 {
-			c.order.Progress("accounts on the server", c.done)
+			c.options.Progress("accounts on the server", c.done)
 		}
 	}
 	return nil

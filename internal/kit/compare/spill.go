@@ -12,46 +12,46 @@ import (
 // one of them. Instead both are put into heaps on disk by account, and only the
 // accounts of one heap are ever held in memory.
 
-// heapCount keeps a heap small for a book of millions, and the number of open
+// partitionCount keeps a heap small for a book of millions, and the number of open
 // files small for everybody.
-const heapCount = 64
+const partitionCount = 64
 
-// record is a line of a heap: something that the book or the server says about
+// partitionRecord is a line of a heap: something that the book or the server says about
 // an account.
-type record struct {
+type partitionRecord struct {
 	Supplier, External string
-	Part               *keptPart
-	Found              *found
+	Part               *storedPart
+	Found              *serverAccount
 }
 
-// keptPart is a part without what the record says already.
-type keptPart struct {
+// storedPart is a part without what the record says already.
+type storedPart struct {
 	Account  bool
 	Currency string
 	Numbers  []int64
-	Items    []keptItem
+	Items    []storedItem
 }
 
-// keptItem is an item as it lies on disk: numbers alone, which gob writes in as few
+// storedItem is an item as it lies on disk: numbers alone, which gob writes in as few
 // bytes as each needs. A text would be most of a heap.
-type keptItem struct {
+type storedItem struct {
 	Kind, Of       byte
 	ID             uint64
 	At             int64
 	Amount, Signed int64
 }
 
-// heaps are files without names: whatever ends us, nothing stays behind.
-type heaps struct {
-	files [heapCount]*os.File
-	out   [heapCount]*bufio.Writer
-	put   [heapCount]*gob.Encoder
+// partitions are files without names: whatever ends us, nothing stays behind.
+type partitions struct {
+	files [partitionCount]*os.File
+	out   [partitionCount]*bufio.Writer
+	put   [partitionCount]*gob.Encoder
 }
 
-// newHeaps removes each file as soon as it is open: what a killed program left would
+// newPartitions removes each file as soon as it is open: what a killed program left would
 // hold customers' data until somebody finds it.
-func newHeaps() (*heaps, error) {
-	h := &heaps{}
+func newPartitions() (*partitions, error) {
+	h := &partitions{}
 	for i := range h.files {
 		file, err := os.CreateTemp("", "landfall-reconcile-")
 		if err != nil {
@@ -70,13 +70,13 @@ func newHeaps() (*heaps, error) {
 }
 
 // add puts a record onto the heap of its account.
-func (h *heaps) add(one record) error {
-	at := short(one.Supplier+"\x00"+one.External) % heapCount
+func (h *partitions) add(one partitionRecord) error {
+	at := hash64(one.Supplier+"\x00"+one.External) % partitionCount
 	return h.put[at].Encode(one)
 }
 
 // each gives the records of one heap in the order they were added.
-func (h *heaps) each(at int, see func(record)) error {
+func (h *partitions) each(at int, see func(partitionRecord)) error {
 	if err := h.out[at].Flush(); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (h *heaps) each(at int, see func(record)) error {
 	}
 	in := gob.NewDecoder(bufio.NewReaderSize(h.files[at], 256<<10))
 	for {
-		var one record
+		var one partitionRecord
 		err := in.Decode(&one)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -98,7 +98,7 @@ func (h *heaps) each(at int, see func(record)) error {
 }
 
 // close lets the files go; where they have no name any more, that deletes them.
-func (h *heaps) close() (err error) {
+func (h *partitions) close() (err error) {
 	for _, file := range h.files {
 		if file != nil {
 			err = errors.Join(err, file.Close())

@@ -46,9 +46,9 @@ type Claims struct {
 // Agree reports whether the server knows what the book claims.
 func (c Claims) Agree() bool { return !c.InBook || c.OnServer && len(c.Different) == 0 }
 
-// take keeps the server's totals, and compares its claims with the book's if
+// addTotals keeps the server's totals, and compares its claims with the book's if
 // those are this supplier's alone.
-func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared client.Reconciliation) error {
+func (s *Supplier) addTotals(ctx context.Context, of *book.Book, alone bool, compared client.Reconciliation) error {
 	s.created = map[landfall.Measure]landfall.Value{}
 	claimed := map[landfall.Measure]landfall.Value{}
 	for _, row := range compared.Measures {
@@ -56,8 +56,8 @@ func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared
 		if !known {
 			continue
 		}
-		s.created[measure] = valueOf(row.Created)
-		if value := valueOf(row.Claimed); value.Known() {
+		s.created[measure] = convertValue(row.Created)
+		if value := convertValue(row.Claimed); value.Said() {
 			claimed[measure] = value
 		}
 	}
@@ -82,17 +82,17 @@ func (s *Supplier) take(ctx context.Context, of *book.Book, alone bool, compared
 
 // setTotals tells the server what the book claims. Those of a book of several
 // suppliers are nobody's.
-func (c *collation) setTotals(ctx context.Context) error {
-	if c.order.Book.Totals == "" {
+func (c *comparison) setTotals(ctx context.Context) error {
+	if c.options.Book.Totals == "" {
 		return errors.New("the book has no " + book.TotalsName + " to set")
 	}
 	if len(c.result.Suppliers) != 1 {
 		return fmt.Errorf("the book names %d import suppliers, so its control totals are nobody's", len(c.result.Suppliers))
 	}
-	if _, err := check.ReadTotals(ctx, c.order.Book); err != nil {
+	if _, err := check.ReadTotals(ctx, c.options.Book); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(c.order.Book.Totals)
+	text, err := os.ReadFile(c.options.Book.Totals)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (c *collation) setTotals(ctx context.Context) error {
 	return err
 }
 
-// valueOf leaves out what the server left out: nothing is not the same as zero.
-func valueOf(value client.Value) (kept landfall.Value) {
+// convertValue leaves out what the server left out: nothing is not the same as zero.
+func convertValue(value client.Value) (kept landfall.Value) {
 	if value.Count != nil {
 		total := money.TotalOf(*value.Count)
 		kept.Count = &total

@@ -13,7 +13,7 @@ import (
 type cursor struct {
 	place  *place
 	stream *merge
-	now    *entry // the next row that has not been met
+	now    *sortEntry // the next row that has not been met
 	within []int  // where its table and those below it are counted in the parent
 
 	// The rows of the key at hand.
@@ -21,29 +21,29 @@ type cursor struct {
 	rows   int
 	counts []int // rows of each table in text
 	used   bool
-	load   load
+	load   pendingRow
 }
 
-// attach brings the rows of one group of tables to the rows they belong to, and
+// joinGroup brings the rows of one group of tables to the rows they belong to, and
 // sends those on to meet the next group, or to their place.
-func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
+func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) error {
 	g := t.groups[stage]
 	parents, err := x.stages[t.number][stage].stream()
 	if err != nil {
 		return err
 	}
-	a := &attacher{conversion: x, table: t, group: g, stage: stage}
+	a := &joiner{conversion: x, table: t, group: g, stage: stage}
 	// Whoever meets last leaves in the order of the link. Where that is the number
 	// of the account, sorting once more would only cost time, and the lines are
 	// printed from here.
 	if stage == len(t.groups)-1 && t.makesAccounts() {
-		a.direct = newPress(x, book.Accounts.Stem)
+		a.direct = newFileWriter(x, book.Accounts.Stem)
 	}
 	for _, p := range g.places {
 		// The first count is of the place's own table and the others of those below
 		// it; take and tableAt rely on that order.
 		c := &cursor{place: p, counts: make([]int, 1+len(p.table.below))}
-		for _, inside := range append([]*table{p.table}, p.table.below...) {
+		for _, inside := range append([]*sourceTable{p.table}, p.table.below...) {
 			c.within = append(c.within, slices.Index(t.below, inside))
 		}
 		if c.stream, err = p.sorter.stream(); err != nil {
@@ -59,7 +59,7 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 		if a.met++; a.met%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := a.parent(e); err != nil {
+		if err := a.addParent(e); err != nil {
 			return err
 		}
 	}
@@ -71,28 +71,28 @@ func (x *conversion) attach(ctx context.Context, t *table, stage int) error {
 	return a.finish()
 }
 
-// attacher is one such meeting.
-type attacher struct {
+// joiner is one such meeting.
+type joiner struct {
 	*conversion
-	table   *table
-	group   *group
+	table   *sourceTable
+	group   *linkGroup
 	stage   int
 	cursors []*cursor
-	outlets []outlet
+	batchers []batcher
 	met     int
 
-	direct *press // where accounts go that are in order already
+	direct *fileWriter // where accounts go that are in order already
 	begun  bool
 	key    []byte
-	load   load
+	load   pendingRow
 }
 
-// parent brings one row together with what belongs to it.
-func (a *attacher) parent(e *entry) error {
+// addParent brings one row together with what belongs to it.
+func (a *joiner) addParent(e *sortEntry) error {
 	// Several rows may have one key, as when many refer to one tariff. What belongs
 	// to it is collected for the first of them and stays for the others.
 	if !a.begun || !bytes.Equal(a.key, e.key) {
-		a.leave()
+		a.endKey()
 		a.begun, a.key = true, append(a.key[:0], e.key...)
 		for _, c := range a.cursors {
 			if err := a.collect(c); err != nil {
@@ -101,11 +101,11 @@ func (a *attacher) parent(e *entry) error {
 		}
 	}
 	l := &a.load
-	l.read(e.load, len(a.table.below))
+	l.read(e.payload, len(a.table.below))
 	// A row that is bad already was reported where it was found, and is not
 	// reported once more.
 	if !l.bad {
-		if err := a.dangling(e, l); err != nil {
+		if err := a.checkReferences(e, l); err != nil {
 			return err
 		}
 	}
@@ -130,34 +130,34 @@ func (a *attacher) parent(e *entry) error {
 	return a.send(e, l)
 }
 
-// dangling reports a row that refers to another which is not there.
-func (a *attacher) dangling(e *entry, l *load) error {
+// checkReferences reports a row that refers to another which is not there.
+func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 	for _, c := range a.cursors {
 		// A row without a key refers to nothing, which is no mistake; only one that
 		// names what is not there is.
-		if c.place.mode != asFurther || !c.place.strict || c.rows > 0 || len(e.key) == 0 {
+		if c.place.mode != asMembers || !c.place.strict || c.rows > 0 || len(e.key) == 0 {
 			continue
 		}
 		l.bad = true
 		return a.reject(a.table, e.at, l.counts, Problem{
-			Kind: Missing, Column: strings.Join(a.group.linked, ", "), Value: shownKey(e.key),
+			Kind: Missing, Column: strings.Join(a.group.linked, ", "), Value: shortenKey(e.key),
 			What: "there is no such row in " + c.place.table.name + "; say optional: true there if there need not be",
 		})
 	}
 	return nil
 }
 
-// shownKey writes a key as a person knows it: its parts are kept with zero
+// shortenKey writes a key as a person knows it: its parts are kept with zero
 // bytes between them, which no value can have.
-func shownKey(key []byte) string { return shown(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
+func shortenKey(key []byte) string { return shorten(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
 
-// leave ends a key. What belongs to nothing but rows with problems is left out
+// endKey ends a key. What belongs to nothing but rows with problems is left out
 // with them.
-func (a *attacher) leave() {
+func (a *joiner) endKey() {
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
 			for i, count := range c.counts {
-				a.accounts[c.tableAt(i).number].leaveOut(count)
+				a.tallies[c.tableAt(i).number].leaveOut(count)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (a *attacher) leave() {
 
 // tableAt gives the table of a count: a place's own first, then those whose
 // rows were put into its rows.
-func (c *cursor) tableAt(i int) *table {
+func (c *cursor) tableAt(i int) *sourceTable {
 	if i == 0 {
 		return c.place.table
 	}
@@ -174,7 +174,7 @@ func (c *cursor) tableAt(i int) *table {
 
 // collect reads the rows of the key at hand. Those of smaller keys belong to
 // nothing.
-func (a *attacher) collect(c *cursor) error {
+func (a *joiner) collect(c *cursor) error {
 	c.text, c.rows, c.used = c.text[:0], 0, false
 	clear(c.counts)
 	for c.now != nil {
@@ -182,12 +182,12 @@ func (a *attacher) collect(c *cursor) error {
 		if order > 0 {
 			break
 		}
-		text := c.load.readCounts(c.now.load, len(c.place.table.below))
+		text := c.load.readCounts(c.now.payload, len(c.place.table.below))
 		var err error
 		if order < 0 {
-			err = a.orphan(c)
+			err = a.reportOrphan(c)
 		} else {
-			err = a.take(c, text)
+			err = a.addRow(c, text)
 		}
 		if err != nil {
 			return err
@@ -197,26 +197,26 @@ func (a *attacher) collect(c *cursor) error {
 	return c.stream.err()
 }
 
-// longestLine is the longest line of a book.
-const longestLine = 10 << 20
+// maxLine is the longest line of a book.
+const maxLine = 10 << 20
 
-// take keeps a row for the object that is being made, unless there are too
+// addRow keeps a row for the object that is being made, unless there are too
 // many of them or the line would grow too long: both would be refused by the
 // service, and are told here with the row.
-func (a *attacher) take(c *cursor, text []byte) error {
+func (a *joiner) addRow(c *cursor, text []byte) error {
 	most := 1
 	if c.place.mode == asList {
 		most = c.place.most
 	}
 	// This bounds what one place brings. The press looks at the whole line once
 	// more.
-	if c.rows >= most || len(c.text)+len(text) > longestLine {
+	if c.rows >= most || len(c.text)+len(text) > maxLine {
 		what := "there is one already for the same row of " + a.table.name
 		if most > 1 {
 			what = "there are more of them for one row of " + a.table.name + " than can be sent"
 		}
 		return a.reject(c.place.table, c.now.at, c.load.counts, Problem{
-			Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shownKey(c.now.key), What: what,
+			Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shortenKey(c.now.key), What: what,
 		})
 	}
 	c.rows++
@@ -226,36 +226,36 @@ func (a *attacher) take(c *cursor, text []byte) error {
 	}
 	// Further members have no braces of their own: they stand among those of the
 	// parent.
-	if c.place.mode == asFurther {
+	if c.place.mode == asMembers {
 		c.text = append(c.text, text...)
 		return nil
 	}
-	c.text = append(closed(append(append(c.text, '{'), text...)), ',')
+	c.text = append(closeObject(append(append(c.text, '{'), text...)), ',')
 	return nil
 }
 
-// orphan reports a row that belongs to nothing. Rows with further members of
+// reportOrphan reports a row that belongs to nothing. Rows with further members of
 // another are only counted: not everything in a list of tariffs is in use.
-func (a *attacher) orphan(c *cursor) error {
+func (a *joiner) reportOrphan(c *cursor) error {
 	p := c.place
-	if p.mode == asFurther {
-		a.accounts[p.table.number].notReferred()
-		a.leftOut(p.table, c.load.counts)
+	if p.mode == asMembers {
+		a.tallies[p.table.number].notReferred()
+		a.countLeftOut(p.table, c.load.counts)
 		return nil
 	}
 	return a.reject(p.table, c.now.at, c.load.counts, Problem{
-		Kind: Orphan, Column: strings.Join(p.linked, ", "), Value: shownKey(c.now.key),
+		Kind: Orphan, Column: strings.Join(p.linked, ", "), Value: shortenKey(c.now.key),
 		What: "there is no such row in " + a.table.name,
 	})
 }
 
 // finish ends the last key. Rows of keys that never came belong to nothing.
-func (a *attacher) finish() error {
-	a.leave()
+func (a *joiner) finish() error {
+	a.endKey()
 	for _, c := range a.cursors {
 		for ; c.now != nil; c.now = c.stream.next() {
-			c.load.readCounts(c.now.load, len(c.place.table.below))
-			if err := a.orphan(c); err != nil {
+			c.load.readCounts(c.now.payload, len(c.place.table.below))
+			if err := a.reportOrphan(c); err != nil {
 				return err
 			}
 		}
@@ -268,8 +268,8 @@ func (a *attacher) finish() error {
 			return err
 		}
 	}
-	for i := range a.outlets {
-		if err := a.outlets[i].flush(); err != nil {
+	for i := range a.batchers {
+		if err := a.batchers[i].flush(); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ type batch struct {
 	text  []byte
 	slots []slot
 	begun int // where the open one begins
-	load  int // where its load does
+	payload  int // where its load does
 
 	last, lastLoad int // the same of the one before
 
@@ -33,15 +33,15 @@ type slot struct {
 func (b *batch) open(at uint64, key []byte) {
 	b.begun = len(b.text)
 	b.text = appendHead(b.text, at, key, 0)
-	b.load = len(b.text)
+	b.payload = len(b.text)
 }
 
 // close looks at once whether the entry is in its place: later it would have to
 // be fetched into the cache again for that.
 func (b *batch) close() {
-	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.load))
+	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.payload))
 	b.slots = append(b.slots, slot{from: uint32(b.begun)})
-	key := b.text[b.begun+entryHead : b.load]
+	key := b.text[b.begun+entryHead : b.payload]
 	if len(b.slots) == 1 {
 		b.disordered, b.common = false, len(key)
 	} else {
@@ -60,7 +60,7 @@ func (b *batch) close() {
 			b.disordered = binary.LittleEndian.Uint64(b.text[b.last+8:]) > binary.LittleEndian.Uint64(b.text[b.begun+8:])
 		}
 	}
-	b.last, b.lastLoad = b.begun, b.load
+	b.last, b.lastLoad = b.begun, b.payload
 }
 
 // commonLength is how many bytes two keys begin with alike, eight at a time.
@@ -81,7 +81,7 @@ func commonLength(a, b []byte) (same int) {
 func (b *batch) drop() { b.text = b.text[:b.begun] }
 
 // entry gives one of the entries.
-func (b *batch) entry(i int) (e entry) {
+func (b *batch) entry(i int) (e sortEntry) {
 	e.read(b.text[b.slots[i].from:])
 	return e
 }
@@ -109,16 +109,16 @@ func (b *batch) sort() {
 		if x.head != y.head {
 			return cmp.Compare(x.head, y.head)
 		}
-		var one, other entry
+		var one, other sortEntry
 		one.read(b.text[x.from:])
 		other.read(b.text[y.from:])
 		return one.compare(&other)
 	})
 }
 
-// foresee makes room for all that is to come, judged by what the first part of
+// reserve makes room for all that is to come, judged by what the first part of
 // it became: growing bit by bit copies everything each time.
-func (b *batch) foresee(part, whole int) {
+func (b *batch) reserve(part, whole int) {
 	// A block is never quite like its beginning. Some room is added, but not
 	// everything is moved for the want of it.
 	missing := func(length, room int) (all int, much bool) {

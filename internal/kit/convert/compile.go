@@ -12,13 +12,13 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// compiler makes a plan of a map.
-type compiler struct {
+// mapCompiler makes a plan of a map.
+type mapCompiler struct {
 	*mapReader
 	context context.Context //nolint:containedctx // of the one call that reads the map
 	folder  string
 	named   map[string]map[string]string
-	tables  []*table
+	tables  []*sourceTable
 }
 
 // rootStems are the files of a book that tables can become.
@@ -44,7 +44,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	c := &compiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
+	c := &mapCompiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
 	root, err := yamltree.Read(file)
 	if err != nil {
 		return nil, &MapError{path, []string{path + ": " + err.Error()}}
@@ -54,14 +54,14 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	p := &plan{}
 	if version, line := c.text(root, "map"); version != "1" {
-		c.complainf(line, "a map begins with map: 1, which is the form it is written in")
+		c.errorf(line, "a map begins with map: 1, which is the form it is written in")
 	}
 	var line int
 	// A map that was suggested says CHOOSE here until somebody has chosen.
-	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == choose {
-		c.complainf(line, "supplier is needed: the code of the import supplier whose accounts these are")
+	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == chooseMark {
+		c.errorf(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
-	usual := usualDialect()
+	usual := defaultDialect()
 	if source := root.Find("source"); source != nil && source.Kind != yamltree.Nothing && c.group(source, "source", dialectSettings...) {
 		usual = c.dialect(source, usual)
 	}
@@ -76,7 +76,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	// Where tables go round in circles, what is below them has no end, and nothing
 	// is to be said of their attrs.
 	if c.inOrder(p) {
-		c.fills()
+		c.compileFills()
 	}
 	p.totals = c.totals(root.Find("control_totals"))
 	return p, c.err()
@@ -90,18 +90,18 @@ var (
 )
 
 // tablesOf reads the tables and where their rows go.
-func (c *compiler) tablesOf(root *yamltree.Node, usual dialect) {
+func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 	tables := root.Find("tables")
 	if tables == nil || tables.Kind != yamltree.Group || len(tables.Members) == 0 {
-		c.complainf(root.Line, "tables is needed: the tables of the old system by their names")
+		c.errorf(root.Line, "tables is needed: the tables of the old system by their names")
 		return
 	}
 	for _, member := range tables.Members {
-		t := &table{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
+		t := &sourceTable{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
 		// Places are written as TABLE.attr or as a file of the book: such a name
 		// would mean two things.
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
-			c.complainf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
+			c.errorf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
 		}
 		if !c.group(member.Node, "table "+t.name, slices.Concat(tableSettings, placeSettings, dialectSettings)...) {
 			continue
@@ -119,10 +119,10 @@ func (c *compiler) tablesOf(root *yamltree.Node, usual dialect) {
 
 // into reads where the rows of a table go: one place, or several of which the
 // first whose condition holds gets a row.
-func (c *compiler) into(t *table) {
+func (c *mapCompiler) into(t *sourceTable) {
 	node := t.node.Find("into")
 	if node == nil {
-		c.complainf(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
+		c.errorf(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
 		return
 	}
 	if node.Kind != yamltree.List {
@@ -136,14 +136,14 @@ func (c *compiler) into(t *table) {
 	}
 	// The number of a place is one byte in every row that waits.
 	if len(t.places) > 100 {
-		c.complainf(node.Line, "a table has at most 100 places")
+		c.errorf(node.Line, "a table has at most 100 places")
 	}
 }
 
 // place reads one place. What it does not say itself the table says for all.
-func (c *compiler) place(t *table, node, name *yamltree.Node) {
+func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 	if name == nil || name.Kind != yamltree.Text {
-		c.complainf(node.Line, "a place is written as accounts or ACCOUNT.customers")
+		c.errorf(node.Line, "a place is written as accounts or ACCOUNT.customers")
 		return
 	}
 	p := &place{table: t, index: byte(len(t.places)), line: name.Line, node: node}
@@ -167,7 +167,7 @@ func (c *compiler) place(t *table, node, name *yamltree.Node) {
 			p.orphans = true
 		case "report":
 		default:
-			c.complainf(kept.Line, "orphans is keep or report")
+			c.errorf(kept.Line, "orphans is keep or report")
 		}
 	}
 	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
@@ -195,7 +195,7 @@ func (c *compiler) place(t *table, node, name *yamltree.Node) {
 }
 
 // root takes a place that is a file of the book.
-func (c *compiler) root(t *table, p *place, stem string, account *yamltree.Node) {
+func (c *mapCompiler) root(t *sourceTable, p *place, stem string, account *yamltree.Node) {
 	p.stem = stem
 	p.object = contract.BookTable(stem)
 	// Control totals are of no account, so that there is no key to read.
@@ -203,18 +203,18 @@ func (c *compiler) root(t *table, p *place, stem string, account *yamltree.Node)
 		return
 	}
 	if account == nil {
-		c.complainf(p.line, "account is needed: the column with the number of the account")
+		c.errorf(p.line, "account is needed: the column with the number of the account")
 		return
 	}
-	p.key = []*value{c.expression(t, account, nil)}
+	p.key = []*expression{c.expression(t, account, nil)}
 	p.linked = []string{account.Text}
-	if list := listOf(p.object); list != nil {
+	if list := itemList(p.object); list != nil {
 		p.object, p.most = list.Item.Table, list.Max
 	}
 }
 
-// listOf gives the list that the lines of a file hold, if they hold one.
-func listOf(body *rules.Table) *rules.Type {
+// itemList gives the list that the lines of a file hold, if they hold one.
+func itemList(body *rules.Table) *rules.Type {
 	// A line of notes, transactions or statements says whose it is, in two fields,
 	// and has one list. Other lines are the object itself.
 	if last := body.Fields[len(body.Fields)-1].Type; len(body.Fields) == 3 && last.Shape == rules.ShapeList {
@@ -224,11 +224,11 @@ func listOf(body *rules.Table) *rules.Type {
 }
 
 // linkTo reads which columns of the two tables must be the same.
-func (c *compiler) linkTo(t *table, p *place, node *yamltree.Node) {
+func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	var own, theirs []string
 	switch {
 	case node == nil:
-		c.complainf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
+		c.errorf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
 		return
 	case node.Kind == yamltree.Group:
 		for _, member := range node.Members {
@@ -238,13 +238,13 @@ func (c *compiler) linkTo(t *table, p *place, node *yamltree.Node) {
 		own = c.texts(node, "link")
 		theirs = own
 	}
-	g := &group{id: strings.Join(theirs, "\x00"), linked: theirs}
+	g := &linkGroup{id: strings.Join(theirs, "\x00"), linked: theirs}
 	for i := range own {
 		p.key = append(p.key, c.expression(t, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: own[i]}, nil))
 		g.key = append(g.key, c.expression(p.parent, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: theirs[i]}, nil))
 	}
 	p.linked = own
-	at := slices.IndexFunc(p.parent.groups, func(other *group) bool { return other.id == g.id })
+	at := slices.IndexFunc(p.parent.groups, func(other *linkGroup) bool { return other.id == g.id })
 	if at < 0 {
 		at = len(p.parent.groups)
 		p.parent.groups = append(p.parent.groups, g)
@@ -255,7 +255,7 @@ func (c *compiler) linkTo(t *table, p *place, node *yamltree.Node) {
 			// One list is written at one meeting. Linked by other columns, its rows
 			// would come at different ones.
 			if !slices.Contains(p.parent.groups[at].places, other) {
-				c.complainf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
+				c.errorf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
 			}
 			p.mark = other.mark // their rows stand in one list
 		}
@@ -263,7 +263,7 @@ func (c *compiler) linkTo(t *table, p *place, node *yamltree.Node) {
 	p.parent.holders = append(p.parent.holders, p)
 	// A mark is one byte, of which 0 stands for the end of an object.
 	if len(p.parent.holders) > 200 {
-		c.complainf(p.line, "%s has more than 200 tables in it", p.parent.name)
+		c.errorf(p.line, "%s has more than 200 tables in it", p.parent.name)
 	} else if p.mark == 0 {
 		p.mark = byte(len(p.parent.holders))
 	}

@@ -23,8 +23,8 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// Order says what is to be converted.
-type Order struct {
+// Options says what is to be converted.
+type Options struct {
 	Map    string // path of the map
 	Source string // folder of the tables
 	Book   string // folder of the book, which must not be there yet
@@ -36,8 +36,8 @@ type Order struct {
 // DefaultMemory is how much rows may take unless somebody says otherwise.
 const DefaultMemory = 256 << 20
 
-// leastMemory is what a few blocks of rows take.
-const leastMemory = 64 << 10
+// minMemory is what a few blocks of rows take.
+const minMemory = 64 << 10
 
 // Result is what came of a conversion.
 type Result struct {
@@ -55,30 +55,30 @@ func (r *Result) Whole() bool { return r.Problems == 0 }
 type conversion struct {
 	*plan
 	context context.Context //nolint:containedctx // of the one call it serves
-	order   Order
-	part    string // where the book grows until it is whole
+	options   Options
+	partFolder    string // where the book grows until it is whole
 
 	code []byte // of the supplier, as it stands in every line
 
-	room     *room
+	workspace     *workspace
 	stages   [][]*sorter // by table and group
-	accounts []*account  // by table
+	tallies []*tableTally  // by table
 	workers  sync.Pool
 	cores    chan struct{} // has something in it for each one that is taken
 
 	makesAccounts bool
 	roots         map[string]*sorter
-	numbers       *run // of the accounts in the book, in order
+	numbers       *sortedRun // of the accounts in the book, in order
 	mutex         sync.Mutex
 	lines         map[string]int // of the files of the book
 	closing       sync.WaitGroup // files of the book that are being made durable
-	unkept        error          // why some are not
+	closeErr        error          // why some are not
 	read, whole   int64
 }
 
 // Convert does what an order says. A *MapError says what is wrong with the map.
 // Rows with problems are no error: the result tells of them.
-func Convert(ctx context.Context, order Order) (result *Result, err error) {
+func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	// The map is read before anything is claimed: a mistake in it leaves nothing
 	// behind.
 	p, err := readPlan(ctx, order.Map, order.Source)
@@ -86,30 +86,30 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 		return nil, err
 	}
 	x := &conversion{
-		plan: p, context: ctx, order: order, roots: map[string]*sorter{}, lines: map[string]int{},
+		plan: p, context: ctx, options: order, roots: map[string]*sorter{}, lines: map[string]int{},
 		workers: sync.Pool{New: func() any { return &worker{} }}, cores: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
-	lock, err := claim(order.Book)
+	lock, err := claimFolder(order.Book)
 	if err != nil {
 		return nil, err
 	}
-	x.part = lock.Name()
+	x.partFolder = lock.Name()
 	defer func() {
 		// Files of the book may still be on their way to the disk when something
 		// else fails; the folder goes after them. A whole book has its name by
 		// then, and there is nothing left to remove.
 		x.closing.Wait()
-		err = errors.Join(err, os.RemoveAll(x.part), lock.Close())
+		err = errors.Join(err, os.RemoveAll(x.partFolder), lock.Close())
 	}()
-	aside := filepath.Join(x.part, "conversion")
-	spill := filepath.Join(x.part, "spill")
+	aside := filepath.Join(x.partFolder, "conversion")
+	spill := filepath.Join(x.partFolder, "spill")
 	if err := errors.Join(os.Mkdir(aside, 0o700), os.Mkdir(spill, 0o700)); err != nil {
 		return nil, err
 	}
-	x.room = &room{budget: max(order.Memory, leastMemory), folder: spill}
+	x.workspace = &workspace{budget: max(order.Memory, minMemory), folder: spill}
 	// Batches that wait to be used again are not counted as held, so they are kept
 	// few beside what is.
-	x.room.spare.most = x.room.budget / 4
+	x.workspace.pool.most = x.workspace.budget / 4
 	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func Convert(ctx context.Context, order Order) (result *Result, err error) {
 	if err := writeReport(filepath.Join(aside, "report.json"), result); err != nil {
 		return nil, err
 	}
-	return result, hand(x.part, order.Book)
+	return result, publishBook(x.partFolder, order.Book)
 }
 
 // prepare gives every place its sorter and every table its tally.
@@ -136,7 +136,7 @@ func (x *conversion) prepare() error {
 	x.stages = make([][]*sorter, len(x.tables))
 	// From here on tables are found by their number; the plan had them in the order
 	// in which they wait for each other.
-	slices.SortFunc(x.tables, func(a, b *table) int { return a.number - b.number })
+	slices.SortFunc(x.tables, func(a, b *sourceTable) int { return a.number - b.number })
 	rooted := map[string]int{}
 	for _, t := range x.tables {
 		for _, p := range t.places {
@@ -145,7 +145,7 @@ func (x *conversion) prepare() error {
 	}
 	x.makesAccounts = rooted[book.Accounts.Stem] > 0
 	for _, t := range x.tables {
-		account := newAccount(t, x.room.folder)
+		account := newTableTally(t, x.workspace.folder)
 		account.tally.Unused = x.unused(t)
 		for _, path := range t.paths {
 			account.tally.Files = append(account.tally.Files, filepath.Base(path))
@@ -156,15 +156,15 @@ func (x *conversion) prepare() error {
 			t.bytes += info.Size()
 		}
 		x.whole += t.bytes
-		x.accounts = append(x.accounts, account)
-		t.arrange()
+		x.tallies = append(x.tallies, account)
+		t.orderGroups()
 		for range t.groups {
-			x.stages[t.number] = append(x.stages[t.number], x.room.newSorter())
+			x.stages[t.number] = append(x.stages[t.number], x.workspace.newSorter())
 		}
 		for _, p := range t.places {
 			switch {
 			case p.mode != asRoot:
-				p.sorter = x.room.newSorter()
+				p.sorter = x.workspace.newSorter()
 			// One place alone makes the accounts, and its rows leave their last
 			// meeting in order. That there is no sorter says that they are printed
 			// as they come.
@@ -173,7 +173,7 @@ func (x *conversion) prepare() error {
 				// Several tables may become one file. They share a sorter, and each
 				// row says which table it is of.
 				if x.roots[p.stem] == nil {
-					x.roots[p.stem] = x.room.newSorter()
+					x.roots[p.stem] = x.workspace.newSorter()
 				}
 				p.sorter = x.roots[p.stem]
 			}
@@ -182,11 +182,11 @@ func (x *conversion) prepare() error {
 	return nil
 }
 
-// arrange lets the group that is linked by what the rows are called in their
+// orderGroups lets the group that is linked by what the rows are called in their
 // place come last: then they are in the order of their place when they leave it.
-func (t *table) arrange() {
-	slices.SortStableFunc(t.groups, func(a, b *group) int {
-		rank := func(g *group) int {
+func (t *sourceTable) orderGroups() {
+	slices.SortStableFunc(t.groups, func(a, b *linkGroup) int {
+		rank := func(g *linkGroup) int {
 			if len(t.places) == 1 && g.id == strings.Join(t.places[0].linked, "\x00") {
 				return 1
 			}
@@ -198,14 +198,14 @@ func (t *table) arrange() {
 
 // inOrder reports whether the rows of a table come in the order in which a
 // place wants them, which saves sorting them.
-func (t *table) inOrder(p *place) bool {
+func (t *sourceTable) inOrder(p *place) bool {
 	last := len(t.groups) - 1
 	return last >= 0 && t.groups[last].id == strings.Join(p.linked, "\x00")
 }
 
 // makesAccounts reports whether the rows of a table become accounts without
 // being sorted once more.
-func (t *table) makesAccounts() bool {
+func (t *sourceTable) makesAccounts() bool {
 	for _, p := range t.places {
 		if p.mode == asRoot && p.sorter == nil {
 			return true
@@ -216,11 +216,11 @@ func (t *table) makesAccounts() bool {
 
 // finish accounts for every row.
 func (x *conversion) finish(problems string) (*Result, error) {
-	if err := writeProblems(problems, x.accounts); err != nil {
+	if err := writeProblems(problems, x.tallies); err != nil {
 		return nil, err
 	}
-	result := &Result{Lines: x.lines, Troubles: ranked(x.accounts), Spilled: x.room.spilled.Load()}
-	for _, a := range x.accounts {
+	result := &Result{Lines: x.lines, Troubles: rankTroubles(x.tallies), Spilled: x.workspace.spilled.Load()}
+	for _, a := range x.tallies {
 		// A conversion that loses a row in silence is worse than one that fails.
 		if !a.tally.adds() {
 			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", a.tally.Table, a.tally)
@@ -233,18 +233,18 @@ func (x *conversion) finish(problems string) (*Result, error) {
 
 // reject reports a row that cannot be in the book. What is inside it is left out
 // with it.
-func (x *conversion) reject(t *table, at uint64, counts []int, p Problem) error {
-	x.leftOut(t, counts)
+func (x *conversion) reject(t *sourceTable, at uint64, counts []int, p Problem) error {
+	x.countLeftOut(t, counts)
 	p.File, p.Line = t.file(at)
-	return x.accounts[t.number].problem(p)
+	return x.tallies[t.number].problem(p)
 }
 
-// leftOut counts rows that were left out with what they belonged to, each
+// countLeftOut counts rows that were left out with what they belonged to, each
 // with its own table: the sums at the end must come to all that was read.
-func (x *conversion) leftOut(t *table, counts []int) {
+func (x *conversion) countLeftOut(t *sourceTable, counts []int) {
 	for i, count := range counts {
 		if count > 0 {
-			x.accounts[t.below[i].number].leaveOut(count)
+			x.tallies[t.below[i].number].leaveOut(count)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func (x *conversion) advance(bytes int) {
 	defer x.mutex.Unlock()
 	x.read += int64(bytes)
 	// Told under the lock, so that the core that had read less cannot speak last.
-	if x.order.Progress != nil {
-		x.order.Progress(x.read, x.whole)
+	if x.options.Progress != nil {
+		x.options.Progress(x.read, x.whole)
 	}
 }

@@ -14,9 +14,9 @@ import (
 // A book grows in a folder beside the one it will be, and gets its name when it
 // is whole: what was interrupted is never taken for a book.
 
-// claim makes that folder. One that a killed conversion left is removed; one
+// claimFolder makes that folder. One that a killed conversion left is removed; one
 // that somebody is at work in is left alone.
-func claim(folder string) (*os.File, error) {
+func claimFolder(folder string) (*os.File, error) {
 	// A folder with nothing in it is taken: nothing can be lost there.
 	entries, err := os.ReadDir(folder)
 	switch {
@@ -64,8 +64,8 @@ func lockFolder(part string) (*os.File, error) {
 	return file, nil
 }
 
-// hand gives the whole book its name.
-func hand(part, folder string) error {
+// publishBook gives the whole book its name.
+func publishBook(part, folder string) error {
 	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one, else it would have been refused
 		return err
 	}

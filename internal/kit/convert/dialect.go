@@ -11,8 +11,8 @@ import (
 type dialect struct {
 	charset          charset
 	delimiter, quote byte
-	figure           figure
-	days, instants   []*pattern
+	numbers           numberFormat
+	days, instants   []*datePattern
 	zone             *time.Location
 	empty            []string // words that mean nothing
 }
@@ -23,11 +23,11 @@ var dialectSettings = []string{
 	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "empty",
 }
 
-// usualDialect is how tables are written when a map says nothing else.
-func usualDialect() dialect {
+// defaultDialect is how tables are written when a map says nothing else.
+func defaultDialect() dialect {
 	day, _ := newPattern("YYYY-MM-DD")
 	return dialect{
-		charset: utf8Charset, delimiter: ',', quote: '"', figure: figure{decimal: '.'}, days: []*pattern{day}, zone: time.UTC,
+		charset: utf8Charset, delimiter: ',', quote: '"', numbers: numberFormat{decimal: '.'}, days: []*datePattern{day}, zone: time.UTC,
 	}
 }
 
@@ -36,14 +36,14 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.charset = charset(m.word(node, "encoding", string(d.charset), charsets))
 	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|'})
 	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
-	d.figure = m.figure(node, d.figure)
+	d.numbers = m.figure(node, d.numbers)
 	d.days = m.patterns(node, "dates", d.days)
 	d.instants = m.patterns(node, "datetimes", d.instants)
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
 		// Local would mean another instant on every machine.
 		if err != nil || name == "Local" {
-			m.complainf(line, "there is no zone %s; write it as Europe/London", name)
+			m.errorf(line, "there is no zone %s; write it as Europe/London", name)
 			zone = time.UTC
 		}
 		d.zone = zone
@@ -52,35 +52,35 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 		d.empty = m.texts(words, "empty")
 	}
 	if d.delimiter == d.quote {
-		m.complainf(node.Line, "delimiter and quote must differ")
+		m.errorf(node.Line, "delimiter and quote must differ")
 	}
 	return d
 }
 
 // figure reads how numbers are written. The two signs must differ, or 1.234
 // would mean two things.
-func (m *mapReader) figure(node *yamltree.Node, f figure) figure {
+func (m *mapReader) figure(node *yamltree.Node, f numberFormat) numberFormat {
 	none := map[string]byte{"none": 0, "": 0}
 	f.decimal = m.letter(node, "decimal", f.decimal, nil)
 	f.grouping = m.letter(node, "grouping", f.grouping, none)
 	if f.decimal == f.grouping {
-		m.complainf(node.Line, "decimal and grouping must differ")
+		m.errorf(node.Line, "decimal and grouping must differ")
 	}
 	return f
 }
 
 // patterns reads the ways in which days or times may be written, of which the
 // first that fits counts.
-func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*pattern) []*pattern {
+func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*datePattern) []*datePattern {
 	given := node.Find(name)
 	if given == nil {
 		return usual
 	}
-	var list []*pattern
+	var list []*datePattern
 	for _, text := range m.texts(given, name) {
 		pattern, err := newPattern(text)
 		if err != nil {
-			m.complainf(given.Line, "%s: %s", name, err)
+			m.errorf(given.Line, "%s: %s", name, err)
 			continue
 		}
 		list = append(list, pattern)

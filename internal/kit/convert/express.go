@@ -18,11 +18,11 @@ var valueSettings = []string{
 
 // expression puts a value together. The type is that of the attr it fills, or
 // nil where a text is wanted.
-func (c *compiler) expression(t *table, node *yamltree.Node, typ *rules.Type) *value {
-	v := &value{column: -1, typ: typ, sums: t.dialect.figure, zone: t.dialect.zone}
+func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
+	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, zone: t.dialect.zone}
 	// Until something fills it the value is empty, so that a map with mistakes can
 	// be read to its end and all of them told.
-	v.text = func(*row) []byte { return nil }
+	v.text = func(*currentRow) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
 	if typ != nil && typ.Shape == rules.ShapeDatetime {
 		v.days = t.dialect.instants
@@ -38,15 +38,15 @@ func (c *compiler) expression(t *table, node *yamltree.Node, typ *rules.Type) *v
 	case yamltree.Text:
 		c.plain(t, node, v)
 	case yamltree.Group:
-		c.elaborate(t, node, v)
+		c.structured(t, node, v)
 	default:
-		c.complainf(node.Line, "this must be the name of a column, =constant, or {column: …}")
+		c.errorf(node.Line, "this must be the name of a column, =constant, or {column: …}")
 	}
 	return v
 }
 
 // plain takes one word: a column, or a constant behind an equals sign.
-func (c *compiler) plain(t *table, node *yamltree.Node, v *value) {
+func (c *mapCompiler) plain(t *sourceTable, node *yamltree.Node, v *expression) {
 	if constant, is := strings.CutPrefix(node.Text, "="); is {
 		v.fixed, v.text = true, constantText(constant)
 		return
@@ -57,7 +57,7 @@ func (c *compiler) plain(t *table, node *yamltree.Node, v *value) {
 }
 
 // column finds a column of a table; -1 and a complaint when there is none.
-func (c *compiler) column(t *table, line int, name string) int {
+func (c *mapCompiler) column(t *sourceTable, line int, name string) int {
 	at := slices.Index(t.columns, name)
 	switch {
 	case at < 0 && t.unread:
@@ -67,15 +67,15 @@ func (c *compiler) column(t *table, line int, name string) int {
 	case slices.Index(t.columns[at+1:], name) >= 0:
 		// Which of the two is meant nobody can say, and a wrong guess would spoil
 		// every row.
-		c.complainf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
+		c.errorf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
 	default:
 		t.mention(at)
 	}
 	return at
 }
 
-// elaborate takes an expression with members.
-func (c *compiler) elaborate(t *table, node *yamltree.Node, v *value) {
+// structured takes an expression with members.
+func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *expression) {
 	c.group(node, "an attr", valueSettings...)
 	var sources int
 	// Members come in the order of the map, so what changes another is looked up
@@ -104,13 +104,13 @@ func (c *compiler) elaborate(t *table, node *yamltree.Node, v *value) {
 		sources++
 	}
 	if sources != 1 {
-		c.complainf(node.Line, "an attr has exactly one of column, constant, join and first")
+		c.errorf(node.Line, "an attr has exactly one of column, constant, join and first")
 		return
 	}
 	// The order of the steps is fixed, whatever the order in the map: translations
 	// see a text that was cut and cased already, and a condition decides at last.
-	c.change(node, v)
-	c.reckon(t, node, v)
+	c.transforms(node, v)
+	c.formats(t, node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
 		// With a condition a constant is not the same for every row any more.
@@ -119,9 +119,9 @@ func (c *compiler) elaborate(t *table, node *yamltree.Node, v *value) {
 }
 
 // several reads a list of columns and constants.
-func (c *compiler) several(t *table, node *yamltree.Node, v *value) (parts []*value) {
+func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression) (parts []*expression) {
 	if node.Kind != yamltree.List || len(node.Items) == 0 {
-		c.complainf(node.Line, "this must be a list of columns or =constants")
+		c.errorf(node.Line, "this must be a list of columns or =constants")
 		return nil
 	}
 	v.fixed = true
@@ -138,8 +138,8 @@ func (c *compiler) several(t *table, node *yamltree.Node, v *value) (parts []*va
 	return parts
 }
 
-// change adds what is done to the text, in the order in which it is done.
-func (c *compiler) change(node *yamltree.Node, v *value) {
+// transforms adds what is done to the text, in the order in which it is done.
+func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 	if leading, _ := c.text(node, "strip"); leading != "" {
 		v.text = strippedText(v.text, leading)
 	}
@@ -147,7 +147,7 @@ func (c *compiler) change(node *yamltree.Node, v *value) {
 		number, err := strconv.Atoi(part)
 		at, _ := c.text(node, "split")
 		if err != nil || number == 0 || at == "" {
-			c.complainf(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
+			c.errorf(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
 			return
 		}
 		v.text = partText(v.text, at, number)
@@ -181,32 +181,32 @@ func (c *compiler) change(node *yamltree.Node, v *value) {
 		v.text = translatedText(v.text, v.column, table, instead, keep)
 		// What is kept as it is may be anything, so that it has to be looked at row
 		// by row.
-		v.vetted = !keep && v.vet(table, instead)
+		v.allowed = !keep && v.allChoices(table, instead)
 	}
 	if instead := node.Find("default"); instead != nil {
 		text, _ := c.text(node, "default")
 		v.text = defaultText(v.text, text)
-		v.vetted = v.vetted && v.vet(nil, &text)
+		v.allowed = v.allowed && v.allChoices(nil, &text)
 	}
 }
 
-// reckon adds how numbers and days of this one attr are written.
-func (c *compiler) reckon(t *table, node *yamltree.Node, v *value) {
-	v.sums = c.figure(node, v.sums)
+// formats adds how numbers and days of this one attr are written.
+func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression) {
+	v.numbers = c.figure(node, v.numbers)
 	if digits, line := c.text(node, "minor_units"); digits != "" {
 		number, err := strconv.Atoi(digits)
 		if err != nil || number < 0 || number > 10 {
-			c.complainf(line, "minor_units is how many of the last digits are decimals: 2 for cents")
+			c.errorf(line, "minor_units is how many of the last digits are decimals: 2 for cents")
 		} else {
-			v.sums.minor = number
+			v.numbers.minor = number
 		}
 	}
 	switch sign, line := c.text(node, "sign"); sign {
 	case "", "same":
 	case "reversed":
-		v.sums.reversed = true
+		v.numbers.reversed = true
 	default:
-		c.complainf(line, "sign is same or reversed")
+		c.errorf(line, "sign is same or reversed")
 	}
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)
@@ -220,9 +220,9 @@ func (c *compiler) reckon(t *table, node *yamltree.Node, v *value) {
 }
 
 // tests takes conditions: columns with what they must be, all of them at once.
-func (c *compiler) tests(t *table, node *yamltree.Node) (list []test) {
+func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 	if node.Kind != yamltree.Group || len(node.Members) == 0 {
-		c.complainf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
+		c.errorf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
 		return nil
 	}
 	for _, member := range node.Members {
@@ -251,11 +251,11 @@ func (c *compiler) tests(t *table, node *yamltree.Node) (list []test) {
 	return list
 }
 
-// cutAt takes the part in front of a mark, or everything where there is none.
-func cutAt(text []byte, at string) (piece, rest []byte) {
+// cutPart takes the part in front of a mark, or everything where there is none.
+func cutPart(text []byte, at string) (piece, rest []byte) {
 	if at == "" {
 		return text, nil
 	}
 	piece, rest, _ = bytes.Cut(text, []byte(at))
-	return trimmed(piece), rest
+	return trimBlanks(piece), rest
 }

@@ -1,34 +1,34 @@
 package convert
 
-// figure says how a table writes numbers. Digits are moved about as they stand;
+// numberFormat says how a table writes numbers. Digits are moved about as they stand;
 // no number is ever computed with, so none is rounded.
-type figure struct {
+type numberFormat struct {
 	decimal  byte // the point or comma before the decimals
 	grouping byte // between thousands, or 0
 	minor    int  // how many of the last digits are decimals: cents have 2
 	reversed bool // what is a debit here is a credit there
 }
 
-// mostDigits is more than any number of a book may have.
-const mostDigits = 40
+// maxDigits is more than any number of a book may have.
+const maxDigits = 40
 
 // read gives a number as JSON texts have it: an optional minus, digits, a point
 // and decimals. negative turns it round, as reversed does. It is nil for what is
 // no number.
-func (f *figure) read(dst, text []byte, negative bool) []byte {
-	if plain := f.plain(text); plain > 0 { // nearly all of them
+func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
+	if plain := f.pointPosition(text); plain > 0 { // nearly all of them
 		if negative != f.reversed {
 			dst = append(dst, '-')
 		}
 		return append(append(append(dst, text[:plain]...), '.'), text[plain:]...)
 	}
-	var digits [mostDigits]byte
+	var digits [maxDigits]byte
 	count, point := 0, -1
 	signed := false
 	for i, c := range text {
 		switch {
 		case c-'0' <= 9:
-			if count == mostDigits {
+			if count == maxDigits {
 				return nil
 			}
 			digits[count] = c
@@ -54,14 +54,14 @@ func (f *figure) read(dst, text []byte, negative bool) []byte {
 	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
 }
 
-// asItStands appends a number that is in JSON what it is in the table but for
+// copyNumber appends a number that is in JSON what it is in the table but for
 // the mark before its decimals, of which it has so many at most. Few are not.
-func (f *figure) asItStands(dst, text []byte, places int) ([]byte, bool) {
-	if f.reversed || len(text) > mostDigits {
+func (f *numberFormat) copyNumber(dst, text []byte, places int) ([]byte, bool) {
+	if f.reversed || len(text) > maxDigits {
 		return dst, false
 	}
 	if f.minor > 0 {
-		plain := f.plain(text)
+		plain := f.pointPosition(text)
 		// More decimals than the attr may have go the long way, which says so.
 		if plain == 0 || f.minor > places {
 			return dst, false
@@ -91,10 +91,10 @@ func (f *figure) asItStands(dst, text []byte, places int) ([]byte, bool) {
 	return dst, true
 }
 
-// plain gives where the point goes in a number that is nothing but digits, more
+// pointPosition gives where the point goes in a number that is nothing but digits, more
 // than there are decimals; 0 for all others.
-func (f *figure) plain(text []byte) int {
-	if f.minor == 0 || len(text) <= f.minor || len(text) > mostDigits || text[0] == '0' {
+func (f *numberFormat) pointPosition(text []byte) int {
+	if f.minor == 0 || len(text) <= f.minor || len(text) > maxDigits || text[0] == '0' {
 		return 0
 	}
 	for _, c := range text {
@@ -106,7 +106,7 @@ func (f *figure) plain(text []byte) int {
 }
 
 // write puts the point behind so many digits, which may be before the first.
-func (f *figure) write(dst, digits []byte, point int, negative bool) []byte {
+func (f *numberFormat) write(dst, digits []byte, point int, negative bool) []byte {
 	// Minus nothing and nothing are one sum, and written in one way they are one
 	// text.
 	zero := true

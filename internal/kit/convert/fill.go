@@ -11,8 +11,8 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// fills puts the objects of every place together.
-func (c *compiler) fills() {
+// compileFills puts the objects of every place together.
+func (c *mapCompiler) compileFills() {
 	for _, t := range c.tables {
 		for _, p := range t.places {
 			// What is wrong with such a place has been said; its attrs would only
@@ -27,13 +27,13 @@ func (c *compiler) fills() {
 				node = t.node.Find("fill")
 			}
 			if node == nil || node.Kind != yamltree.Group {
-				c.complainf(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
+				c.errorf(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
 				continue
 			}
-			f := &filler{compiler: c, place: p, open: map[string]*place{}}
+			f := &fillCompiler{mapCompiler: c, place: p, open: map[string]*place{}}
 			for _, holder := range slices.Backward(t.holders) { // of several in one list the first stands for all
 				f.open[holder.path] = holder
-				f.further = f.further || holder.mode == asFurther
+				f.further = f.further || holder.mode == asMembers
 			}
 			preset := []string{}
 			// The press writes these two at the beginning of every line, so that no
@@ -45,17 +45,17 @@ func (c *compiler) fills() {
 			// What is still open has no place among the members: its rows would be
 			// lost without a word.
 			for _, holder := range t.holders {
-				if f.open[holder.path] == holder && holder.mode != asFurther && !holder.broken {
-					c.complainf(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
+				if f.open[holder.path] == holder && holder.mode != asMembers && !holder.broken {
+					c.errorf(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
 				}
 			}
 		}
 	}
 }
 
-// filler puts the object of one place together.
-type filler struct {
-	*compiler
+// fillCompiler puts the object of one place together.
+type fillCompiler struct {
+	*mapCompiler
 	place   *place
 	open    map[string]*place // what other tables bring, by path, until it has its place
 	further bool              // another table has further members of the object
@@ -63,17 +63,17 @@ type filler struct {
 
 // members reads the members of a fill in their order. What rows of other tables
 // bring stands where the fill says {rows: TABLE}, or else at the end.
-func (f *filler) members(node *yamltree.Node, object *rules.Table, path string, preset []string) (list []member) {
+func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path string, preset []string) (list []objectMember) {
 	known := slices.DeleteFunc(fieldNames(object), func(name string) bool { return slices.Contains(preset, name) })
 	for _, given := range node.Members {
-		field, is := fieldOf(object, given.Name)
+		field, is := findField(object, given.Name)
 		if !is || slices.Contains(preset, given.Name) {
 			f.unknown(given.Line, "attr", given.Name, strings.TrimSuffix(f.place.where()+"."+path, "."), known)
 			continue
 		}
 		// Where another table has further members, what is required may be among
 		// those, and no row by itself can tell that it is missing.
-		m := member{attr: path + field.Name, name: nameOf(field.Name), required: field.Required && f.place.mode != asFurther && !f.further}
+		m := objectMember{attr: path + field.Name, name: memberName(field.Name), required: field.Required && f.place.mode != asMembers && !f.further}
 		f.fill(&m, given.Node, field.Type, path+field.Name)
 		list = append(list, m)
 	}
@@ -81,15 +81,15 @@ func (f *filler) members(node *yamltree.Node, object *rules.Table, path string, 
 		full := path + field.Name
 		if holder := f.open[full]; holder != nil {
 			delete(f.open, full)
-			list = append(list, member{attr: full, name: nameOf(field.Name), hole: &hole{holder, holder.mark}})
-		} else if field.Required && !slices.Contains(preset, field.Name) && node.Find(field.Name) == nil && f.place.mode != asFurther && !f.further {
-			f.complainf(node.Line, "%s is required for %s and nothing fills it", full, f.place.where())
+			list = append(list, objectMember{attr: full, name: memberName(field.Name), placeholder: &placeholder{holder, holder.mark}})
+		} else if field.Required && !slices.Contains(preset, field.Name) && node.Find(field.Name) == nil && f.place.mode != asMembers && !f.further {
+			f.errorf(node.Line, "%s is required for %s and nothing fills it", full, f.place.where())
 		}
 	}
 	if holder := f.open[""]; path == "" && holder != nil {
 		for _, holder := range f.place.table.holders {
-			if holder.mode == asFurther {
-				list = append(list, member{hole: &hole{holder, holder.mark}})
+			if holder.mode == asMembers {
+				list = append(list, objectMember{placeholder: &placeholder{holder, holder.mark}})
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (f *filler) members(node *yamltree.Node, object *rules.Table, path string, 
 }
 
 // fill reads one member by what its attr is.
-func (f *filler) fill(m *member, node *yamltree.Node, typ rules.Type, path string) {
+func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type, path string) {
 	if node.Kind == yamltree.Group && node.Find("rows") != nil {
 		f.rows(m, node, path)
 		return
@@ -106,7 +106,7 @@ func (f *filler) fill(m *member, node *yamltree.Node, typ rules.Type, path strin
 	switch {
 	case typ.Shape == rules.ShapeObject:
 		if node.Kind != yamltree.Group {
-			f.complainf(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
+			f.errorf(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
 			return
 		}
 		m.parts = f.members(node, typ.Table, path+".", nil)
@@ -118,7 +118,7 @@ func (f *filler) fill(m *member, node *yamltree.Node, typ rules.Type, path strin
 		}
 		for i, item := range items {
 			if item.Kind != yamltree.Group {
-				f.complainf(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
+				f.errorf(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
 				continue
 			}
 			below := path + "."
@@ -130,7 +130,7 @@ func (f *filler) fill(m *member, node *yamltree.Node, typ rules.Type, path strin
 			m.items = append(m.items, f.members(item, typ.Item.Table, below, nil))
 		}
 		if len(items) == 0 {
-			f.complainf(node.Line, "%s needs a list of what is in it, or {rows: TABLE}", path)
+			f.errorf(node.Line, "%s needs a list of what is in it, or {rows: TABLE}", path)
 		}
 	case typ.Shape == rules.ShapeList:
 		f.list(m, node, typ)
@@ -138,13 +138,13 @@ func (f *filler) fill(m *member, node *yamltree.Node, typ rules.Type, path strin
 		if m.value = f.expression(t, node, &typ); m.value.quoted {
 			m.name = append(m.name, '"')
 		}
-		m.makeReady(t, node)
+		m.precompute(t, node)
 	}
 }
 
 // list reads a list of plain values: several expressions, or one text that is
 // cut into pieces.
-func (f *filler) list(m *member, node *yamltree.Node, typ rules.Type) {
+func (f *fillCompiler) list(m *objectMember, node *yamltree.Node, typ rules.Type) {
 	items := node.Items
 	if node.Kind != yamltree.List {
 		items = []*yamltree.Node{node}
@@ -160,15 +160,15 @@ func (f *filler) list(m *member, node *yamltree.Node, typ rules.Type) {
 }
 
 // rows says where the rows of another table stand among the members.
-func (f *filler) rows(m *member, node *yamltree.Node, path string) {
+func (f *fillCompiler) rows(m *objectMember, node *yamltree.Node, path string) {
 	name, line := f.text(node, "rows")
 	holder := f.open[path]
 	if holder == nil || holder.table.name != name {
-		f.complainf(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
+		f.errorf(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
 		return
 	}
 	delete(f.open, path)
-	m.hole = &hole{holder, holder.mark}
+	m.placeholder = &placeholder{holder, holder.mark}
 	// How many rows come is known when the tables meet. Where a list is required,
 	// insert writes it even if it is empty.
 	m.required = false

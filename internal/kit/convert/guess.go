@@ -9,8 +9,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// thing is something that a table can be about.
-type thing struct {
+// tableKind is something that a table can be about.
+type tableKind struct {
 	name   string
 	words  string // in the names of such tables
 	stem   string // of a root
@@ -20,19 +20,19 @@ type thing struct {
 	tell   string // columns that only such tables have
 }
 
-// things are what tables are taken for, the more special ones first: a table of
+// tableKinds are what tables are taken for, the more special ones first: a table of
 // account notes is one of notes.
-func things() []thing {
+func tableKinds() []tableKind {
 	account := contract.BookTable("accounts")
 	inner := func(of *rules.Table, path ...string) *rules.Table {
 		for _, name := range path {
-			field, _ := fieldOf(of, name)
+			field, _ := findField(of, name)
 			of = field.Type.Item.Table
 		}
 		return of
 	}
-	item := func(stem string) *rules.Table { return listOf(contract.BookTable(stem)).Item.Table }
-	return []thing{
+	item := func(stem string) *rules.Table { return itemList(contract.BookTable(stem)).Item.Table }
+	return []tableKind{
 		{name: "notes", words: "note notes remark remarks memo memos comment comments", stem: "notes", object: item("notes"), tell: "body"},
 		{name: "statements", words: "bill bills statement statements invoice invoices", stem: "statements", object: item("statements"), tell: "bill_period_to_date"},
 		{name: "line items", words: "item items line lines position positions charge_lines", parent: "transactions", path: "line_items",
@@ -123,14 +123,14 @@ func columnFor(attr string, columns []string, taken map[int]bool) int {
 // guess says what a table is most likely about: its name and telling columns say
 // it, and where these are for two, how many columns the rest of each would fill.
 // A table of which nothing speaks is about nothing we know.
-func guess(file string, columns []string) thing {
-	var best thing
+func guess(file string, columns []string) tableKind {
+	var best tableKind
 	most, fullest := 0, 0
 	// Suggest passes files with an ending alone, so that there is a point in the
 	// name.
 	stem := strings.ToLower(strings.TrimSuffix(file, file[strings.LastIndexByte(file, '.'):]))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, one := range things() {
+	for _, one := range tableKinds() {
 		score := 0
 		for word := range strings.FieldsSeq(one.words) {
 			if slices.Contains(words, word) || strings.ReplaceAll(word, "_", "") == plainName(stem) {

@@ -11,16 +11,16 @@ import (
 )
 
 // files finds the files of a table and reads what their columns are called.
-func (c *compiler) files(t *table) {
+func (c *mapCompiler) files(t *sourceTable) {
 	node := t.node.Find("file")
 	names := c.texts(node, "file")
 	if len(names) == 0 {
-		c.complainf(t.line, "file is needed: the file of table %s", t.name)
+		c.errorf(t.line, "file is needed: the file of table %s", t.name)
 	}
 	for _, name := range names {
 		found, err := filepath.Glob(filepath.Join(c.folder, name))
 		if err != nil || len(found) == 0 {
-			c.unknown(node.Line, "file", name, c.folder, filesOf(c.folder))
+			c.unknown(node.Line, "file", name, c.folder, fileNames(c.folder))
 			continue
 		}
 		// The number of a file is part of where its rows are, by which rows of one
@@ -42,20 +42,20 @@ func (c *compiler) files(t *table) {
 		switch {
 		case err != nil:
 			t.unread = true
-			c.complainf(node.Line, "%s: %s", path, err)
+			c.errorf(node.Line, "%s: %s", path, err)
 		case t.columns == nil:
 			t.columns = columns
 		case given != nil && len(columns) != len(t.columns):
-			c.complainf(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
+			c.errorf(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
 		case t.headed && !slices.Equal(columns, t.columns):
-			c.complainf(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
+			c.errorf(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
 		}
 	}
 }
 
-// filesOf names what is in a folder, for a hint about a file that is not
+// fileNames names what is in a folder, for a hint about a file that is not
 // there. A folder that cannot be read gives no hint.
-func filesOf(folder string) (names []string) {
+func fileNames(folder string) (names []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -64,7 +64,7 @@ func filesOf(folder string) (names []string) {
 }
 
 // open begins to read a file of the table.
-func (t *table) open(path string) (*splitter, io.Closer, error) {
+func (t *sourceTable) open(path string) (*splitter, io.Closer, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func (t *table) open(path string) (*splitter, io.Closer, error) {
 }
 
 // header reads the first row of a file.
-func (t *table) header(path string) ([]string, error) {
+func (t *sourceTable) header(path string) ([]string, error) {
 	split, file, err := t.open(path)
 	if err != nil {
 		return nil, err
@@ -97,17 +97,17 @@ func (t *table) header(path string) ([]string, error) {
 	}
 	var columns []string
 	for _, field := range rows.fields {
-		name, wrong := t.dialect.charset.decode(nil, trimmed(field))
+		name, wrong := t.dialect.charset.decode(nil, trimBlanks(field))
 		if wrong != "" {
 			return nil, fmt.Errorf("the name of column %d cannot be read: %s", len(columns)+1, wrong)
 		}
 		columns = append(columns, strings.TrimSpace(string(name)))
 	}
-	if len(columns) > mostColumns {
-		return nil, fmt.Errorf("it has more than %d columns", mostColumns)
+	if len(columns) > maxColumns {
+		return nil, fmt.Errorf("it has more than %d columns", maxColumns)
 	}
 	return columns, nil
 }
 
-// mostColumns is more than any table has that somebody made on purpose.
-const mostColumns = 10_000
+// maxColumns is more than any table has that somebody made on purpose.
+const maxColumns = 10_000

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// closed ends an object with a brace instead of its last comma.
-func closed(object []byte) []byte {
+// closeObject ends an object with a brace instead of its last comma.
+func closeObject(object []byte) []byte {
 	if last := len(object) - 1; object[last] == ',' {
 		object[last] = '}'
 		return object
@@ -16,7 +16,7 @@ func closed(object []byte) []byte {
 }
 
 // fill puts what was collected where its marks stand.
-func (a *attacher) fill(dst, text []byte, last bool) []byte {
+func (a *joiner) fill(dst, text []byte, last bool) []byte {
 	// No value has a NUL in it by now: decoding refuses one, and JSON escapes it.
 	// So each is a mark.
 	for {
@@ -31,9 +31,9 @@ func (a *attacher) fill(dst, text []byte, last bool) []byte {
 		// with holes: until the last stage nobody knows whether a comma will stand
 		// before it.
 		switch {
-		case mark == deferred && last:
-			dst = closed(dst)
-		case mark == deferred || !a.has(mark):
+		case mark == endMark && last:
+			dst = closeObject(dst)
+		case mark == endMark || !a.hasMark(mark):
 			dst = append(dst, 0, mark)
 		default:
 			dst = a.insert(dst, mark)
@@ -41,14 +41,14 @@ func (a *attacher) fill(dst, text []byte, last bool) []byte {
 	}
 }
 
-// has says whether anything at all can come into a hole.
-func (a *attacher) has(mark byte) bool {
+// hasMark says whether anything at all can come into a hole.
+func (a *joiner) hasMark(mark byte) bool {
 	return slices.ContainsFunc(a.cursors, func(c *cursor) bool { return c.place.mark == mark })
 }
 
 // insert writes a list, an object or further members. The rows of several
 // tables may stand in one list.
-func (a *attacher) insert(dst []byte, mark byte) []byte {
+func (a *joiner) insert(dst []byte, mark byte) []byte {
 	begun := false
 	// fill has asked for the mark before, so that at least one cursor sets the
 	// place.
@@ -60,9 +60,9 @@ func (a *attacher) insert(dst []byte, mark byte) []byte {
 		p = c.place
 		switch {
 		case c.rows == 0:
-		case p.mode == asFurther:
+		case p.mode == asMembers:
 			dst = append(dst, c.text...)
-		case p.mode == asOne:
+		case p.mode == asObject:
 			if !begun {
 				dst = append(append(dst, p.name...), c.text...)
 				begun = true

@@ -2,8 +2,8 @@ package convert
 
 import "encoding/binary"
 
-// load is a row of a table that others belong to, while it waits for them.
-type load struct {
+// pendingRow is a row of a table that others belong to, while it waits for them.
+type pendingRow struct {
 	place  byte
 	bad    bool     // it is reported already; rows that belong to it are left out
 	counts []int    // of the rows inside its object, by table.below
@@ -13,7 +13,7 @@ type load struct {
 
 // append writes what is known of a row besides its text, in the form in which
 // it is sorted and put on disk.
-func (l *load) append(dst []byte) []byte {
+func (l *pendingRow) append(dst []byte) []byte {
 	flags := byte(0)
 	if l.bad {
 		flags = 1
@@ -28,7 +28,7 @@ func (l *load) append(dst []byte) []byte {
 }
 
 // read takes a load apart; its parts stay where they are.
-func (l *load) read(text []byte, below int) {
+func (l *pendingRow) read(text []byte, below int) {
 	l.place, l.bad = text[0], text[1] == 1
 	text = l.readCounts(text[2:], below)
 	count, n := binary.Uvarint(text)
@@ -51,7 +51,7 @@ func appendCounts(dst []byte, counts []int) []byte {
 }
 
 // readCounts reads them again.
-func (l *load) readCounts(text []byte, below int) []byte {
+func (l *pendingRow) readCounts(text []byte, below int) []byte {
 	l.counts = l.counts[:0]
 	for range below {
 		count, n := binary.Uvarint(text)

@@ -22,23 +22,23 @@ func (e *MapError) Error() string { return strings.Join(e.Wrong, "\n") }
 // wrote it need not find that out one mistake at a time.
 type mapReader struct {
 	path  string
-	wrong []mistake
+	wrong []mapMistake
 }
 
-// mistake is one thing wrong with a map, and where it stands.
-type mistake struct {
+// mapMistake is one thing wrong with a map, and where it stands.
+type mapMistake struct {
 	line int
 	text string
 }
 
-// mostWrong is how many mistakes are told at once.
-const mostWrong = 100
+// maxMistakes is how many mistakes are told at once.
+const maxMistakes = 100
 
-// complainf keeps a mistake with its place, as compilers do, so that editors
+// errorf keeps a mistake with its place, as compilers do, so that editors
 // find it.
-func (m *mapReader) complainf(line int, format string, args ...any) {
-	one := mistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
-	if len(m.wrong) < mostWrong && !slices.Contains(m.wrong, one) { // a fill that several places share
+func (m *mapReader) errorf(line int, format string, args ...any) {
+	one := mapMistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
+	if len(m.wrong) < maxMistakes && !slices.Contains(m.wrong, one) { // a fill that several places share
 		m.wrong = append(m.wrong, one)
 	}
 }
@@ -49,7 +49,7 @@ func (m *mapReader) err() error {
 	if len(m.wrong) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(m.wrong, func(a, b mistake) int { return a.line - b.line })
+	slices.SortStableFunc(m.wrong, func(a, b mapMistake) int { return a.line - b.line })
 	var texts []string
 	for _, one := range m.wrong {
 		texts = append(texts, one.text)
@@ -67,13 +67,13 @@ func (m *mapReader) unknown(line int, what, name, where string, known []string) 
 	if where != "" {
 		where = " in " + where
 	}
-	m.complainf(line, "there is no %s %s%s. %s", what, name, where, hint)
+	m.errorf(line, "there is no %s %s%s. %s", what, name, where, hint)
 }
 
 // group takes a node for named members, of which only some are known.
 func (m *mapReader) group(node *yamltree.Node, what string, known ...string) bool {
 	if node.Kind != yamltree.Group {
-		m.complainf(node.Line, "%s must have members, such as %s: …", what, known[0])
+		m.errorf(node.Line, "%s must have members, such as %s: …", what, known[0])
 		return false
 	}
 	for _, member := range node.Members {
@@ -92,7 +92,7 @@ func (m *mapReader) text(of *yamltree.Node, name string) (text string, line int)
 		return "", of.Line
 	}
 	if node.Kind != yamltree.Text {
-		m.complainf(node.Line, "%s must be a plain text", name)
+		m.errorf(node.Line, "%s must be a plain text", name)
 		return "", node.Line
 	}
 	return node.Text, node.Line
@@ -107,7 +107,7 @@ func (m *mapReader) flag(of *yamltree.Node, name string) bool {
 	case "", "false", "no":
 		return false
 	}
-	m.complainf(line, "%s must be true or false", name)
+	m.errorf(line, "%s must be true or false", name)
 	return false
 }
 
@@ -122,13 +122,13 @@ func (m *mapReader) texts(node *yamltree.Node, what string) (list []string) {
 	case yamltree.List:
 		for _, item := range node.Items {
 			if item.Kind == yamltree.Group || item.Kind == yamltree.List {
-				m.complainf(item.Line, "%s must be plain texts", what)
+				m.errorf(item.Line, "%s must be plain texts", what)
 				continue
 			}
 			list = append(list, item.Text)
 		}
 	case yamltree.Group:
-		m.complainf(node.Line, "%s must be a text or a list of texts", what)
+		m.errorf(node.Line, "%s must be a text or a list of texts", what)
 	}
 	return list
 }
@@ -160,7 +160,7 @@ func (m *mapReader) letter(of *yamltree.Node, name string, usual byte, names map
 	}
 	// A line end between fields could not be told from one between rows.
 	if len(text) != 1 || text[0] >= 0x80 || text[0] == '\n' || text[0] == '\r' {
-		m.complainf(line, "%s must be one character", name)
+		m.errorf(line, "%s must be one character", name)
 		return usual
 	}
 	return text[0]

@@ -14,7 +14,7 @@ import (
 // TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one
 // map and wants all of them, with their lines and what was meant.
 func TestEverythingWrongWithAMapIsSaidAtOnce(t *testing.T) {
-	_, _, err := attempt(t, source(t, map[string]string{
+	_, _, err := attempt(t, entrySource(t, map[string]string{
 		"map.yaml": `map: 1
 suplier: NORTH
 source: {encoding: windows1252, dates: DD.MM.JJJJ, zone: Mars}
@@ -67,7 +67,7 @@ func TestMapsThatGoInCircles(t *testing.T) {
 		"a map must have members":        "- map\n",
 		"did not find":                   "map: [1\n",
 	} {
-		_, _, err := attempt(t, source(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
+		_, _, err := attempt(t, entrySource(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		}

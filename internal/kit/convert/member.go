@@ -1,54 +1,54 @@
 package convert
 
-// member is an attr of an object and how it is filled. An object is written as
+// objectMember is an attr of an object and how it is filled. An object is written as
 // its members, each with a comma behind it; who puts the braces round them
 // takes the last comma away. So objects can be put together from the rows of
 // several tables without knowing which of them have anything to say.
-type member struct {
+type objectMember struct {
 	attr     string // its path, for people
 	name     []byte // with quotes and colon, and the quote of a value that has them
 	required bool
 
-	value *value     // a plain value
-	parts []member   // an object in the same row
-	items [][]member // a list of objects in the same row
-	texts []*value   // a list of plain values in the same row
+	value *expression     // a plain value
+	parts []objectMember   // an object in the same row
+	items [][]objectMember // a list of objects in the same row
+	texts []*expression   // a list of plain values in the same row
 	split string     // where the one text of a list is cut
-	hole  *hole      // what other tables bring
+	placeholder  *placeholder      // what other tables bring
 
 	// What is known of a plain value before any row is.
-	ready []byte       // the whole member, comma included, if it is always the same
+	constant []byte       // the whole member, comma included, if it is always the same
 	codes *[128][]byte // and by the letter in its column, if that is a code
 	plain bool         // a text stands there as it stands in its column
 }
 
-// hole is a place in an object that rows of another table fill: a list, one
+// placeholder is a place in an object that rows of another table fill: a list, one
 // object, or further members of the object itself.
-type hole struct {
+type placeholder struct {
 	place *place
 	mark  byte // from 1; a NUL and this byte stand for it until it is filled
 }
 
-// deferred stands behind a NUL for the end of an object that has holes: whether
+// endMark stands behind a NUL for the end of an object that has holes: whether
 // its last comma has to go is known when they are filled.
-const deferred = 0
+const endMark = 0
 
 // write appends the members of an object. It says whether any of them came out
 // of the row: an object of constants alone says nothing.
-func (r *row) write(dst []byte, members []member) ([]byte, bool) {
+func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 	drawn := false
 	for i := range members {
 		m := &members[i]
 		before, had := len(dst), drawn
 		switch {
-		case m.ready != nil:
+		case m.constant != nil:
 			// A constant is no reason to write an object, so drawn stays as it was.
-			dst = append(dst, m.ready...)
+			dst = append(dst, m.constant...)
 			continue
 		case m.value != nil:
 			if m.codes != nil || m.plain {
 				var done bool
-				if dst, done = r.short(dst, m); done {
+				if dst, done = r.writeFast(dst, m); done {
 					drawn = true
 					continue
 				}
@@ -63,10 +63,10 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 				dst = append(dst, ',')
 			}
 			drawn = drawn || !m.value.fixed
-		case m.hole != nil:
+		case m.placeholder != nil:
 			// Whether rows will come is not known yet, so that an object with a
 			// hole in it is always written.
-			dst = append(dst, 0, m.hole.mark)
+			dst = append(dst, 0, m.placeholder.mark)
 			drawn = true
 		case m.parts != nil:
 			var some bool
@@ -98,7 +98,7 @@ func (r *row) write(dst []byte, members []member) ([]byte, bool) {
 }
 
 // missing complains of an attr that must be there and is empty.
-func (r *row) missing(m *member) {
+func (r *currentRow) missing(m *objectMember) {
 	column := -1
 	if m.value != nil {
 		column = m.value.column
@@ -109,7 +109,7 @@ func (r *row) missing(m *member) {
 
 // object writes an object of the same row. If nothing of it came out of the row
 // then neither did what is wrong with it.
-func (r *row) object(dst []byte, parts []member) (out []byte, drawn bool) {
+func (r *currentRow) object(dst []byte, parts []objectMember) (out []byte, drawn bool) {
 	failed := r.failed
 	dst, drawn = r.write(append(dst, '{'), parts)
 	if !drawn {
@@ -119,19 +119,19 @@ func (r *row) object(dst []byte, parts []member) (out []byte, drawn bool) {
 		return dst, false
 	}
 	for i := range parts {
-		if parts[i].holds() {
-			return append(dst, 0, deferred), true
+		if parts[i].hasPlaceholder() {
+			return append(dst, 0, endMark), true
 		}
 	}
 	dst[len(dst)-1] = '}' // instead of the last comma
 	return dst, true
 }
 
-// holds reports whether rows of other tables come in here.
-func (m *member) holds() bool { return m.hole != nil }
+// hasPlaceholder reports whether rows of other tables come in here.
+func (m *objectMember) hasPlaceholder() bool { return m.placeholder != nil }
 
 // list writes a list of the same row.
-func (r *row) list(dst []byte, m *member) (out []byte, drawn bool) {
+func (r *currentRow) list(dst []byte, m *objectMember) (out []byte, drawn bool) {
 	dst = append(dst, '[')
 	for _, item := range m.items {
 		before := len(dst)
@@ -146,7 +146,7 @@ func (r *row) list(dst []byte, m *member) (out []byte, drawn bool) {
 		text := one.get(r)
 		for len(text) > 0 {
 			var piece []byte
-			piece, text = cutAt(text, m.split)
+			piece, text = cutPart(text, m.split)
 			if len(piece) > 0 {
 				if one.quoted {
 					dst = append(one.body(append(dst, '"'), r, piece), '"', ',')

@@ -1,9 +1,9 @@
 package convert
 
-// source gives entries in order.
-type source interface {
+// entrySource gives entries in order.
+type entrySource interface {
 	next() bool
-	entry() *entry
+	entry() *sortEntry
 	err() error
 }
 
@@ -13,7 +13,7 @@ type memorySource struct {
 	leave   func(*batch) // takes those that were read
 	batches []*batch
 	at      int // in the first of them
-	now     entry
+	now     sortEntry
 }
 
 // next moves on to the next row of the batches. Those that were read are let
@@ -32,16 +32,16 @@ func (m *memorySource) next() bool {
 	return false
 }
 
-func (m *memorySource) entry() *entry { return &m.now }
+func (m *memorySource) entry() *sortEntry { return &m.now }
 func (m *memorySource) err() error    { return nil }
 
 // memory puts batches into as few chains as it can: a table that is in
 // order already is one.
-func (s *sorter) memory(leave func(*batch)) []source {
+func (s *sorter) memory(leave func(*batch)) []entrySource {
 	// Every further chain makes merging dearer for each row, so there should be
 	// few.
 	var chains []*memorySource
-	var ends []entry
+	var ends []sortEntry
 next:
 	for _, b := range s.batches {
 		first, last := b.entry(0), b.entry(len(b.slots)-1)
@@ -53,7 +53,7 @@ next:
 		}
 		chains, ends = append(chains, &memorySource{leave: leave, batches: []*batch{b}}), append(ends, last)
 	}
-	sources := make([]source, len(chains))
+	sources := make([]entrySource, len(chains))
 	for i, chain := range chains {
 		sources[i] = chain
 	}
@@ -63,14 +63,14 @@ next:
 // merge gives the entries of several sources in order, with a heap of those
 // that have any left.
 type merge struct {
-	heap    []source
-	heads   []*entry
+	heap    []entrySource
+	heads   []*sortEntry
 	started bool
 	wrong   error
 }
 
 // newMerge begins with the first row of every source.
-func newMerge(sources []source) *merge {
+func newMerge(sources []entrySource) *merge {
 	m := &merge{}
 	for _, s := range sources {
 		// A source that cannot even begin is told by stream, before anybody relies
@@ -88,7 +88,7 @@ func newMerge(sources []source) *merge {
 }
 
 // next gives the next entry, or nil. It is valid until the next.
-func (m *merge) next() *entry {
+func (m *merge) next() *sortEntry {
 	// The source moves on only now: whoever got its entry may have used it until
 	// this call.
 	if m.started && len(m.heap) > 0 {

@@ -13,17 +13,17 @@ import (
 
 // inOrder takes the tables into the plan so that those whose rows go into others
 // come first. It says where rows would go round in circles, and is false then.
-func (c *compiler) inOrder(p *plan) bool {
+func (c *mapCompiler) inOrder(p *plan) bool {
 	before := len(c.wrong)
-	state := map[*table]int{}
-	var visit func(t *table, way []string)
-	visit = func(t *table, way []string) {
+	state := map[*sourceTable]int{}
+	var visit func(t *sourceTable, way []string)
+	visit = func(t *sourceTable, way []string) {
 		// Clipped, so that two branches of the visit do not write into the same
 		// way.
 		way = append(slices.Clip(way), t.name)
 		switch state[t] {
 		case 1:
-			c.complainf(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
+			c.errorf(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
 			return
 		case 2:
 			return
@@ -34,7 +34,7 @@ func (c *compiler) inOrder(p *plan) bool {
 				visit(p.table, way)
 				// The inner table was visited first and knows all that is below it,
 				// so one level is enough here.
-				for _, inside := range append([]*table{p.table}, p.table.below...) {
+				for _, inside := range append([]*sourceTable{p.table}, p.table.below...) {
 					if !slices.Contains(t.below, inside) {
 						t.below = append(t.below, inside)
 					}
@@ -52,7 +52,7 @@ func (c *compiler) inOrder(p *plan) bool {
 
 // link finds out what objects the rows of every table become, from the outside
 // in.
-func (c *compiler) link() {
+func (c *mapCompiler) link() {
 	// No nesting is deeper than there are tables, so this many rounds settle all of
 	// them, in whatever order the map has them.
 	for range c.tables {
@@ -71,7 +71,7 @@ func (c *compiler) link() {
 }
 
 // settle takes what a nested place is from what its parent is.
-func (c *compiler) settle(p *place) bool {
+func (c *mapCompiler) settle(p *place) bool {
 	var outer *rules.Table
 	for _, of := range p.parent.places {
 		switch {
@@ -81,7 +81,7 @@ func (c *compiler) settle(p *place) bool {
 		case outer == nil:
 			outer = of.object
 		case outer != of.object:
-			c.complainf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
+			c.errorf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
 			// Having an object keeps later rounds from complaining again, and
 			// broken keeps it from being filled.
 			p.object, p.broken = outer, true
@@ -92,7 +92,7 @@ func (c *compiler) settle(p *place) bool {
 		return false
 	}
 	if p.path == "" {
-		p.mode, p.object = asFurther, outer
+		p.mode, p.object = asMembers, outer
 		return true
 	}
 	typ := rules.Object(outer)
@@ -106,25 +106,25 @@ func (c *compiler) settle(p *place) bool {
 			typ = *typ.Item
 		}
 		if typ.Shape != rules.ShapeObject {
-			c.complainf(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
+			c.errorf(p.line, "%s of %s can hold no rows", p.path, p.parent.name)
 			p.object, p.broken = outer, true
 			return true
 		}
-		field, known := fieldOf(typ.Table, name)
+		field, known := findField(typ.Table, name)
 		if !known {
 			c.unknown(p.line, "attr", name, p.parent.name, fieldNames(typ.Table))
 			p.object, p.broken = outer, true
 			return true
 		}
-		typ, p.needed, p.name = field.Type, field.Required, nameOf(name)
+		typ, p.needed, p.name = field.Type, field.Required, memberName(name)
 	}
 	switch {
 	case typ.Shape == rules.ShapeObject:
-		p.mode, p.object = asOne, typ.Table
+		p.mode, p.object = asObject, typ.Table
 	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
 		p.mode, p.object, p.most = asList, typ.Item.Table, typ.Max
 	default:
-		c.complainf(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
+		c.errorf(p.line, "%s of %s is a plain value; fill it in %s", p.path, p.parent.name, p.parent.name)
 		p.object, p.broken = outer, true
 	}
 	return true
@@ -133,13 +133,13 @@ func (c *compiler) settle(p *place) bool {
 // isNumber reports whether a part of a path is the place in a list.
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// nameOf writes the name of a member as it stands in the line; names of attrs
+// memberName writes the name of a member as it stands in the line; names of attrs
 // need no escapes.
-func nameOf(name string) []byte { return []byte(`"` + name + `":`) }
+func memberName(name string) []byte { return []byte(`"` + name + `":`) }
 
-// fieldOf finds a field of a table of the contract, which is what a map may
+// findField finds a field of a table of the contract, which is what a map may
 // fill.
-func fieldOf(of *rules.Table, name string) (rules.Field, bool) {
+func findField(of *rules.Table, name string) (rules.Field, bool) {
 	at := slices.IndexFunc(of.Fields, func(field rules.Field) bool { return field.Name == name })
 	if at < 0 {
 		return rules.Field{}, false
@@ -157,14 +157,14 @@ func fieldNames(of *rules.Table) (names []string) {
 
 // totals takes control totals that stand in the map, and has them read as the
 // service reads them.
-func (c *compiler) totals(node *yamltree.Node) []byte {
+func (c *mapCompiler) totals(node *yamltree.Node) []byte {
 	if node == nil {
 		return nil
 	}
 	for _, t := range c.tables {
 		for _, p := range t.places {
 			if p.stem == totalsStem {
-				c.complainf(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
+				c.errorf(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
 			}
 		}
 	}
@@ -172,12 +172,12 @@ func (c *compiler) totals(node *yamltree.Node) []byte {
 	// refused at the end of an import.
 	body := appendLiteral(nil, node, contract.BookTable(totalsStem))
 	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
-		c.complainf(node.Line, "control_totals: %s", violations(err))
+		c.errorf(node.Line, "control_totals: %s", violations(err))
 		return nil
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		c.complainf(node.Line, "control_totals: %s", err)
+		c.errorf(node.Line, "control_totals: %s", err)
 	}
 	return append(indented.Bytes(), '\n')
 }
@@ -195,7 +195,7 @@ func appendLiteral(dst []byte, node *yamltree.Node, of *rules.Table) []byte {
 			dst = append(appendText(dst, []byte(member.Name)), ':')
 			var typ rules.Type
 			if of != nil {
-				field, _ := fieldOf(of, member.Name)
+				field, _ := findField(of, member.Name)
 				if typ = field.Type; typ.Shape == rules.ShapeList {
 					typ = *typ.Item
 				}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// pattern is how a table writes days or instants, such as DD.MM.YYYY. What is
+// datePattern is how a table writes days or instants, such as DD.MM.YYYY. What is
 // no part of a date must be there as it stands.
-type pattern struct {
+type datePattern struct {
 	text  string
-	parts []part
+	parts []patternPart
 	clock bool // it has hours
 	fixed bool // DD.MM.YYYY with any mark between, which is what most write
 }
 
-// part is one piece of a pattern.
-type part struct {
+// patternPart is one piece of a pattern.
+type patternPart struct {
 	what    byte // Y M D h m s, N for a month's name, or 0 for a text that must be there
 	literal string
 	min     int // digits
@@ -26,18 +26,18 @@ type part struct {
 // tokens are the pieces a pattern may have, longest first.
 var tokens = []struct {
 	token string
-	part  part
+	part  patternPart
 }{
-	{"YYYY", part{what: 'Y', min: 4, max: 4}}, {"YY", part{what: 'Y', min: 2, max: 2}},
-	{"MON", part{what: 'N'}}, {"MM", part{what: 'M', min: 2, max: 2}}, {"M", part{what: 'M', min: 1, max: 2}},
-	{"DD", part{what: 'D', min: 2, max: 2}}, {"D", part{what: 'D', min: 1, max: 2}},
-	{"hh", part{what: 'h', min: 2, max: 2}}, {"h", part{what: 'h', min: 1, max: 2}},
-	{"mm", part{what: 'm', min: 2, max: 2}}, {"ss", part{what: 's', min: 2, max: 2}},
+	{"YYYY", patternPart{what: 'Y', min: 4, max: 4}}, {"YY", patternPart{what: 'Y', min: 2, max: 2}},
+	{"MON", patternPart{what: 'N'}}, {"MM", patternPart{what: 'M', min: 2, max: 2}}, {"M", patternPart{what: 'M', min: 1, max: 2}},
+	{"DD", patternPart{what: 'D', min: 2, max: 2}}, {"D", patternPart{what: 'D', min: 1, max: 2}},
+	{"hh", patternPart{what: 'h', min: 2, max: 2}}, {"h", patternPart{what: 'h', min: 1, max: 2}},
+	{"mm", patternPart{what: 'm', min: 2, max: 2}}, {"ss", patternPart{what: 's', min: 2, max: 2}},
 }
 
 // newPattern reads a pattern.
-func newPattern(text string) (*pattern, error) {
-	p := &pattern{text: text}
+func newPattern(text string) (*datePattern, error) {
+	p := &datePattern{text: text}
 	have := map[byte]bool{}
 	for rest := text; rest != ""; {
 		found := false
@@ -64,7 +64,7 @@ func newPattern(text string) (*pattern, error) {
 			if c := rest[0]; c >= 'A' && c <= 'Z' && c != 'T' && c != 'Z' || c >= 'a' && c <= 'z' {
 				return nil, fmt.Errorf("%q has %q, which means nothing; write it with YYYY, YY, MM, M, MON, DD, D, hh, h, mm and ss", text, rest[:1])
 			}
-			p.parts = append(p.parts, part{literal: rest[:1]})
+			p.parts = append(p.parts, patternPart{literal: rest[:1]})
 			rest = rest[1:]
 		}
 	}
@@ -76,8 +76,8 @@ func newPattern(text string) (*pattern, error) {
 	return p, nil
 }
 
-// moment is what was read.
-type moment struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
+// dateTime is what was read.
+type dateTime struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
 
 // monthNames are English, as old systems write them. Longer forms stand before
 // shorter ones: what a short one leaves of a long one would be no part of a date.
@@ -86,13 +86,13 @@ var monthNames = [12][]string{
 	{"july", "jul"}, {"august", "aug"}, {"september", "sept", "sep"}, {"october", "oct"}, {"november", "nov"}, {"december", "dec"},
 }
 
-// pivot is where years of two digits change their century: no account is older
+// centuryPivot is where years of two digits change their century: no account is older
 // than its holder, and hardly anything ends more than thirty years from now.
-const pivot = 50
+const centuryPivot = 50
 
 // read takes a text apart. It is false when the text is written otherwise or is
 // no day of the calendar.
-func (p *pattern) read(text []byte) (at moment, ok bool) {
+func (p *datePattern) read(text []byte) (at dateTime, ok bool) {
 	if p.fixed && len(text) == 10 && text[2] == p.text[2] && text[5] == p.text[2] {
 		d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
 		y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
@@ -115,7 +115,7 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 			i++
 			continue
 		case 'N':
-			month, letters := monthOf(text[i:])
+			month, letters := parseMonth(text[i:])
 			if month == 0 {
 				return at, false
 			}
@@ -141,7 +141,7 @@ func (p *pattern) read(text []byte) (at moment, ok bool) {
 
 // turn appends a day of the usual form as YYYY-MM-DD: its digits are moved about
 // as they stand. It leaves days that need a calendar to read.
-func (p *pattern) turn(dst, text []byte) ([]byte, bool) {
+func (p *datePattern) turn(dst, text []byte) ([]byte, bool) {
 	if !p.fixed || len(text) != 10 || text[2] != p.text[2] || text[5] != p.text[2] {
 		return dst, false
 	}
@@ -156,11 +156,11 @@ func (p *pattern) turn(dst, text []byte) ([]byte, bool) {
 }
 
 // set puts a number where its part says.
-func (at *moment) set(part *part, value int) {
+func (at *dateTime) set(part *patternPart, value int) {
 	switch part.what {
 	case 'Y':
 		if part.max == 2 {
-			if value += 1900; value < 1900+pivot {
+			if value += 1900; value < 1900+centuryPivot {
 				value += 100
 			}
 		}
@@ -178,9 +178,9 @@ func (at *moment) set(part *part, value int) {
 	}
 }
 
-// monthOf gives the month whose name a text begins with, and how many letters
+// parseMonth gives the month whose name a text begins with, and how many letters
 // that name has there; 0 for none.
-func monthOf(text []byte) (month, letters int) {
+func parseMonth(text []byte) (month, letters int) {
 	for i, forms := range monthNames {
 		for _, form := range forms {
 			if len(text) >= len(form) && strings.EqualFold(string(text[:len(form)]), form) {
@@ -191,28 +191,28 @@ func monthOf(text []byte) (month, letters int) {
 	return 0, 0
 }
 
-// daysOf has 29 days for February; whether a year is a leap year is looked at
+// daysInMonth has 29 days for February; whether a year is a leap year is looked at
 // where it matters.
-var daysOf = [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+var daysInMonth = [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // real reports whether it is in the calendar.
-func (at moment) real() bool {
+func (at dateTime) real() bool {
 	leap := at.year%4 == 0 && (at.year%100 != 0 || at.year%400 == 0)
-	return at.year > 0 && at.month >= 1 && at.month <= 12 && at.day >= 1 && at.day <= daysOf[at.month] &&
+	return at.year > 0 && at.month >= 1 && at.month <= 12 && at.day >= 1 && at.day <= daysInMonth[at.month] &&
 		(at.month != 2 || at.day < 29 || leap) && at.hour < 24 && at.minute < 60 && at.second < 60
 }
 
 // appendDay writes YYYY-MM-DD.
-func (at moment) appendDay(dst []byte) []byte {
+func (at dateTime) appendDay(dst []byte) []byte {
 	return append(dst, byte('0'+at.year/1000), byte('0'+at.year/100%10), byte('0'+at.year/10%10), byte('0'+at.year%10),
 		'-', byte('0'+at.month/10), byte('0'+at.month%10), '-', byte('0'+at.day/10), byte('0'+at.day%10))
 }
 
 // appendInstant writes the instant that a clock in the zone showed, in UTC.
-func (at moment) appendInstant(dst []byte, zone *time.Location) []byte {
+func (at dateTime) appendInstant(dst []byte, zone *time.Location) []byte {
 	if zone != time.UTC {
 		utc := time.Date(at.year, time.Month(at.month), at.day, at.hour, at.minute, at.second, 0, zone).UTC()
-		at = moment{utc.Year(), int(utc.Month()), utc.Day(), utc.Hour(), utc.Minute(), utc.Second()}
+		at = dateTime{utc.Year(), int(utc.Month()), utc.Day(), utc.Hour(), utc.Minute(), utc.Second()}
 	}
 	return append(at.appendDay(dst), 'T', byte('0'+at.hour/10), byte('0'+at.hour%10), ':',
 		byte('0'+at.minute/10), byte('0'+at.minute%10), ':', byte('0'+at.second/10), byte('0'+at.second%10), 'Z')

@@ -11,12 +11,12 @@ import (
 // plan is a map that makes sense, put together with the tables it is about.
 type plan struct {
 	supplier string
-	tables   []*table // those that others wait for first
+	tables   []*sourceTable // those that others wait for first
 	totals   []byte   // the control totals, where the map says them itself
 }
 
-// table is a table of the old system.
-type table struct {
+// sourceTable is a table of the old system.
+type sourceTable struct {
 	name    string
 	line    int
 	number  int // among the tables of the plan
@@ -28,15 +28,15 @@ type table struct {
 	unread  bool         // its files could not be read; that has been said
 	dialect dialect
 	places  []*place // where its rows go; the first that wants a row has it
-	groups  []*group // the tables whose rows belong to its rows
-	below   []*table // all tables whose rows can be inside its objects
+	groups  []*linkGroup // the tables whose rows belong to its rows
+	below   []*sourceTable // all tables whose rows can be inside its objects
 
 	node    *yamltree.Node
 	holders []*place // places of other tables, in the order of their marks
 }
 
 // shortName is what a person calls the table: its file, without the folders.
-func (t *table) shortName() string {
+func (t *sourceTable) shortName() string {
 	if len(t.paths) == 0 {
 		return t.name
 	}
@@ -44,7 +44,7 @@ func (t *table) shortName() string {
 }
 
 // mention notes that the map has a use for a column.
-func (t *table) mention(column int) {
+func (t *sourceTable) mention(column int) {
 	if t.named == nil {
 		t.named = map[int]bool{}
 	}
@@ -53,9 +53,9 @@ func (t *table) mention(column int) {
 
 // unused are the columns that the map has no use for, under whichever name it
 // reads the same file.
-func (p *plan) unused(t *table) (names []string) {
+func (p *plan) unused(t *sourceTable) (names []string) {
 	for at, name := range t.columns {
-		used := slices.ContainsFunc(p.tables, func(other *table) bool {
+		used := slices.ContainsFunc(p.tables, func(other *sourceTable) bool {
 			return slices.Equal(other.paths, t.paths) && other.named[at]
 		})
 		if !used && name != "" {
@@ -66,7 +66,7 @@ func (p *plan) unused(t *table) (names []string) {
 }
 
 // file names the file of a row.
-func (t *table) file(at uint64) (name string, line int) {
+func (t *sourceTable) file(at uint64) (name string, line int) {
 	return filepath.Base(t.paths[at>>lineBits]), int(at & (1<<lineBits - 1))
 }
 
@@ -81,24 +81,24 @@ type mode uint8
 const (
 	asRoot    mode = iota // they are lines of the book themselves
 	asList                // each is an object of a list
-	asOne                 // the one row is an object
-	asFurther             // the one row has further members of the same object
+	asObject                 // the one row is an object
+	asMembers             // the one row has further members of the same object
 )
 
 // place is where rows of a table go.
 type place struct {
-	table   *table
+	table   *sourceTable
 	index   byte // among the places of its table
 	line    int
 	mode    mode
 	stem    string // of a root: the file of the book
-	parent  *table
+	parent  *sourceTable
 	path    string // of the attr, from the parent's object
 	mark    byte
-	key     []*value // the account of a root, or what links a row to its parent
+	key     []*expression // the account of a root, or what links a row to its parent
 	linked  []string // the names of those columns, for people
 	when    []test
-	members []member
+	members []objectMember
 	most    int    // rows a list may have
 	needed  bool   // the list must be there even if it is empty
 	name    []byte // of the attr, with quotes and colon
@@ -116,17 +116,17 @@ func (p *place) where() string {
 	switch p.mode {
 	case asRoot:
 		return p.stem
-	case asFurther:
+	case asMembers:
 		return p.parent.name
 	}
 	return p.parent.name + "." + p.path
 }
 
-// group is the places whose rows are linked to a parent by the same columns of
+// linkGroup is the places whose rows are linked to a parent by the same columns of
 // it: one sorting of the parent serves them all.
-type group struct {
+type linkGroup struct {
 	id     string
-	key    []*value
+	key    []*expression
 	linked []string
 	places []*place
 }

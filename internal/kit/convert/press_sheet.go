@@ -10,57 +10,57 @@ import (
 )
 
 // flushLine ends the line at hand.
-func (p *press) flushLine() error {
+func (p *fileWriter) flushLine() error {
 	if p.items == 0 {
 		return nil
 	}
 	p.items = 0
 	p.text[len(p.text)-1] = ']' // instead of the last comma
 	p.text = append(p.text, '}', '\n')
-	return p.turn()
+	return p.flushFull()
 }
 
 // total writes the control totals, of which there is one row.
-func (p *press) total(t *table, at uint64, counts []int, text []byte) error {
+func (p *fileWriter) total(t *sourceTable, at uint64, counts []int, text []byte) error {
 	if p.begun {
 		return p.reject(t, at, counts, Problem{Kind: Surplus, What: "control totals are one row"})
 	}
-	body := closed(append([]byte{'{'}, text...))
+	body := closeObject(append([]byte{'{'}, text...))
 	if _, err := contract.ReadControlTotals(p.context, body); err != nil {
 		return p.reject(t, at, counts, Problem{Kind: Unconvertible, What: violations(err)})
 	}
 	p.begun = true
-	p.use(t, counts)
+	p.countUsed(t, counts)
 	return p.writeTotals(append(body, '\n'))
 }
 
 // writeTotals writes what the old system says it has, for comparing.
 func (x *conversion) writeTotals(body []byte) error {
-	return os.WriteFile(filepath.Join(x.part, book.TotalsName), body, 0o600)
+	return os.WriteFile(filepath.Join(x.partFolder, book.TotalsName), body, 0o600)
 }
 
-// turn has a full sheet of whole lines printed and begins another.
-func (p *press) turn() error {
+// flushFull has a full sheet of whole lines printed and begins another.
+func (p *fileWriter) flushFull() error {
 	if len(p.text) < blockSize {
 		return nil
 	}
-	err := p.begin()
+	err := p.openFile()
 	if err == nil {
-		p.text = p.file.turn(p.text)
+		p.text = p.file.swap(p.text)
 	}
 	return err
 }
 
-// begin makes the file with the first line: a book has no empty files.
-func (p *press) begin() (err error) {
+// openFile makes the file with the first line: a book has no empty files.
+func (p *fileWriter) openFile() (err error) {
 	if p.file == nil {
-		p.file, err = newPrinter(filepath.Join(p.part, p.stem+".ndjson"))
+		p.file, err = newBackgroundWriter(filepath.Join(p.partFolder, p.stem+".ndjson"))
 	}
 	return err
 }
 
-// use counts a row that is in the book with all that is inside it.
-func (p *press) use(t *table, counts []int) {
+// countUsed counts a row that is in the book with all that is inside it.
+func (p *fileWriter) countUsed(t *sourceTable, counts []int) {
 	sums := p.used[t.number]
 	if sums == nil {
 		sums = make([]int, 1+len(counts))
@@ -74,7 +74,7 @@ func (p *press) use(t *table, counts []int) {
 
 // flush tells what is in the file and has it made durable, which nobody waits
 // for while there is more to do.
-func (p *press) flush() error {
+func (p *fileWriter) flush() error {
 	if err := p.flushLine(); err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func (p *press) flush() error {
 			continue
 		}
 		t := p.tables[number]
-		p.accounts[t.number].use(sums[0])
+		p.tallies[t.number].use(sums[0])
 		for i, sum := range sums[1:] {
-			p.accounts[t.below[i].number].use(sum)
+			p.tallies[t.below[i].number].use(sum)
 		}
 	}
 	if p.known != nil {
@@ -95,7 +95,7 @@ func (p *press) flush() error {
 	if p.file == nil && len(p.text) == 0 {
 		return nil
 	}
-	if err := p.begin(); err != nil {
+	if err := p.openFile(); err != nil {
 		return err
 	}
 	p.closing.Go(func() {
@@ -103,7 +103,7 @@ func (p *press) flush() error {
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
 		p.lines[p.stem] = lines
-		p.unkept = errors.Join(p.unkept, err)
+		p.closeErr = errors.Join(p.closeErr, err)
 	})
 	return nil
 }

@@ -6,60 +6,60 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// printer writes a file of the book beside whoever makes its lines, so that
+// backgroundWriter writes a file of the book beside whoever makes its lines, so that
 // neither waits for the other, and has the disk take what was written while
 // there is more to come.
-type printer struct {
+type backgroundWriter struct {
 	file  *book.Writer
 	full  chan []byte
 	empty chan []byte
-	keep  chan struct{}
+	syncs  chan struct{}
 	ended chan error // of those who write and keep
 }
 
-// printerSheets is how many sheets of lines may wait to be written, each of a
+// writerBuffers is how many sheets of lines may wait to be written, each of a
 // block and the line that goes over its end.
 const (
-	printerSheets = 2
-	sheetSize     = blockSize + blockSize/8
+	writerBuffers = 2
+	bufferSize     = blockSize + blockSize/8
 )
 
-// keepEvery is how much is written before the disk is asked to take it.
-const keepEvery = 16 << 20
+// syncBytes is how much is written before the disk is asked to take it.
+const syncBytes = 16 << 20
 
-// newPrinter opens a file of the book and begins to write it beside those who
+// newBackgroundWriter opens a file of the book and begins to write it beside those who
 // make its lines.
-func newPrinter(path string) (*printer, error) {
+func newBackgroundWriter(path string) (*backgroundWriter, error) {
 	file, err := book.CreateNamed(path)
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{
-		file: file, full: make(chan []byte, printerSheets), empty: make(chan []byte, printerSheets+1),
-		keep: make(chan struct{}), ended: make(chan error, 2),
+	p := &backgroundWriter{
+		file: file, full: make(chan []byte, writerBuffers), empty: make(chan []byte, writerBuffers+1),
+		syncs: make(chan struct{}), ended: make(chan error, 2),
 	}
 	// The press brings a sheet of its own, so there is one more of them than is
 	// made here, and room for it.
-	for range printerSheets {
-		p.empty <- make([]byte, 0, sheetSize)
+	for range writerBuffers {
+		p.empty <- make([]byte, 0, bufferSize)
 	}
-	go p.print()
-	go p.keeper()
+	go p.writeLoop()
+	go p.syncLoop()
 	return p, nil
 }
 
-// print writes until there is no more. After an error it goes on taking
+// writeLoop writes until there is no more. After an error it goes on taking
 // sheets, so that nobody waits for ever to hand one over.
-func (p *printer) print() {
+func (p *backgroundWriter) writeLoop() {
 	var wrong error
 	written := 0
 	for text := range p.full {
 		if wrong == nil {
 			_, wrong = p.file.Write(text)
 		}
-		if written += len(text); written >= keepEvery {
+		if written += len(text); written >= syncBytes {
 			select {
-			case p.keep <- struct{}{}:
+			case p.syncs <- struct{}{}:
 				written = 0
 			default: // the disk is busy with what was written before
 			}
@@ -67,31 +67,31 @@ func (p *printer) print() {
 		// There is room for every sheet there is, so that this never waits.
 		p.empty <- text[:0]
 	}
-	close(p.keep)
+	close(p.syncs)
 	p.ended <- wrong
 }
 
-// keeper remembers what goes wrong: the system tells of it only once.
-func (p *printer) keeper() {
+// syncLoop remembers what goes wrong: the system tells of it only once.
+func (p *backgroundWriter) syncLoop() {
 	var wrong error
-	for range p.keep {
-		if err := p.file.Keep(); wrong == nil {
+	for range p.syncs {
+		if err := p.file.Sync(); wrong == nil {
 			wrong = err
 		}
 	}
 	p.ended <- wrong
 }
 
-// turn takes a sheet of lines and gives an empty one. What goes wrong is told at
+// swap takes a sheet of lines and gives an empty one. What goes wrong is told at
 // the end.
-func (p *printer) turn(sheet []byte) []byte {
+func (p *backgroundWriter) swap(sheet []byte) []byte {
 	p.full <- sheet
 	return <-p.empty
 }
 
 // close takes the last sheet, makes the file durable and gives the number of
 // its lines.
-func (p *printer) close(sheet []byte) (int, error) {
+func (p *backgroundWriter) close(sheet []byte) (int, error) {
 	p.full <- sheet
 	close(p.full)
 	// Both must have ended before the file is closed, since neither may touch it

@@ -71,13 +71,13 @@ type Trouble struct {
 	First Problem `json:"first"`
 }
 
-// mostTroubles bounds what is remembered of a table gone wrong in many ways;
+// maxTroubles bounds what is remembered of a table gone wrong in many ways;
 // problems.csv has them all.
-const mostTroubles = 1_000
+const maxTroubles = 1_000
 
-// account is what is known of the rows of one table. Those who find out about
+// tableTally is what is known of the rows of one table. Those who find out about
 // them work side by side.
-type account struct {
+type tableTally struct {
 	mutex    sync.Mutex
 	tally    Tally
 	path     string // of the problems, while they are gathered
@@ -87,10 +87,10 @@ type account struct {
 	troubles map[Problem]*Trouble
 }
 
-// newAccount begins the account of a table's rows: every one that was read
+// newTableTally begins the account of a table's rows: every one that was read
 // ends in exactly one of its figures.
-func newAccount(t *table, folder string) *account {
-	return &account{
+func newTableTally(t *sourceTable, folder string) *tableTally {
+	return &tableTally{
 		tally:    Tally{Table: t.name, Problems: map[ProblemKind]int{}},
 		path:     filepath.Join(folder, fmt.Sprintf("problems-%d", t.number)),
 		troubles: map[Problem]*Trouble{},
@@ -98,7 +98,7 @@ func newAccount(t *table, folder string) *account {
 }
 
 // read counts rows that were read, and those of them that no condition wants.
-func (a *account) read(rows, passed int) {
+func (a *tableTally) read(rows, passed int) {
 	a.mutex.Lock()
 	a.tally.Read += rows
 	a.tally.PassedOver += passed
@@ -106,7 +106,7 @@ func (a *account) read(rows, passed int) {
 }
 
 // use counts rows that are in the book.
-func (a *account) use(rows int) {
+func (a *tableTally) use(rows int) {
 	a.mutex.Lock()
 	a.tally.Used += rows
 	a.mutex.Unlock()
@@ -114,21 +114,21 @@ func (a *account) use(rows int) {
 
 // leaveOut counts rows that are not in the book because what they belong to
 // is not.
-func (a *account) leaveOut(rows int) {
+func (a *tableTally) leaveOut(rows int) {
 	a.mutex.Lock()
 	a.tally.LeftOut += rows
 	a.mutex.Unlock()
 }
 
 // notReferred counts a row that nothing refers to.
-func (a *account) notReferred() {
+func (a *tableTally) notReferred() {
 	a.mutex.Lock()
 	a.tally.NotReferred++
 	a.mutex.Unlock()
 }
 
 // problem writes a problem down.
-func (a *account) problem(p Problem) error {
+func (a *tableTally) problem(p Problem) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	// Most tables have no problems, and no file then.
@@ -147,15 +147,15 @@ func (a *account) problem(p Problem) error {
 	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++
-	} else if len(a.troubles) < mostTroubles {
+	} else if len(a.troubles) < maxTroubles {
 		a.troubles[usual] = &Trouble{1, p}
 	}
-	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), harmless(p.Column), harmless(p.Value), harmless(p.What)})
+	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), escapeFormula(p.Column), escapeFormula(p.Value), escapeFormula(p.What)})
 }
 
 // writeProblems puts the problems of all tables into one file, if there are any.
-func writeProblems(path string, accounts []*account) (err error) {
-	if !slices.ContainsFunc(accounts, func(a *account) bool { return a.file != nil }) {
+func writeProblems(path string, accounts []*tableTally) (err error) {
+	if !slices.ContainsFunc(accounts, func(a *tableTally) bool { return a.file != nil }) {
 		return nil
 	}
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
@@ -187,16 +187,16 @@ func writeProblems(path string, accounts []*account) (err error) {
 	return out.Sync()
 }
 
-// harmless keeps a spreadsheet from taking a value for a formula.
-func harmless(text string) string {
+// escapeFormula keeps a spreadsheet from taking a value for a formula.
+func escapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}
 	return text
 }
 
-// ranked gives the troubles of all tables, the most frequent first.
-func ranked(accounts []*account) []Trouble {
+// rankTroubles gives the troubles of all tables, the most frequent first.
+func rankTroubles(accounts []*tableTally) []Trouble {
 	list := []Trouble{}
 	for _, a := range accounts {
 		for _, trouble := range a.troubles {

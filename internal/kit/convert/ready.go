@@ -9,23 +9,23 @@ import (
 // constant, or the translation of a code of one letter. They are written once,
 // name and comma included, and copied from then on.
 
-// makeReady writes down what is known of a member. What would be reported is
+// precompute writes down what is known of a member. What would be reported is
 // left to be, row by row.
-func (m *member) makeReady(t *table, node *yamltree.Node) {
+func (m *objectMember) precompute(t *sourceTable, node *yamltree.Node) {
 	v := m.value
 	usual := len(t.dialect.empty) == 0 // nothing that stands in a column means nothing
 	switch {
 	case len(v.minus) > 0:
 	case v.fixed && v.column < 0: // with a column too the map is wrong, which has been said
-		blank := &row{table: t}
+		blank := &currentRow{table: t}
 		if text := v.get(blank); !blank.failed && len(text) > 0 {
-			m.ready = m.written(t, text)
+			m.constant = m.render(t, text)
 		}
-	case v.letters != nil && usual && only(node, "column", "values"):
+	case v.letters != nil && usual && hasOnly(node, "column", "values"):
 		m.codes = &[128][]byte{}
 		for letter, text := range v.letters {
 			if len(text) > 0 {
-				m.codes[letter] = m.written(t, text)
+				m.codes[letter] = m.render(t, text)
 			}
 		}
 	case v.direct && usual:
@@ -39,9 +39,9 @@ func (m *member) makeReady(t *table, node *yamltree.Node) {
 	}
 }
 
-// written gives a member as it stands in every row, or nothing if it cannot.
-func (m *member) written(t *table, text []byte) []byte {
-	blank := &row{table: t}
+// render gives a member as it stands in every row, or nothing if it cannot.
+func (m *objectMember) render(t *sourceTable, text []byte) []byte {
+	blank := &currentRow{table: t}
 	dst := m.value.body(append([]byte(nil), m.name...), blank, text)
 	if m.value.quoted {
 		dst = append(dst, '"')
@@ -52,8 +52,8 @@ func (m *member) written(t *table, text []byte) []byte {
 	return append(dst, ',')
 }
 
-// only reports whether a node has no members but these.
-func only(node *yamltree.Node, names ...string) bool {
+// hasOnly reports whether a node has no members but these.
+func hasOnly(node *yamltree.Node, names ...string) bool {
 	have := 0
 	for _, name := range names {
 		if node.Find(name) != nil {
@@ -63,9 +63,9 @@ func only(node *yamltree.Node, names ...string) bool {
 	return have == len(node.Members)
 }
 
-// short writes a member that needs no thought. It is false where one has to
+// writeFast writes a member that needs no thought. It is false where one has to
 // look at the value.
-func (r *row) short(dst []byte, m *member) ([]byte, bool) {
+func (r *currentRow) writeFast(dst []byte, m *objectMember) ([]byte, bool) {
 	switch {
 	case m.codes != nil:
 		if text := r.fields[m.value.column]; len(text) == 1 && text[0] < 128 && m.codes[text[0]] != nil {

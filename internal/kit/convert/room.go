@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// room is the memory and the disk that all sorters of a conversion share.
-type room struct {
+// workspace is the memory and the disk that all sorters of a conversion share.
+type workspace struct {
 	mutex   sync.Mutex // of held, sorters and what they hold
 	budget  int64      // bytes that may be held in memory
 	held    int64
@@ -21,13 +21,13 @@ type room struct {
 	sorters []*sorter
 	files   atomic.Int64
 	spilled atomic.Int64 // bytes put on disk so far
-	spare   spares       // batches that were read
+	pool   batchPool       // batches that were read
 	blocks  sync.Pool    // and blocks
 }
 
 // newSorter makes a sorter that shares the room's memory with the others.
-func (r *room) newSorter() *sorter {
-	s := &sorter{room: r}
+func (r *workspace) newSorter() *sorter {
+	s := &sorter{workspace: r}
 	// A guess for the first batch, with rows of 256 bytes. Each one after it is
 	// made about as long as the one before it became.
 	s.usual.Store(blockSize)
@@ -36,10 +36,10 @@ func (r *room) newSorter() *sorter {
 	return s
 }
 
-// makeWay puts the largest sorters on disk until the rest fits. Sorters that
+// makeRoom puts the largest sorters on disk until the rest fits. Sorters that
 // are being read stay where they are; so that many of them do not leave the
 // others writing crumbs, a sorter may always hold a sixteenth.
-func (r *room) makeWay() error {
+func (r *workspace) makeRoom() error {
 	for r.held > r.budget {
 		var largest *sorter
 		for _, s := range r.sorters {
@@ -57,37 +57,37 @@ func (r *room) makeWay() error {
 	return nil
 }
 
-// run is a sorted file of entries.
-type run struct {
+// sortedRun is a sorted file of entries.
+type sortedRun struct {
 	path string
 	file *os.File
 	out  *bufio.Writer
-	room *room
+	workspace *workspace
 	text []byte
 }
 
 // createRun makes a file for rows that do not fit into memory.
-func (r *room) createRun() (*run, error) {
+func (r *workspace) createRun() (*sortedRun, error) {
 	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files.Add(1)))
 	// Customers' data: nobody else on the machine needs to read it.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &run{path: path, file: file, out: bufio.NewWriterSize(file, 256<<10), room: r}, nil
+	return &sortedRun{path: path, file: file, out: bufio.NewWriterSize(file, 256<<10), workspace: r}, nil
 }
 
 // write adds a row. They come sorted.
-func (r *run) write(e *entry) error {
+func (r *sortedRun) write(e *sortEntry) error {
 	r.text = e.append(r.text[:0])
-	r.room.spilled.Add(int64(len(r.text)))
+	r.workspace.spilled.Add(int64(len(r.text)))
 	_, err := r.out.Write(r.text)
 	return err
 }
 
 // finish ends the writing. The memory of the buffer goes: there may be
 // hundreds of runs.
-func (r *run) finish() error {
+func (r *sortedRun) finish() error {
 	err := errors.Join(r.out.Flush(), r.file.Close())
 	r.out, r.file, r.text = nil, nil, nil
 	return err
@@ -95,19 +95,19 @@ func (r *run) finish() error {
 
 // remove takes the file away as soon as it was read; the disk may have just
 // enough room.
-func (r *run) remove() error { return os.Remove(r.path) }
+func (r *sortedRun) remove() error { return os.Remove(r.path) }
 
 // runReader reads a run from its beginning.
 type runReader struct {
 	file   *os.File
 	source *bufio.Reader
-	now    entry
+	now    sortEntry
 	text   []byte
 	wrong  error
 }
 
 // open begins to read it.
-func (r *run) open() (*runReader, error) {
+func (r *sortedRun) open() (*runReader, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
 		return nil, err
@@ -150,5 +150,5 @@ func (r *runReader) end(err error) {
 	_ = r.file.Close() // it was only read
 }
 
-func (r *runReader) entry() *entry { return &r.now }
+func (r *runReader) entry() *sortEntry { return &r.now }
 func (r *runReader) err() error    { return r.wrong }

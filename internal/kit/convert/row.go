@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// row is the row being converted. What is made of it is valid until the next.
-type row struct {
-	table   *table
+// currentRow is the row being converted. What is made of it is valid until the next.
+type currentRow struct {
+	table   *sourceTable
 	fields  [][]byte
 	scratch []byte // decoded and joined texts
 	simple  bool   // no value of the block needs a second look
@@ -17,33 +17,33 @@ type row struct {
 }
 
 // begin takes up another row, with the memory of the one before.
-func (r *row) begin(fields [][]byte) {
+func (r *currentRow) begin(fields [][]byte) {
 	r.fields, r.scratch, r.failed, r.lacking = fields, r.scratch[:0], false, false
 }
 
 // fail keeps the first thing that is wrong with a row: mending it often mends
 // the others.
-func (r *row) fail(kind ProblemKind, column int, value []byte, what string) {
+func (r *currentRow) fail(kind ProblemKind, column int, value []byte, what string) {
 	if r.failed {
 		return
 	}
 	r.failed = true
-	r.problem = Problem{Kind: kind, Value: shown(value), What: what}
+	r.problem = Problem{Kind: kind, Value: shorten(value), What: what}
 	if column >= 0 {
 		r.problem.Column = r.table.columns[column]
 	}
 }
 
-// mostShown is how much of a value is shown: enough to find it again.
-const mostShown = 80
+// maxShownBytes is how much of a value is shown: enough to find it again.
+const maxShownBytes = 80
 
-// shown shortens a value for a message, between two characters.
-func shown(value []byte) string {
+// shorten shortens a value for a message, between two characters.
+func shorten(value []byte) string {
 	// The value may be in any charset, or broken, which may be the very thing that
 	// is reported: what is shown must be UTF-8 all the same.
-	if len(value) > mostShown {
-		cut := mostShown
-		for cut > mostShown-utf8.UTFMax && !utf8.RuneStart(value[cut]) {
+	if len(value) > maxShownBytes {
+		cut := maxShownBytes
+		for cut > maxShownBytes-utf8.UTFMax && !utf8.RuneStart(value[cut]) {
 			cut--
 		}
 		return string(bytes.ToValidUTF8(value[:cut], []byte("\ufffd"))) + "…"
@@ -53,22 +53,22 @@ func shown(value []byte) string {
 
 // cell gives the text of a column as UTF-8, without blanks around it. Words
 // that mean nothing in this table are nothing.
-func (r *row) cell(column int, trim bool) []byte {
+func (r *currentRow) cell(column int, trim bool) []byte {
 	text := r.fields[column]
 	if len(text) == 0 {
 		return nil
 	}
 	if trim && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
-		text = trimmed(text)
+		text = trimBlanks(text)
 	}
 	if len(r.table.dialect.empty) == 0 && (r.simple || plainASCII(text)) {
 		return text
 	}
-	return r.second(column, text)
+	return r.decodeCell(column, text)
 }
 
-// second takes the second look that few values need.
-func (r *row) second(column int, text []byte) []byte {
+// decodeCell takes the second look that few values need.
+func (r *currentRow) decodeCell(column int, text []byte) []byte {
 	if !plainASCII(text) {
 		// Texts of this row that were decoded before stay valid: growing makes a
 		// new scratch and leaves them in the old one.
@@ -89,8 +89,8 @@ func (r *row) second(column int, text []byte) []byte {
 	return text
 }
 
-// trimmed takes blanks and tabs away at both ends; most texts have none.
-func trimmed(text []byte) []byte {
+// trimBlanks takes blanks and tabs away at both ends; most texts have none.
+func trimBlanks(text []byte) []byte {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]
 	}
@@ -109,7 +109,7 @@ type test struct {
 }
 
 // passes reports whether every condition holds.
-func (r *row) passes(tests []test) bool {
+func (r *currentRow) passes(tests []test) bool {
 	for i := range tests {
 		t := &tests[i]
 		text := r.cell(t.column, true)
@@ -130,9 +130,9 @@ func contains(list []string, text []byte) bool {
 	return false
 }
 
-// safe are the bytes that stand for themselves in a JSON text. Bytes above ASCII
+// jsonSafe are the bytes that stand for themselves in a JSON text. Bytes above ASCII
 // do: they are UTF-8 by now.
-var safe = func() (list [256]bool) {
+var jsonSafe = func() (list [256]bool) {
 	for c := range list {
 		list[c] = c >= ' ' && c != '"' && c != '\\'
 	}
@@ -150,7 +150,7 @@ func appendText(dst, text []byte) []byte {
 func appendEscaped(dst, text []byte) []byte {
 	from := 0
 	for i, c := range text {
-		if safe[c] {
+		if jsonSafe[c] {
 			if c != 0xe2 || i+2 >= len(text) || text[i+1] != 0x80 || text[i+2]&^1 != 0xa8 {
 				continue
 			}

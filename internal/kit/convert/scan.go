@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// scanned is what came of one block of a table.
-type scanned struct {
+// scannedBlock is what came of one block of a table.
+type scannedBlock struct {
 	batches  []*batch // one for each target of the table
 	problems []Problem
 	read     int
@@ -21,12 +21,12 @@ type scanned struct {
 
 // scan reads a table on all cores and hands its rows, as far as they can be
 // made of it alone, to the sorters.
-func (x *conversion) scan(ctx context.Context, t *table) error {
+func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// Each block has a turn of its own, in the order of the file: whichever core is
 	// first, rows and problems come in the order in which they stand.
-	turns := make(chan chan scanned, runtime.GOMAXPROCS(0))
+	turns := make(chan chan scannedBlock, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(turns)
 		for number, path := range t.paths {
@@ -35,7 +35,7 @@ func (x *conversion) scan(ctx context.Context, t *table) error {
 			}
 		}
 	}()
-	account := x.accounts[t.number]
+	account := x.tallies[t.number]
 	for turn := range turns {
 		done := <-turn
 		// Stopping ends whoever still cuts blocks, and those at work can leave
@@ -61,7 +61,7 @@ func (x *conversion) scan(ctx context.Context, t *table) error {
 
 // targets are the sorters that the rows of a table go to first: to those of
 // their places, or to one where they wait for what belongs to them.
-func (x *conversion) targets(t *table) []*sorter {
+func (x *conversion) targets(t *sourceTable) []*sorter {
 	if len(t.groups) > 0 {
 		return x.stages[t.number][:1]
 	}
@@ -74,8 +74,8 @@ func (x *conversion) targets(t *table) []*sorter {
 
 // scanFile cuts a file into blocks and has them read side by side. A few wait
 // for their turn at most, whatever the size of the file.
-func (x *conversion) scanFile(ctx context.Context, t *table, number int, path string, turns chan<- chan scanned) bool {
-	send := func(turn chan scanned) bool {
+func (x *conversion) scanFile(ctx context.Context, t *sourceTable, number int, path string, turns chan<- chan scannedBlock) bool {
+	send := func(turn chan scannedBlock) bool {
 		select {
 		case turns <- turn:
 			return true
@@ -84,8 +84,8 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 		}
 	}
 	fail := func(err error) bool {
-		turn := make(chan scanned, 1)
-		turn <- scanned{err: fmt.Errorf("%s: %w", path, err)}
+		turn := make(chan scannedBlock, 1)
+		turn <- scannedBlock{err: fmt.Errorf("%s: %w", path, err)}
 		send(turn)
 		return false
 	}
@@ -94,7 +94,7 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 		return fail(err)
 	}
 	defer file.Close()
-	split.spare = &x.room.blocks
+	split.spare = &x.workspace.blocks
 	for first := t.headed; ; first = false {
 		b, err := split.next()
 		if errors.Is(err, io.EOF) {
@@ -103,7 +103,7 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 		if err != nil {
 			return fail(err)
 		}
-		turn := make(chan scanned, 1)
+		turn := make(chan scannedBlock, 1)
 		if !send(turn) {
 			return false
 		}
@@ -124,20 +124,20 @@ func (x *conversion) scanFile(ctx context.Context, t *table, number int, path st
 
 // worker is what one core needs to read rows.
 type worker struct {
-	row  row
+	row  currentRow
 	rows records
 	key  []byte
 	ends []int // of the keys in key
 
-	outward load
+	parent pendingRow
 }
 
-// foreseenBy is how many rows tell how long all of their block will be.
-const foreseenBy = 256
+// reserveAfterRows is how many rows tell how long all of their block will be.
+const reserveAfterRows = 256
 
 // scan reads the rows of a block.
-func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) scanned {
-	out := scanned{size: len(b.text)}
+func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header bool) scannedBlock {
+	out := scannedBlock{size: len(b.text)}
 	name := filepath.Base(t.paths[file])
 	report := func(line int, p Problem) {
 		p.File, p.Line = name, line
@@ -146,7 +146,7 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 	if b.wrong != "" {
 		// It counts as one row, so that the figures of the table add up.
 		out.read = 1
-		report(b.line, Problem{Kind: Malformed, Value: shown(trimmed(b.text)), What: b.wrong})
+		report(b.line, Problem{Kind: Malformed, Value: shorten(trimBlanks(b.text)), What: b.wrong})
 		return out
 	}
 	for _, target := range x.targets(t) {
@@ -165,8 +165,8 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 	}
 	for next() {
 		out.read++
-		if wrong := w.shape(t); wrong != "" {
-			report(w.rows.at, Problem{Kind: Malformed, Value: shown(w.rows.fields[0]), What: wrong})
+		if wrong := w.checkShape(t); wrong != "" {
+			report(w.rows.at, Problem{Kind: Malformed, Value: shorten(w.rows.fields[0]), What: wrong})
 			continue
 		}
 		w.row.begin(w.rows.fields)
@@ -177,9 +177,9 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 		} else if !passed {
 			out.passed++
 		}
-		if out.read == foreseenBy {
+		if out.read == reserveAfterRows {
 			for _, into := range out.batches {
-				into.foresee(w.rows.ended, len(b.text))
+				into.reserve(w.rows.ended, len(b.text))
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (w *worker) scan(x *conversion, t *table, b block, file int, header bool) s
 	return out
 }
 
-// shape says what is wrong with a row as such.
-func (w *worker) shape(t *table) string {
+// checkShape says what is wrong with a row as such.
+func (w *worker) checkShape(t *sourceTable) string {
 	if w.rows.wrong != "" {
 		return w.rows.wrong
 	}
@@ -203,7 +203,7 @@ func (w *worker) shape(t *table) string {
 
 // convert makes of a row what can be made of it alone. It is false when no
 // place wants the row.
-func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
+func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 	r := &w.row
 	for _, p := range t.places {
 		// The first place whose condition holds has the row, even if it cannot be
@@ -212,7 +212,7 @@ func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
 			continue
 		}
 		if len(t.groups) > 0 {
-			w.outer(t, p, at, batches[0])
+			w.convertParent(t, p, at, batches[0])
 			return true
 		}
 		w.key = r.key(w.key[:0], p.key)
@@ -230,9 +230,9 @@ func (w *worker) convert(t *table, at uint64, batches []*batch) bool {
 	return false
 }
 
-// outer makes a row that rows of other tables belong to. Even when it cannot be
+// convertParent makes a row that rows of other tables belong to. Even when it cannot be
 // converted it goes on, so that they are not taken for orphans.
-func (w *worker) outer(t *table, p *place, at uint64, into *batch) {
+func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch) {
 	r := &w.row
 	w.key, w.ends = w.key[:0], w.ends[:0]
 	for _, g := range t.groups {
@@ -242,7 +242,7 @@ func (w *worker) outer(t *table, p *place, at uint64, into *batch) {
 	w.key = r.key(w.key, p.key)
 	w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
 	w.ends = append(w.ends, len(w.key))
-	l := &w.outward
+	l := &w.parent
 	l.place, l.bad, l.keys, l.text = p.index, false, l.keys[:0], nil
 	l.counts = append(l.counts[:0], make([]int, len(t.below))...)
 	for i := 1; i < len(w.ends); i++ {
@@ -274,7 +274,7 @@ func (w *worker) checkKey(p *place, key []byte) {
 }
 
 // key appends what links a row, or nothing if a part of it is missing.
-func (r *row) key(dst []byte, parts []*value) []byte {
+func (r *currentRow) key(dst []byte, parts []*expression) []byte {
 	from := len(dst)
 	for i, part := range parts {
 		text := part.get(r)

@@ -22,7 +22,7 @@ func (x *conversion) convert(ctx context.Context) error {
 	}
 	var tables sync.WaitGroup
 	reading := make(chan struct{}, readAtOnce)
-	for _, t := range x.byUrgency() {
+	for _, t := range x.readOrder() {
 		// Waiting here, and not beside the others, keeps the order of urgency.
 		reading <- struct{}{}
 		tables.Go(func() {
@@ -36,7 +36,7 @@ func (x *conversion) convert(ctx context.Context) error {
 			for _, holder := range t.holders {
 				<-done[holder.table.number]
 			}
-			if err := x.meet(ctx, t); err != nil {
+			if err := x.joinTable(ctx, t); err != nil {
 				stop(err)
 			}
 		})
@@ -45,20 +45,20 @@ func (x *conversion) convert(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return x.pressRoots(ctx)
+	return x.writeFiles(ctx)
 }
 
-// byUrgency gives the tables in the order of reading: what belongs to others
+// readOrder gives the tables in the order of reading: what belongs to others
 // before these, and last those that meet nobody. A meeting takes one core, so
 // the long ones begin early, while there are tables to read on the others.
-func (x *conversion) byUrgency() (list []*table) {
-	var visit func(tables []*table)
-	visit = func(tables []*table) {
-		for _, t := range slices.SortedStableFunc(slices.Values(tables), func(a, b *table) int { return cmp.Compare(b.weight(), a.weight()) }) {
+func (x *conversion) readOrder() (list []*sourceTable) {
+	var visit func(tables []*sourceTable)
+	visit = func(tables []*sourceTable) {
+		for _, t := range slices.SortedStableFunc(slices.Values(tables), func(a, b *sourceTable) int { return cmp.Compare(b.totalBytes(), a.totalBytes()) }) {
 			if slices.Contains(list, t) {
 				continue
 			}
-			var inner []*table
+			var inner []*sourceTable
 			for _, holder := range t.holders {
 				inner = append(inner, holder.table)
 			}
@@ -66,13 +66,13 @@ func (x *conversion) byUrgency() (list []*table) {
 			list = append(list, t)
 		}
 	}
-	visit(slices.DeleteFunc(slices.Clone(x.tables), func(t *table) bool { return len(t.groups) == 0 }))
+	visit(slices.DeleteFunc(slices.Clone(x.tables), func(t *sourceTable) bool { return len(t.groups) == 0 }))
 	visit(x.tables)
 	return list
 }
 
-// weight is how much there is of a table and of all that belongs to it.
-func (t *table) weight() int64 {
+// totalBytes is how much there is of a table and of all that belongs to it.
+func (t *sourceTable) totalBytes() int64 {
 	all := t.bytes
 	for _, inside := range t.below {
 		all += inside.bytes
@@ -80,8 +80,8 @@ func (t *table) weight() int64 {
 	return all
 }
 
-// meet brings the rows of a table together with those of others.
-func (x *conversion) meet(ctx context.Context, t *table) error {
+// joinTable brings the rows of a table together with those of others.
+func (x *conversion) joinTable(ctx context.Context, t *sourceTable) error {
 	if len(t.groups) == 0 {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (x *conversion) meet(ctx context.Context, t *table) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := x.attach(ctx, t, stage); err != nil {
+		if err := x.joinGroup(ctx, t, stage); err != nil {
 			return err
 		}
 	}

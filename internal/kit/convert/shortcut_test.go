@@ -47,13 +47,13 @@ func TestUsualNumbersStandAsTheyAreRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	short := 0
 	for range 300_000 {
-		f := figure{decimal: ",."[random.IntN(2)], minor: random.IntN(4), reversed: random.IntN(4) == 0}
+		f := numberFormat{decimal: ",."[random.IntN(2)], minor: random.IntN(4), reversed: random.IntN(4) == 0}
 		text := make([]byte, 1+random.IntN(7))
 		for i := range text {
 			text[i] = "0012345678,.-+ "[random.IntN(15)]
 		}
 		places := random.IntN(4) - 1
-		got, is := f.asItStands([]byte("x"), text, places)
+		got, is := f.copyNumber([]byte("x"), text, places)
 		if !is {
 			continue
 		}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is how a file seems to be written.
-type sniffed struct {
+// inspection is how a file seems to be written.
+type inspection struct {
 	charset   charset
 	delimiter byte
 	quote     byte
@@ -19,24 +19,24 @@ type sniffed struct {
 	rows      [][]string // a few of the first, in UTF-8
 }
 
-// sniffSize is how much of a file is looked at.
-const sniffSize = 256 << 10
+// inspectBytes is how much of a file is looked at.
+const inspectBytes = 256 << 10
 
-// sniff looks at the beginning of a file.
-func sniff(path string) (*sniffed, error) {
+// inspectFile looks at the beginning of a file.
+func inspectFile(path string) (*inspection, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	begin := make([]byte, sniffSize)
+	begin := make([]byte, inspectBytes)
 	n, err := io.ReadFull(file, begin)
 	// Most files are shorter than what is looked at.
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	begin = begin[:n]
-	s := &sniffed{charset: charsetOf(begin), quote: '"'}
+	s := &inspection{charset: detectCharset(begin), quote: '"'}
 	source, err := s.charset.reader(bytes.NewReader(begin))
 	if err != nil {
 		return nil, err
@@ -46,21 +46,21 @@ func sniff(path string) (*sniffed, error) {
 		return nil, err
 	}
 	// The last line was likely cut off in the middle.
-	if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 && n == sniffSize {
+	if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 && n == inspectBytes {
 		text = text[:whole]
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, fmt.Errorf("%s is empty", path)
 	}
-	s.delimiter = delimiterOf(text)
+	s.delimiter = detectDelimiter(text)
 	s.read(text)
 	return s, nil
 }
 
-// charsetOf guesses: marks say it, what is valid UTF-8 and more than ASCII is
+// detectCharset guesses: marks say it, what is valid UTF-8 and more than ASCII is
 // hardly anything else, and the bytes between 0x80 and 0x9f are characters in
 // Windows-1252 alone, which also is by far the most frequent of the rest.
-func charsetOf(text []byte) charset {
+func detectCharset(text []byte) charset {
 	switch {
 	case bytes.HasPrefix(text, markUTF16[0]), bytes.HasPrefix(text, markUTF16[1]):
 		return utf16WithBO
@@ -80,9 +80,9 @@ func charsetOf(text []byte) charset {
 	return windows1252
 }
 
-// delimiterOf takes the one that cuts the first lines into the same number of
+// detectDelimiter takes the one that cuts the first lines into the same number of
 // fields, and the most of them.
-func delimiterOf(text []byte) byte {
+func detectDelimiter(text []byte) byte {
 	best, most := byte(','), 0
 	for _, c := range []byte(",;\t|") {
 		rows := &records{delimiter: c, quote: '"'}
@@ -108,19 +108,19 @@ func delimiterOf(text []byte) byte {
 	return best
 }
 
-// mostSniffed is how many rows are looked at.
-const mostSniffed = 5_000
+// maxInspectedRows is how many rows are looked at.
+const maxInspectedRows = 5_000
 
 // read takes the first rows apart as they would be read.
-func (s *sniffed) read(text []byte) {
+func (s *inspection) read(text []byte) {
 	rows := &records{delimiter: s.delimiter, quote: s.quote}
 	rows.reset(block{line: 1, text: text})
-	for rows.next() && len(s.rows) < mostSniffed {
+	for rows.next() && len(s.rows) < maxInspectedRows {
 		cells := make([]string, len(rows.fields))
 		for i, field := range rows.fields {
 			// What is wrong with a value is not told: this is a look, and the
 			// conversion will say it with the row.
-			decoded, _ := s.charset.decode(nil, trimmed(field))
+			decoded, _ := s.charset.decode(nil, trimBlanks(field))
 			cells[i] = strings.TrimSpace(string(decoded))
 		}
 		if s.columns == nil {
@@ -132,7 +132,7 @@ func (s *sniffed) read(text []byte) {
 }
 
 // values gives what stands in a column, as far as it was looked at.
-func (s *sniffed) values(column int) (list []string) {
+func (s *inspection) values(column int) (list []string) {
 	for _, row := range s.rows {
 		if row[column] != "" {
 			list = append(list, row[column])
@@ -141,27 +141,27 @@ func (s *sniffed) values(column int) (list []string) {
 	return list
 }
 
-// usualDays are the ways days are written that a map can be suggested for. The
+// dayPatterns are the ways days are written that a map can be suggested for. The
 // day comes first where both are possible: of the systems that write 03/04/2001
 // most are not American.
-var usualDays = []string{
+var dayPatterns = []string{
 	"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYYMMDD", "YYYY/MM/DD", "DD.MM.YY", "DD/MM/YY", "DD-MON-YYYY", "DD-MON-YY",
 	"D.M.YYYY", "D/M/YYYY",
 }
 
-// usualClocks are the ways in which times stand behind days.
-var usualClocks = []string{" hh:mm:ss", "Thh:mm:ss", " hh:mm", "Thh:mm:ssZ"}
+// clockPatterns are the ways in which times stand behind days.
+var clockPatterns = []string{" hh:mm:ss", "Thh:mm:ss", " hh:mm", "Thh:mm:ssZ"}
 
-// dayPatternOf finds how a column writes days, or "".
-func dayPatternOf(values []string) string {
-	return firstPattern(usualDays, values)
+// findDayPattern finds how a column writes days, or "".
+func findDayPattern(values []string) string {
+	return firstPattern(dayPatterns, values)
 }
 
-// instantPatternOf finds how a column writes instants, or "".
-func instantPatternOf(values []string) string {
+// findInstantPattern finds how a column writes instants, or "".
+func findInstantPattern(values []string) string {
 	var all []string
-	for _, day := range usualDays {
-		for _, clock := range usualClocks {
+	for _, day := range dayPatterns {
+		for _, clock := range clockPatterns {
 			all = append(all, day+clock)
 		}
 	}
@@ -192,16 +192,16 @@ next:
 	return ""
 }
 
-// commaIn reports whether a column has numbers with a decimal comma, or with a
+// decimalMarks reports whether a column has numbers with a decimal comma, or with a
 // point.
-func commaIn(values []string) (comma, point bool) {
+func decimalMarks(values []string) (comma, point bool) {
 	comma, point = len(values) > 0, len(values) > 0
 	// Whole numbers fit both ways of writing and speak for neither.
 	marked := false
 	for _, value := range values {
 		digits := strings.Trim(value, "-+")
 		marked = marked || strings.ContainsAny(digits, ",.")
-		commas, points := figure{decimal: ',', grouping: '.'}, figure{decimal: '.', grouping: ','}
+		commas, points := numberFormat{decimal: ',', grouping: '.'}, numberFormat{decimal: '.', grouping: ','}
 		comma = comma && commas.read(nil, []byte(value), false) != nil && groupsAreWhole(digits, '.', ',')
 		point = point && points.read(nil, []byte(value), false) != nil && groupsAreWhole(digits, ',', '.')
 	}

@@ -12,11 +12,11 @@ import (
 // by their length first and their bytes then, in which order most exports are
 // already, numbers without zeros in front included.
 
-// entry is something on its way to where it belongs.
-type entry struct {
+// sortEntry is something on its way to where it belongs.
+type sortEntry struct {
 	key  []byte
 	at   uint64 // file and line, by which rows of one key keep their order
-	load []byte
+	payload []byte
 }
 
 // compareKeys puts shorter keys first, which is as good an order as any and
@@ -30,7 +30,7 @@ func compareKeys(a, b []byte) int {
 
 // compare keeps rows of one key in the order in which they stood in their
 // table.
-func (e *entry) compare(other *entry) int {
+func (e *sortEntry) compare(other *sortEntry) int {
 	if order := compareKeys(e.key, other.key); order != 0 {
 		return order
 	}
@@ -42,18 +42,18 @@ func (e *entry) compare(other *entry) int {
 const entryHead = 16
 
 // read takes an entry apart in place; its parts live as long as the text.
-func (e *entry) read(text []byte) {
+func (e *sortEntry) read(text []byte) {
 	key := int(binary.LittleEndian.Uint32(text))
 	load := int(binary.LittleEndian.Uint32(text[4:]))
 	e.at = binary.LittleEndian.Uint64(text[8:])
 	e.key = text[entryHead : entryHead+key : entryHead+key]
-	e.load = text[entryHead+key : entryHead+key+load : entryHead+key+load]
+	e.payload = text[entryHead+key : entryHead+key+load : entryHead+key+load]
 }
 
 // append writes an entry as read reads it.
-func (e *entry) append(dst []byte) []byte {
-	dst = appendHead(dst, e.at, e.key, len(e.load))
-	return append(dst, e.load...)
+func (e *sortEntry) append(dst []byte) []byte {
+	dst = appendHead(dst, e.at, e.key, len(e.payload))
+	return append(dst, e.payload...)
 }
 
 // appendHead writes what stands in front of a load.
@@ -68,10 +68,10 @@ func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
 // holds what fits into the memory it shares with the others, and puts the rest
 // on disk.
 type sorter struct {
-	room    *room
+	workspace    *workspace
 	batches []*batch
 	held    int64
-	runs    []*run
+	runs    []*sortedRun
 	frozen  bool
 	usual   atomic.Int64 // how long the last batch was
 	rows    atomic.Int64 // and of how many rows
@@ -80,7 +80,7 @@ type sorter struct {
 // batch gives an empty one, about as long as it will be.
 func (s *sorter) batch() *batch {
 	text, slots := int(s.usual.Load()), int(s.rows.Load())
-	b := s.room.spare.get(text, slots)
+	b := s.workspace.pool.get(text, slots)
 	if b == nil {
 		b = &batch{text: make([]byte, 0, text+text/8), slots: make([]slot, 0, slots+slots/8)}
 	}
@@ -91,17 +91,17 @@ func (s *sorter) batch() *batch {
 // add takes a sorted batch.
 func (s *sorter) add(b *batch) error {
 	if len(b.slots) == 0 {
-		s.room.spare.put(b)
+		s.workspace.pool.put(b)
 		return nil
 	}
 	s.usual.Store(int64(len(b.text)))
 	s.rows.Store(int64(len(b.slots)))
-	s.room.mutex.Lock()
-	defer s.room.mutex.Unlock()
+	s.workspace.mutex.Lock()
+	defer s.workspace.mutex.Unlock()
 	s.batches = append(s.batches, b)
 	s.held += b.size()
-	s.room.held += b.size()
-	return s.room.makeWay()
+	s.workspace.held += b.size()
+	return s.workspace.makeRoom()
 }
 
 // spill puts what is in memory on disk. The room is locked.
@@ -109,13 +109,13 @@ func (s *sorter) spill() error {
 	if len(s.batches) == 0 {
 		return nil
 	}
-	out, err := s.room.createRun()
+	out, err := s.workspace.createRun()
 	if err != nil {
 		return err
 	}
 	// The room is locked, and what was held is taken off in one step below, so that
 	// the batches go to the spares directly.
-	m := newMerge(s.memory(func(b *batch) { s.room.spare.put(b) }))
+	m := newMerge(s.memory(func(b *batch) { s.workspace.pool.put(b) }))
 	for e := m.next(); e != nil; e = m.next() {
 		if err := out.write(e); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *sorter) spill() error {
 	}
 	s.runs = append(s.runs, out)
 	s.batches = nil
-	s.room.held -= s.held
+	s.workspace.held -= s.held
 	s.held = 0
 	return nil
 }
@@ -136,15 +136,15 @@ func (s *sorter) spill() error {
 func (s *sorter) stream() (*merge, error) {
 	// The rows are being read from now on: nobody may put them on disk meanwhile to
 	// make way.
-	s.room.mutex.Lock()
+	s.workspace.mutex.Lock()
 	s.frozen = true
-	s.room.mutex.Unlock()
-	for len(s.runs) > mostRuns {
+	s.workspace.mutex.Unlock()
+	for len(s.runs) > maxOpenRuns {
 		if err := s.fold(); err != nil {
 			return nil, err
 		}
 	}
-	var sources []source
+	var sources []entrySource
 	for _, run := range s.runs {
 		reader, err := run.open()
 		if err != nil {
@@ -160,21 +160,21 @@ func (s *sorter) stream() (*merge, error) {
 
 // leave gives back a batch that was read, so that what is made of it finds room.
 func (s *sorter) leave(b *batch) {
-	s.room.mutex.Lock()
+	s.workspace.mutex.Lock()
 	s.held -= b.size()
-	s.room.held -= b.size()
-	s.room.mutex.Unlock()
-	s.room.spare.put(b)
+	s.workspace.held -= b.size()
+	s.workspace.mutex.Unlock()
+	s.workspace.pool.put(b)
 }
 
-// mostRuns is how many files are read at once.
-const mostRuns = 48
+// maxOpenRuns is how many files are read at once.
+const maxOpenRuns = 48
 
 // fold makes one run of the first ones, which go at once: what was folded would
 // otherwise lie on disk twice, and what was folded again three times.
 func (s *sorter) fold() error {
-	var sources []source
-	folded := s.runs[:mostRuns]
+	var sources []entrySource
+	folded := s.runs[:maxOpenRuns]
 	for _, run := range folded {
 		reader, err := run.open()
 		if err != nil {
@@ -182,7 +182,7 @@ func (s *sorter) fold() error {
 		}
 		sources = append(sources, reader)
 	}
-	out, err := s.room.createRun()
+	out, err := s.workspace.createRun()
 	if err != nil {
 		return err
 	}
@@ -198,12 +198,12 @@ func (s *sorter) fold() error {
 	if err := out.finish(); err != nil {
 		return err
 	}
-	s.runs = append(s.runs[mostRuns:], out)
+	s.runs = append(s.runs[maxOpenRuns:], out)
 	return removeAll(folded)
 }
 
 // removeAll takes away runs that nobody will read any more.
-func removeAll(runs []*run) error {
+func removeAll(runs []*sortedRun) error {
 	for _, run := range runs {
 		if err := run.remove(); err != nil {
 			return err
@@ -214,9 +214,9 @@ func removeAll(runs []*run) error {
 
 // release gives the memory and the files back.
 func (s *sorter) release() error {
-	s.room.mutex.Lock()
-	defer s.room.mutex.Unlock()
-	s.room.held -= s.held
+	s.workspace.mutex.Lock()
+	defer s.workspace.mutex.Unlock()
+	s.workspace.held -= s.held
 	s.held, s.batches = 0, nil
 	runs := s.runs
 	s.runs = nil

@@ -36,9 +36,9 @@ func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
 // Rows that do not fit into memory are folded while they are many, and whoever
 // has a disk of twice their size has enough: what was folded does not stay.
 func TestFoldedRunsLeaveTheDisk(t *testing.T) {
-	shared := &room{budget: 0, folder: t.TempDir()}
+	shared := &workspace{budget: 0, folder: t.TempDir()}
 	s := shared.newSorter()
-	const runs = 2*mostRuns + 5
+	const runs = 2*maxOpenRuns + 5
 	for i := range uint64(runs) {
 		b := s.batch()
 		b.open(i, binary.BigEndian.AppendUint64(nil, (7*i)%runs))
@@ -55,7 +55,7 @@ func TestFoldedRunsLeaveTheDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(left) != len(s.runs) || len(left) > mostRuns {
+	if len(left) != len(s.runs) || len(left) > maxOpenRuns {
 		t.Errorf("%d files are left for %d runs", len(left), len(s.runs))
 	}
 	count := uint64(0)

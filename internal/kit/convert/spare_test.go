@@ -5,7 +5,7 @@ import "testing"
 // Memory that waits to be used again is bounded, and none is given to whoever
 // would leave most of it empty.
 func TestSparesAreFew(t *testing.T) {
-	kept := spares{most: 5 << 20}
+	kept := batchPool{most: 5 << 20}
 	of := func(text int) *batch { return &batch{text: make([]byte, 0, text), slots: make([]slot, 0, 16)} }
 	for range 10 {
 		kept.put(of(1 << 20))
@@ -25,7 +25,7 @@ func TestSparesAreFew(t *testing.T) {
 			t.Errorf("%d bytes for hundred", cap(found.text))
 		}
 	}
-	if len(kept.list) != 1 || kept.held != kept.list[0].room() {
+	if len(kept.list) != 1 || kept.held != kept.list[0].capacity() {
 		t.Errorf("%d are left, with %d bytes counted", len(kept.list), kept.held)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-func order(accounts int, faults ...generate.Fault) generate.Order {
-	return generate.Order{
+func order(accounts int, faults ...generate.Fault) generate.Options {
+	return generate.Options{
 		Accounts: accounts, Seed: 7, Supplier: "NORTH", Vendor: "bank", AsOf: generate.DefaultAsOf, Faults: faults,
 	}
 }
 
 // printed makes the same book as lines and as tables.
-func printed(t *testing.T, o generate.Order) (lines, tables string) {
+func printed(t *testing.T, o generate.Options) (lines, tables string) {
 	t.Helper()
 	lines, tables = filepath.Join(t.TempDir(), "lines"), filepath.Join(t.TempDir(), "tables")
-	if _, err := o.Print(t.Context(), lines, "", func(int) {}); err != nil {
+	if _, err := o.WriteBook(t.Context(), lines, "", func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.PrintTables(t.Context(), tables, func(int) {}); err != nil {
+	if _, err := o.WriteTables(t.Context(), tables, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	return lines, tables
@@ -34,7 +34,7 @@ func printed(t *testing.T, o generate.Order) (lines, tables string) {
 func converted(t *testing.T, tables string, memory int64) (string, *convert.Result) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "book")
-	result, err := convert.Convert(t.Context(), convert.Order{
+	result, err := convert.Convert(t.Context(), convert.Options{
 		Map: filepath.Join(tables, generate.MapName), Source: tables, Book: folder, Memory: memory,
 	})
 	if err != nil {

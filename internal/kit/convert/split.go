@@ -11,12 +11,12 @@ import (
 const (
 	// blockSize is how much of a table is handed to a core at once.
 	blockSize = 1 << 20
-	// longestRow is the longest row that is held in memory. A line of a book may
+	// maxRow is the longest row that is held in memory. A line of a book may
 	// be 10 MiB, and no single row gives all of it.
-	longestRow = 4 << 20
-	// mostRunaways is how many quotes of a file may stay open before it is given
+	maxRow = 4 << 20
+	// maxOpenQuotes is how many quotes of a file may stay open before it is given
 	// up: each costs reading a longestRow again.
-	mostRunaways = 20
+	maxOpenQuotes = 20
 )
 
 // block is a run of whole rows of a table.
@@ -35,7 +35,7 @@ type splitter struct {
 	line             int
 	text             []byte // read and not yet handed on
 	ended            error
-	runaways         int
+	openQuotes         int
 	spare            *sync.Pool // of blocks that were read, or nil
 	size             int        // of a block
 }
@@ -63,7 +63,7 @@ func (s *splitter) next() (block, error) {
 			return s.hand(len(s.text)), nil // the last row need not end
 		case cut > 0:
 			return s.hand(cut), nil
-		case last || len(s.text) >= longestRow:
+		case last || len(s.text) >= maxRow:
 			return s.skip()
 		}
 		s.text = append(make([]byte, 0, 2*cap(s.text)), s.text...) // one long row
@@ -149,8 +149,8 @@ func closingQuote(text []byte, quote byte) int {
 func (s *splitter) skip() (block, error) {
 	given := block{line: s.line}
 	if end := bytes.IndexByte(s.text, '\n') + 1; end > 0 || errors.Is(s.ended, io.EOF) {
-		if s.runaways++; s.runaways > mostRunaways {
-			return block{}, fmt.Errorf("line %d: this is the %dth quote that nothing closes; if the table does not quote its texts, say quote: none", s.line, s.runaways)
+		if s.openQuotes++; s.openQuotes > maxOpenQuotes {
+			return block{}, fmt.Errorf("line %d: this is the %dth quote that nothing closes; if the table does not quote its texts, say quote: none", s.line, s.openQuotes)
 		}
 		if end == 0 {
 			end = len(s.text)
@@ -163,7 +163,7 @@ func (s *splitter) skip() (block, error) {
 		s.line++
 		return given, nil
 	}
-	given.wrong = fmt.Sprintf("it is longer than %d MiB", longestRow>>20)
+	given.wrong = fmt.Sprintf("it is longer than %d MiB", maxRow>>20)
 	given.text = bytes.Clone(s.text[:1<<10])
 	s.line++
 	// Only the end of its line is looked for: quotes in a line that is given up

@@ -99,7 +99,7 @@ func FuzzFigure(f *testing.F) {
 		f.Add(text, 2)
 	}
 	f.Fuzz(func(t *testing.T, text string, minor int) {
-		one := figure{decimal: ',', grouping: '.', minor: max(0, min(minor, 10))}
+		one := numberFormat{decimal: ',', grouping: '.', minor: max(0, min(minor, 10))}
 		number := one.read(nil, []byte(text), false)
 		if number == nil {
 			return

@@ -18,18 +18,18 @@ type Suggestion struct {
 	Open   int // places where something has to be chosen before it converts
 }
 
-// choose stands where a person has to say what is meant. No column and no
+// chooseMark stands where a person has to say what is meant. No column and no
 // choice is called that, so that a map with it in is refused, with the line.
-const choose = "CHOOSE"
+const chooseMark = "CHOOSE"
 
-// suggested is a table with what was guessed about it.
-type suggested struct {
-	*sniffed
+// suggestedTable is a table with what was guessed about it.
+type suggestedTable struct {
+	*inspection
 	file, name string
-	thing      thing
+	thing      tableKind
 	account    int // its column with the number of the account, or -1
-	parent     *suggested
-	children   []*suggested
+	parent     *suggestedTable
+	children   []*suggestedTable
 	taken      map[int]bool
 	days       string
 	comma      bool
@@ -39,18 +39,18 @@ type suggested struct {
 
 // Suggest looks at the tables of a folder and writes a first map for them.
 func Suggest(folder string) (*Suggestion, error) {
-	var tables []*suggested
-	for _, name := range filesOf(folder) {
+	var tables []*suggestedTable
+	for _, name := range fileNames(folder) {
 		switch strings.ToLower(filepath.Ext(name)) {
 		case ".csv", ".txt", ".tsv":
 		default:
 			continue
 		}
-		looked, err := sniff(filepath.Join(folder, name))
+		looked, err := inspectFile(filepath.Join(folder, name))
 		if err != nil {
 			return nil, err
 		}
-		t := &suggested{sniffed: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
+		t := &suggestedTable{inspection: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
 		// A point in the name of a table would make it look like a place.
 		t.name = strings.Map(func(r rune) rune {
 			if r == '.' || r == ' ' {
@@ -59,7 +59,7 @@ func Suggest(folder string) (*Suggestion, error) {
 			return r
 		}, strings.ToUpper(strings.TrimSuffix(name, filepath.Ext(name))))
 		t.account = columnFor("account", looked.columns, nil)
-		t.look()
+		t.inspectFormats()
 		tables = append(tables, t)
 	}
 	if len(tables) == 0 {
@@ -73,28 +73,28 @@ func Suggest(folder string) (*Suggestion, error) {
 	return w.write(), nil
 }
 
-// look finds out how the table writes days and numbers.
-func (t *suggested) look() {
+// inspectFormats finds out how the table writes days and numbers.
+func (t *suggestedTable) inspectFormats() {
 	days, instants, commas, points := map[string]int{}, map[string]int{}, 0, 0
 	for i := range t.columns {
 		values := t.values(i)
-		days[dayPatternOf(values)]++
-		instants[instantPatternOf(values)]++
-		comma, point := commaIn(values)
+		days[findDayPattern(values)]++
+		instants[findInstantPattern(values)]++
+		comma, point := decimalMarks(values)
 		if comma && !point {
 			commas++
 			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ".") })
 		}
-		if point && !comma && dayPatternOf(values) == "" {
+		if point && !comma && findDayPattern(values) == "" {
 			points++
 			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ",") })
 		}
 	}
-	t.days, t.instants, t.comma = usualOf(days), usualOf(instants), commas > points
+	t.days, t.instants, t.comma = mostFrequent(days), mostFrequent(instants), commas > points
 }
 
-// usualOf gives the most frequent of some texts that is not empty.
-func usualOf(counts map[string]int) string {
+// mostFrequent gives the most frequent of some texts that is not empty.
+func mostFrequent(counts map[string]int) string {
 	best := ""
 	for text, count := range counts {
 		if text != "" && (best == "" || count > counts[best] || count == counts[best] && text < best) {
@@ -106,9 +106,9 @@ func usualOf(counts map[string]int) string {
 
 // relate finds the tables that others belong to. Of several tables about the
 // same thing the longest has the most to say.
-func relate(tables []*suggested) {
-	find := func(name string) *suggested {
-		var best *suggested
+func relate(tables []*suggestedTable) {
+	find := func(name string) *suggestedTable {
+		var best *suggestedTable
 		for _, t := range tables {
 			if t.thing.name == name && (best == nil || len(t.columns) > len(best.columns)) {
 				best = t
@@ -131,11 +131,11 @@ func relate(tables []*suggested) {
 			t.parent.children = append(t.parent.children, t)
 		}
 	}
-	slices.SortStableFunc(tables, func(a, b *suggested) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(tables, func(a, b *suggestedTable) int { return cmp.Compare(a.rank(), b.rank()) })
 }
 
 // rank puts outer things before inner ones, for the reader.
-func (t *suggested) rank() int {
+func (t *suggestedTable) rank() int {
 	order := []string{"accounts", "customers", "addresses", "supply points", "agreements", "meters", "schedules", "transactions", "line items", "notes", "statements", "instructions"}
 	if t.unclear() {
 		return len(order)
@@ -144,11 +144,11 @@ func (t *suggested) rank() int {
 }
 
 // unclear reports whether nobody could guess what the table is about.
-func (t *suggested) unclear() bool { return t.thing.object == nil }
+func (t *suggestedTable) unclear() bool { return t.thing.object == nil }
 
 // link finds the column that a table shares with its parent: one that is no
 // account number if there is any, because that is the closer tie.
-func (t *suggested) link() string {
+func (t *suggestedTable) link() string {
 	var shared []string
 	for i, column := range t.columns {
 		if slices.Contains(t.parent.columns, column) {
@@ -164,11 +164,11 @@ func (t *suggested) link() string {
 	if len(shared) > 0 {
 		return shared[0]
 	}
-	return choose
+	return chooseMark
 }
 
 // codes gives the few values of a column that looks like one of codes.
-func (s *sniffed) codes(column int) []string {
+func (s *inspection) codes(column int) []string {
 	seen, values := map[string]bool{}, s.values(column)
 	for _, value := range values {
 		seen[value] = true
@@ -199,7 +199,7 @@ func chosen(codes, choices []string) bool {
 
 // wholeNumbers reports whether a column has nothing but digits and signs, so
 // that sums in it are likely cents.
-func (s *sniffed) wholeNumbers(column int) bool {
+func (s *inspection) wholeNumbers(column int) bool {
 	values := s.values(column)
 	for _, value := range values {
 		if strings.Trim(value, "-+0123456789") != "" {

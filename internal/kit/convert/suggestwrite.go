@@ -11,9 +11,9 @@ import (
 // mapWriter writes a suggested map as a person would: with a remark wherever
 // something was guessed.
 type mapWriter struct {
-	tables []*suggested
+	tables []*suggestedTable
 	text   strings.Builder
-	usual  *suggested // how most tables are written
+	usual  *suggestedTable // how most tables are written
 	open   int
 }
 
@@ -30,14 +30,14 @@ func (w *mapWriter) line(depth int, text, remark string) {
 // write begins with what holds for all tables, so that each has to say only what is
 // its own. The supplier is always left open: no table names it.
 func (w *mapWriter) write() *Suggestion {
-	w.usual = w.most()
+	w.usual = w.usualTable()
 	w.line(0, "# A first map, guessed from the names of the columns and a look at the values.", "")
-	w.line(0, "# Correct it: wherever it says "+choose+" somebody has to decide, and every line is a guess.", "")
+	w.line(0, "# Correct it: wherever it says "+chooseMark+" somebody has to decide, and every line is a guess.", "")
 	w.line(0, "# What the words mean: docs/converting.md. An attr that is a column can also be", "")
 	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
 	w.line(0, "map: 1", "")
 	w.open++
-	w.line(0, "supplier: "+choose, "the code of the import supplier, as the operator of the service created it")
+	w.line(0, "supplier: "+chooseMark, "the code of the import supplier, as the operator of the service created it")
 	w.line(0, "", "")
 	w.line(0, "source:", "how the tables are written")
 	for _, setting := range w.usual.settings() {
@@ -57,8 +57,8 @@ func (w *mapWriter) write() *Suggestion {
 	return &Suggestion{Text: w.text.String(), Tables: len(w.tables), Open: w.open}
 }
 
-// most is a table as most are written.
-func (w *mapWriter) most() *suggested {
+// usualTable is a table as most are written.
+func (w *mapWriter) usualTable() *suggestedTable {
 	count := map[string]int{}
 	for _, t := range w.tables {
 		for _, setting := range t.settings() {
@@ -92,7 +92,7 @@ func (w *mapWriter) most() *suggested {
 }
 
 // settings are those of the dialect that a table needs.
-func (t *suggested) settings() []string {
+func (t *suggestedTable) settings() []string {
 	list := []string{"encoding: " + string(t.charset), "delimiter: " + strconv.Quote(string(t.delimiter)), `decimal: "."`}
 	if t.comma {
 		list[2] = `decimal: ","`
@@ -111,7 +111,7 @@ func (t *suggested) settings() []string {
 
 // table writes one table. What cannot be guessed says CHOOSE and is counted, so
 // that nobody takes a first map for a finished one.
-func (w *mapWriter) table(t *suggested) {
+func (w *mapWriter) table(t *suggestedTable) {
 	if t.unclear() {
 		w.line(1, t.name+":", "nothing tells what it is about; take it out if nobody needs it")
 	} else {
@@ -130,23 +130,23 @@ func (w *mapWriter) table(t *suggested) {
 	case t.parent != nil:
 		w.line(2, "into: "+t.parent.name+"."+t.thing.path, "")
 		link := t.link()
-		w.decide(link)
+		w.countOpen(link)
 		w.line(2, "link: "+quoted(link), "the column that "+t.parent.name+" has as well; {own: theirs} if they differ")
 	case t.thing.stem != "":
 		w.line(2, "into: "+t.thing.stem, w.intoRemark(t))
-		account := choose
+		account := chooseMark
 		if t.account >= 0 {
 			account = t.columns[t.account]
 			t.taken[t.account] = true
 		}
-		w.decide(account)
+		w.countOpen(account)
 		w.line(2, "account: "+quoted(account), "the column with the number of the account")
 	case t.unclear():
 		w.open++
-		w.line(2, "into: "+choose, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
+		w.line(2, "into: "+chooseMark, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
 	default:
 		w.open++
-		w.line(2, "into: "+choose, "there is no table of "+t.thing.parent+" that it could belong to")
+		w.line(2, "into: "+chooseMark, "there is no table of "+t.thing.parent+" that it could belong to")
 	}
 	w.line(2, "fill:", "")
 	w.fill(t)
@@ -154,23 +154,23 @@ func (w *mapWriter) table(t *suggested) {
 
 // intoRemark tells of a choice that no column shows: transactions can be part of
 // their account or be added to it afterwards.
-func (w *mapWriter) intoRemark(t *suggested) string {
+func (w *mapWriter) intoRemark(t *suggestedTable) string {
 	if t.thing.name == "transactions" {
 		return "or ACCOUNT.historical_statement_transactions and current_…, by conditions"
 	}
 	return ""
 }
 
-// decide counts what is left open, wherever a guess may have come to nothing.
-func (w *mapWriter) decide(text string) {
-	if text == choose {
+// countOpen counts what is left open, wherever a guess may have come to nothing.
+func (w *mapWriter) countOpen(text string) {
+	if text == chooseMark {
 		w.open++
 	}
 }
 
 // fill writes the attrs that have a column, those that must be filled, and what
 // is left over.
-func (w *mapWriter) fill(t *suggested) {
+func (w *mapWriter) fill(t *suggestedTable) {
 	for _, field := range t.fields() {
 		// The first two are said by account and supplier, and objects are filled by
 		// tables of their own.
@@ -184,11 +184,11 @@ func (w *mapWriter) fill(t *suggested) {
 			w.attr(3, t, field, column)
 		case needed(field):
 			w.open++
-			w.line(3, field.Name+": "+choose, "required: "+field.Doc)
+			w.line(3, field.Name+": "+chooseMark, "required: "+field.Doc)
 		}
 	}
 	if t.thing.name == "accounts" {
-		w.within(t)
+		w.supplyAddress(t)
 	}
 	for i, column := range t.columns {
 		if !t.taken[i] && column != "" && (t.parent == nil || column != t.link()) {
@@ -202,16 +202,16 @@ func (w *mapWriter) fill(t *suggested) {
 }
 
 // fields are the attrs that a row of the table could fill.
-func (t *suggested) fields() []rules.Field {
+func (t *suggestedTable) fields() []rules.Field {
 	if t.unclear() {
 		return nil
 	}
 	return t.thing.object.Fields
 }
 
-// within writes the address of an account whose supply points have none of
+// supplyAddress writes the address of an account whose supply points have none of
 // their own.
-func (w *mapWriter) within(t *suggested) {
+func (w *mapWriter) supplyAddress(t *suggestedTable) {
 	customers := false
 	for _, child := range t.children {
 		customers = customers || child.thing.name == "customers"
@@ -230,12 +230,12 @@ func (w *mapWriter) within(t *suggested) {
 	}
 	if !customers {
 		w.open++
-		w.line(3, "customers: "+choose, "required: no table of customers was found; fill them here as - family_name: …")
+		w.line(3, "customers: "+chooseMark, "required: no table of customers was found; fill them here as - family_name: …")
 	}
 }
 
 // attr writes one attr with what was seen of its column.
-func (w *mapWriter) attr(depth int, t *suggested, field rules.Field, column int) {
+func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column int) {
 	name := t.columns[column]
 	var settings []string
 	remark := ""
@@ -245,13 +245,13 @@ func (w *mapWriter) attr(depth int, t *suggested, field rules.Field, column int)
 		if codes := t.codes(column); codes != nil && !chosen(codes, typ.Choices) {
 			var pairs []string
 			for _, code := range codes {
-				to := choose
+				to := chooseMark
 				for _, choice := range typ.Choices {
 					if choice == code {
 						to = choice
 					}
 				}
-				w.decide(to)
+				w.countOpen(to)
 				pairs = append(pairs, quoted(code)+": "+to)
 			}
 			settings = append(settings, "values: {"+strings.Join(pairs, ", ")+"}")
@@ -263,7 +263,7 @@ func (w *mapWriter) attr(depth int, t *suggested, field rules.Field, column int)
 			remark = "whole numbers: cents? Is a debit negative? Else sign: reversed"
 		}
 	case typ.Shape == rules.ShapeDate:
-		if days := dayPatternOf(t.values(column)); days != "" && days != w.usual.days {
+		if days := findDayPattern(t.values(column)); days != "" && days != w.usual.days {
 			settings = append(settings, "dates: "+days)
 		} else if days == "" && len(t.values(column)) > 0 {
 			remark = "these do not look like days"

@@ -3,22 +3,22 @@ package convert
 import "bytes"
 
 // columnText reads a column.
-func columnText(column int, trim bool) func(*row) []byte {
+func columnText(column int, trim bool) func(*currentRow) []byte {
 	if !trim {
-		return func(r *row) []byte { return r.cell(column, false) }
+		return func(r *currentRow) []byte { return r.cell(column, false) }
 	}
-	return func(r *row) []byte { return r.cell(column, true) }
+	return func(r *currentRow) []byte { return r.cell(column, true) }
 }
 
 // constantText is the same for every row.
-func constantText(text string) func(*row) []byte {
+func constantText(text string) func(*currentRow) []byte {
 	fixed := []byte(text)
-	return func(*row) []byte { return fixed }
+	return func(*currentRow) []byte { return fixed }
 }
 
 // joinedText puts those that are not empty together.
-func joinedText(parts []*value, between string) func(*row) []byte {
-	return func(r *row) []byte {
+func joinedText(parts []*expression, between string) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
 		var first []byte
 		var joined []byte
 		count := 0
@@ -44,8 +44,8 @@ func joinedText(parts []*value, between string) func(*row) []byte {
 }
 
 // firstText takes the first that is not empty.
-func firstText(choices []*value) func(*row) []byte {
-	return func(r *row) []byte {
+func firstText(choices []*expression) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
 		for _, choice := range choices {
 			if text := choice.get(r); len(text) > 0 {
 				return text
@@ -57,8 +57,8 @@ func firstText(choices []*value) func(*row) []byte {
 
 // partText takes one of the parts between separators, counted from 1, or from
 // the end when it is negative.
-func partText(of func(*row) []byte, at string, part int) func(*row) []byte {
-	return func(r *row) []byte {
+func partText(of func(*currentRow) []byte, at string, part int) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
 		text := of(r)
 		if part > 0 {
 			for range part - 1 {
@@ -69,29 +69,29 @@ func partText(of func(*row) []byte, at string, part int) func(*row) []byte {
 				text = rest
 			}
 			text, _, _ = bytes.Cut(text, []byte(at))
-			return trimmed(text)
+			return trimBlanks(text)
 		}
 		pieces := bytes.Split(text, []byte(at))
 		if len(pieces) < -part {
 			return nil
 		}
-		return trimmed(pieces[len(pieces)+part])
+		return trimBlanks(pieces[len(pieces)+part])
 	}
 }
 
 // strippedText drops leading characters, such as the zeros of old numbers.
-func strippedText(of func(*row) []byte, leading string) func(*row) []byte {
-	return func(r *row) []byte { return bytes.TrimLeft(of(r), leading) }
+func strippedText(of func(*currentRow) []byte, leading string) func(*currentRow) []byte {
+	return func(r *currentRow) []byte { return bytes.TrimLeft(of(r), leading) }
 }
 
 // casedText changes the case of letters.
-func casedText(of func(*row) []byte, change func([]byte) []byte) func(*row) []byte {
-	return func(r *row) []byte { return change(of(r)) }
+func casedText(of func(*currentRow) []byte, change func([]byte) []byte) func(*currentRow) []byte {
+	return func(r *currentRow) []byte { return change(of(r)) }
 }
 
 // translatedText looks a text up. What is not in the table is an error, unless
 // the map says what to make of it.
-func translatedText(of func(*row) []byte, column int, table map[string]string, otherwise *string, keep bool) func(*row) []byte {
+func translatedText(of func(*currentRow) []byte, column int, table map[string]string, otherwise *string, keep bool) func(*currentRow) []byte {
 	translated := make(map[string][]byte, len(table))
 	var letters [256][]byte // codes of one letter, which most are
 	for from, to := range table {
@@ -100,7 +100,7 @@ func translatedText(of func(*row) []byte, column int, table map[string]string, o
 			letters[from[0]] = []byte(to)
 		}
 	}
-	return func(r *row) []byte {
+	return func(r *currentRow) []byte {
 		text := of(r)
 		// A code may be translated into nothing: the text is empty then, and not
 		// nil.
@@ -124,9 +124,9 @@ func translatedText(of func(*row) []byte, column int, table map[string]string, o
 }
 
 // defaultText stands in for what is empty.
-func defaultText(of func(*row) []byte, instead string) func(*row) []byte {
+func defaultText(of func(*currentRow) []byte, instead string) func(*currentRow) []byte {
 	fixed := []byte(instead)
-	return func(r *row) []byte {
+	return func(r *currentRow) []byte {
 		if text := of(r); len(text) > 0 {
 			return text
 		}
@@ -135,8 +135,8 @@ func defaultText(of func(*row) []byte, instead string) func(*row) []byte {
 }
 
 // conditionalText is empty for rows of which the condition does not hold.
-func conditionalText(of func(*row) []byte, when []test) func(*row) []byte {
-	return func(r *row) []byte {
+func conditionalText(of func(*currentRow) []byte, when []test) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
 		if !r.passes(when) {
 			return nil
 		}

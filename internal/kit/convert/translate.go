@@ -9,19 +9,19 @@ import (
 )
 
 // checkChoices says which translations give what the attr cannot be.
-func (c *compiler) checkChoices(node *yamltree.Node, typ *rules.Type, table map[string]string) {
+func (c *mapCompiler) checkChoices(node *yamltree.Node, typ *rules.Type, table map[string]string) {
 	if typ == nil || typ.Choices == nil {
 		return
 	}
 	for _, member := range node.Members {
 		if to := table[member.Name]; to != "" && !slices.Contains(typ.Choices, to) {
-			c.complainf(member.Line, "%s is translated into %s, which must be one of %s", member.Name, to, strings.Join(typ.Choices, ", "))
+			c.errorf(member.Line, "%s is translated into %s, which must be one of %s", member.Name, to, strings.Join(typ.Choices, ", "))
 		}
 	}
 }
 
-// vet reports whether all translations are choices of the attr.
-func (v *value) vet(table map[string]string, instead *string) bool {
+// allChoices reports whether all translations are choices of the attr.
+func (v *expression) allChoices(table map[string]string, instead *string) bool {
 	if v.typ == nil || v.typ.Choices == nil || instead != nil && !slices.Contains(v.typ.Choices, *instead) {
 		return false
 	}
@@ -34,7 +34,7 @@ func (v *value) vet(table map[string]string, instead *string) bool {
 }
 
 // values takes a table of translations, or the name of one.
-func (c *compiler) values(node *yamltree.Node) map[string]string {
+func (c *mapCompiler) values(node *yamltree.Node) map[string]string {
 	if node.Kind == yamltree.Text {
 		named, known := c.named[node.Text]
 		if !known {
@@ -49,12 +49,12 @@ func (c *compiler) values(node *yamltree.Node) map[string]string {
 	}
 	table := map[string]string{}
 	if node.Kind != yamltree.Group {
-		c.complainf(node.Line, "values must be a table, such as {A: ACTIVE}, or the name of one")
+		c.errorf(node.Line, "values must be a table, such as {A: ACTIVE}, or the name of one")
 		return table
 	}
 	for _, member := range node.Members {
 		if member.Node.Kind == yamltree.Group || member.Node.Kind == yamltree.List {
-			c.complainf(member.Line, "values translate a text into a text")
+			c.errorf(member.Line, "values translate a text into a text")
 			continue
 		}
 		table[member.Name] = member.Node.Text

@@ -9,27 +9,27 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// value is how one attr is made of a row, put together once when the map is
+// expression is how one attr is made of a row, put together once when the map is
 // read.
-type value struct {
+type expression struct {
 	fixed  bool // it is the same for every row
 	direct bool // it is what stands in the column
 	quoted bool // it is a text in JSON
-	vetted bool // everything it can be is one of the choices of its attr
+	allowed bool // everything it can be is one of the choices of its attr
 	column int  // the one that is named when something is wrong, or -1
 
-	text  func(r *row) []byte // nothing when it is empty
+	text  func(r *currentRow) []byte // nothing when it is empty
 	typ   *rules.Type         // nil where only the text is wanted, as in a link
-	days  []*pattern
+	days  []*datePattern
 	zone  *time.Location
-	sums  figure
+	numbers  numberFormat
 	minus []test // makes a number negative
 
 	letters map[byte][]byte // translations of codes of one letter
 }
 
 // get gives the text of a value before it becomes JSON.
-func (v *value) get(r *row) []byte {
+func (v *expression) get(r *currentRow) []byte {
 	if v.direct {
 		return r.cell(v.column, true)
 	}
@@ -38,13 +38,13 @@ func (v *value) get(r *row) []byte {
 
 // body appends the JSON of a text that is not empty, without the quotes that
 // some shapes have round it.
-func (v *value) body(dst []byte, r *row, text []byte) []byte {
+func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 	switch v.typ.Shape {
 	case rules.ShapeBoolean:
 		return v.boolean(dst, r, text)
 	case rules.ShapeInteger:
 		if len(v.minus) == 0 {
-			if whole, is := v.sums.asItStands(dst, text, -1); is {
+			if whole, is := v.numbers.copyNumber(dst, text, -1); is {
 				return whole
 			}
 		}
@@ -66,7 +66,7 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 	}
 	// What is simple needs no escapes, and what was vetted is one of the choices,
 	// which need none either.
-	if v.vetted || r.simple && v.direct && v.typ.Choices == nil {
+	if v.allowed || r.simple && v.direct && v.typ.Choices == nil {
 		return append(dst, text...)
 	}
 	if v.typ.Choices != nil && !contains(v.typ.Choices, text) {
@@ -77,10 +77,10 @@ func (v *value) body(dst []byte, r *row, text []byte) []byte {
 
 // number writes a number as JSON has it, with the sign its condition gives
 // it.
-func (v *value) number(dst []byte, r *row, text []byte) []byte {
-	number := v.sums.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
+func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
+	number := v.numbers.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
 	if number == nil {
-		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is no number with %q before its decimals; see decimal and grouping", v.sums.decimal))
+		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is no number with %q before its decimals; see decimal and grouping", v.numbers.decimal))
 		return dst
 	}
 	return number
@@ -88,9 +88,9 @@ func (v *value) number(dst []byte, r *row, text []byte) []byte {
 
 // decimal writes a number that must have so many places, or says why it
 // cannot without rounding: money is not rounded in silence.
-func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
+func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int) []byte {
 	if len(v.minus) == 0 {
-		if number, is := v.sums.asItStands(dst, text, places); is {
+		if number, is := v.numbers.copyNumber(dst, text, places); is {
 			return number
 		}
 	}
@@ -102,7 +102,7 @@ func (v *value) decimal(dst []byte, r *row, text []byte, places int) []byte {
 }
 
 // moment writes a day or an instant by the first pattern that fits.
-func (v *value) moment(dst []byte, r *row, text []byte) []byte {
+func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
 	for _, pattern := range v.days {
 		if v.typ.Shape == rules.ShapeDate {
 			if day, usual := pattern.turn(dst, text); usual {
@@ -123,7 +123,7 @@ func (v *value) moment(dst []byte, r *row, text []byte) []byte {
 }
 
 // patternNames lists the patterns for a message.
-func patternNames(patterns []*pattern) string {
+func patternNames(patterns []*datePattern) string {
 	var names []string
 	for _, pattern := range patterns {
 		names = append(names, pattern.text)
@@ -131,14 +131,14 @@ func patternNames(patterns []*pattern) string {
 	return strings.Join(names, " or ")
 }
 
-// truths are the ways in which tables say yes and no when no values are given.
-var truths = map[string]bool{
+// booleanWords are the ways in which tables say yes and no when no values are given.
+var booleanWords = map[string]bool{
 	"true": true, "yes": true, "y": true, "j": true, "ja": true, "1": true, "t": true,
 	"false": false, "no": false, "n": false, "nein": false, "0": false, "f": false,
 }
 
 // boolean reads yes and no in the ways old systems write them.
-func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
+func (v *expression) boolean(dst []byte, r *currentRow, text []byte) []byte {
 	// No word that is known is longer, and an array of fixed length needs no memory
 	// of its own.
 	var lower [8]byte
@@ -149,7 +149,7 @@ func (v *value) boolean(dst []byte, r *row, text []byte) []byte {
 			}
 			lower[i] = c
 		}
-		if yes, known := truths[string(lower[:len(text)])]; known {
+		if yes, known := booleanWords[string(lower[:len(text)])]; known {
 			if yes {
 				return append(dst, "true"...)
 			}

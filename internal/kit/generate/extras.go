@@ -8,8 +8,8 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// remarks are what people at the telephone write.
-var remarks = []string{
+// noteTexts are what people at the telephone write.
+var noteTexts = []string{
 	"Called about the last bill; explained the standing charge.",
 	"Moved the payment date to after payday.",
 	"Prefers to be rung in the afternoon.",
@@ -22,14 +22,14 @@ var remarks = []string{
 }
 
 // extras draws what is brought after the account exists.
-func (o Order) extras(d *draw, h *household) {
+func (o Options) extras(d *random, h *household) {
 	if d.chance(35) {
 		for range d.between(1, 3) {
 			// Between the first day and the last bill, so that no note is later
 			// than the read-out.
 			on := h.since.AddDays(d.between(1, int(h.closed.Number()-h.since.Number())))
-			text := pick(d, remarks)
-			h.notes = append(h.notes, note{text, clock(d, on), strings.HasPrefix(text, "Vulnerable")})
+			text := pick(d, noteTexts)
+			h.notes = append(h.notes, note{text, timeOfDay(d, on), strings.HasPrefix(text, "Vulnerable")})
 		}
 	}
 	if d.chance(60) {
@@ -38,7 +38,7 @@ func (o Order) extras(d *draw, h *household) {
 	// What was booked between the read-out and the move.
 	if d.chance(30) {
 		for range d.between(1, 2) {
-			h.late = append(h.late, h.payment(o.AsOf.AddDays(-d.below(2)), pence(d.between(500, 12_000))))
+			h.latePayments = append(h.latePayments, h.payment(o.AsOf.AddDays(-d.below(2)), pence(d.between(500, 12_000))))
 		}
 	}
 	// An instruction makes sense only for somebody who pays by a schedule.
@@ -48,7 +48,7 @@ func (o Order) extras(d *draw, h *household) {
 }
 
 // bills are the statements of the months before the read-out, one a month.
-func (o Order) bills(d *draw, h *household) {
+func (o Options) bills(d *random, h *household) {
 	to := h.closed
 	for i := range d.between(2, 8) {
 		from := to.AddDays(-29)
@@ -65,8 +65,8 @@ func (o Order) bills(d *draw, h *household) {
 	}
 }
 
-// clock puts an hour of the working day to a date.
-func clock(d *draw, on calendar.Day) string {
+// timeOfDay puts an hour of the working day to a date.
+func timeOfDay(d *random, on calendar.Day) string {
 	at := time.Duration(d.between(8*3600, 18*3600)) * time.Second
 	return fmt.Sprintf("%sT%02d:%02d:%02dZ", on, int(at.Hours()), int(at.Minutes())%60, int(at.Seconds())%60)
 }

@@ -17,17 +17,17 @@ type Fault struct {
 	Share float64 // 0 to 1
 }
 
-// spoiler makes one kind of mistake in an account that has none. It is false
+// faultKind makes one kind of mistake in an account that has none. It is false
 // where the account has nothing to get wrong that way.
-type spoiler struct {
+type faultKind struct {
 	meaning string
-	do      func(*draw, *household) bool
+	do      func(*random, *household) bool
 }
 
-// spoilers are the mistakes that old systems make. The ones without a function
+// faultKinds are the mistakes that old systems make. The ones without a function
 // are made in the line, not in the account.
-var spoilers = map[string]spoiler{
-	"agreements": {"two agreements of a supply point overlap", func(_ *draw, h *household) bool {
+var faultKinds = map[string]faultKind{
+	"agreements": {"two agreements of a supply point overlap", func(_ *random, h *household) bool {
 		list := h.account.Supplies[0].Points[0].Agreements
 		// One agreement overlaps its own copy; of two, the first must not end.
 		if len(list) < 2 {
@@ -37,34 +37,34 @@ var spoilers = map[string]spoiler{
 		list[0].To = ""
 		return true
 	}},
-	"balance": {"the transfer balance is not the sum of the ledger", func(d *draw, h *household) bool {
+	"balance": {"the transfer balance is not the sum of the ledger", func(d *random, h *household) bool {
 		h.account.Balance = pence(d.between(100_000, 900_000)).String()
 		return true
 	}},
-	"customer": {"nobody is on the account", func(_ *draw, h *household) bool {
+	"customer": {"nobody is on the account", func(_ *random, h *household) bool {
 		had := len(h.account.Customers) > 0
 		h.account.Customers = []customer{}
 		return had
 	}},
-	"email": {"an e-mail address without @", func(_ *draw, h *household) bool {
+	"email": {"an e-mail address without @", func(_ *random, h *household) bool {
 		return onCustomer(h, func(c *customer) { c.Email = "unknown" })
 	}},
-	"field": {"a member that does not exist", func(_ *draw, h *household) bool {
+	"field": {"a member that does not exist", func(_ *random, h *household) bool {
 		h.account.MistypedMember = h.account.Type
 		return true
 	}},
-	"future": {"sold at the end of time", func(_ *draw, h *household) bool {
+	"future": {"sold at the end of time", func(_ *random, h *household) bool {
 		h.account.SoldOn = "2999-12-31"
 		return true
 	}},
-	"history": {"the history does not add up to the last balance", func(d *draw, h *household) bool {
+	"history": {"the history does not add up to the last balance", func(d *random, h *household) bool {
 		h.account.LastBalance = pence(d.between(100_000, 900_000)).String()
 		return true
 	}},
-	"phone": {"a phone number that nobody can have", func(d *draw, h *household) bool {
+	"phone": {"a phone number that nobody can have", func(d *random, h *household) bool {
 		return onCustomer(h, func(c *customer) { c.Mobile = "07700 900" + d.digits(9) })
 	}},
-	"point": {"the same supply point twice", func(_ *draw, h *household) bool {
+	"point": {"the same supply point twice", func(_ *random, h *household) bool {
 		points := &h.account.Supplies[0].Points
 		*points = append(*points, (*points)[0])
 		return true
@@ -87,25 +87,25 @@ func onCustomer(h *household, change func(*customer)) bool {
 // FaultKinds gives every kind of mistake with its meaning, by name.
 func FaultKinds() [][2]string {
 	var list [][2]string
-	for kind, s := range spoilers {
+	for kind, s := range faultKinds {
 		list = append(list, [2]string{kind, s.meaning})
 	}
 	slices.SortFunc(list, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return list
 }
 
-// ofLines are mistakes in the JSON of a line, which no table can have.
-var ofLines = []string{"field", "json"}
+// lineFaults are mistakes in the JSON of a line, which no table can have.
+var lineFaults = []string{"field", "json"}
 
 // TableFaultKinds gives the kinds of mistakes that tables can have.
 func TableFaultKinds() [][2]string {
-	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(ofLines, kind[0]) })
+	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(lineFaults, kind[0]) })
 }
 
 // CheckTables says what tables cannot have of an order, or nil.
-func (o Order) CheckTables() error {
+func (o Options) CheckTables() error {
 	for _, fault := range o.Faults {
-		if fault.Share > 0 && slices.Contains(ofLines, fault.Kind) {
+		if fault.Share > 0 && slices.Contains(lineFaults, fault.Kind) {
 			return fmt.Errorf("the fault %s is one of JSON lines; tables cannot have it", fault.Kind)
 		}
 	}
@@ -117,7 +117,7 @@ func (o Order) CheckTables() error {
 func checkFaults(faults []Fault) error {
 	sum := 0.0
 	for _, fault := range faults {
-		if _, known := spoilers[fault.Kind]; !known {
+		if _, known := faultKinds[fault.Kind]; !known {
 			var names []string
 			for _, kind := range FaultKinds() {
 				names = append(names, kind[0])
@@ -137,9 +137,9 @@ func checkFaults(faults []Fault) error {
 	return nil
 }
 
-// spoil makes at most one mistake in an account and writes its lines.
-func (o Order) spoil(d *draw, h *household, place int) Entry {
-	kind, figures := o.choose(d, h, place)
+// addFault makes at most one mistake in an account and writes its lines.
+func (o Options) addFault(d *random, h *household, index int) Entry {
+	kind, figures := o.chooseFault(d, h, index)
 	if kind == "lost" {
 		return Entry{Fault: kind, Figures: figures}
 	}
@@ -151,10 +151,10 @@ func (o Order) spoil(d *draw, h *household, place int) Entry {
 	return entry
 }
 
-// choose makes a mistake in an account, or none, and says which, and what the
+// chooseFault makes a mistake in an account, or none, and says which, and what the
 // old system has of the account all the same. The chance is drawn last, so that
 // an account without a mistake is the same whatever faults were ordered.
-func (o Order) choose(d *draw, h *household, place int) (string, landfall.Figures) {
+func (o Options) chooseFault(d *random, h *household, index int) (string, landfall.Figures) {
 	kind := ""
 	left := 1.0
 	for _, fault := range o.Faults {
@@ -168,48 +168,48 @@ func (o Order) choose(d *draw, h *household, place int) (string, landfall.Figure
 	}
 	// The fault is one of notes, so that there must be one to make it in.
 	if kind == "orphan" && len(h.notes) == 0 {
-		h.notes = []note{{remarks[0], h.closed.String() + "T12:00:00Z", false}}
+		h.notes = []note{{noteTexts[0], h.closed.String() + "T12:00:00Z", false}}
 	}
 	// Counted before anything is spoiled: control totals tell what the old system
 	// has, and not what it wrote down wrongly.
 	figures := h.figures()
-	if do := spoilers[kind].do; do != nil && !do(d, h) {
+	if do := faultKinds[kind].do; do != nil && !do(d, h) {
 		return "", figures
 	}
 	if kind == "number" {
-		if place == 0 {
+		if index == 0 {
 			return "", figures
 		}
-		h.account.External = external(place - 1)
+		h.account.External = accountNumber(index - 1)
 	}
 	return kind, figures
 }
 
 // lines writes what belongs into each file.
-func (o Order) lines(h *household, kind string) Entry {
+func (o Options) lines(h *household, kind string) Entry {
 	whose := envelope{o.Supplier, h.account.External}
 	noted := whose
 	if kind == "orphan" {
 		noted.External = "Z" + h.account.External
 	}
-	entry := Entry{Account: line(h.account)}
+	entry := Entry{Account: jsonLine(h.account)}
 	if len(h.notes) > 0 {
-		entry.Notes = line(notes{noted, h.notes})
+		entry.Notes = jsonLine(notes{noted, h.notes})
 	}
-	if len(h.late) > 0 {
-		entry.Transactions = line(transactions{whose, h.late})
+	if len(h.latePayments) > 0 {
+		entry.Transactions = jsonLine(transactions{whose, h.latePayments})
 	}
 	if len(h.bills) > 0 {
-		entry.Statements = line(statements{whose, h.bills})
+		entry.Statements = jsonLine(statements{whose, h.bills})
 	}
 	if h.debit != "" {
-		entry.Instruction = line(instruction{whose, o.Vendor, h.debit, "DIRECT_DEBIT", h.since.String(), true})
+		entry.Instruction = jsonLine(instruction{whose, o.Vendor, h.debit, "DIRECT_DEBIT", h.since.String(), true})
 	}
 	return entry
 }
 
-// line writes one body on one line, without its end.
-func line(body any) []byte {
+// jsonLine writes one body on one line, without its end.
+func jsonLine(body any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // a name like A & B stays readable

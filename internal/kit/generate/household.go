@@ -12,7 +12,7 @@ import (
 type household struct {
 	account account
 	notes   []note
-	late    []transaction // arrive after the account was moved
+	latePayments    []transaction // arrive after the account was moved
 	bills   []statement
 	debit   string // reference of the direct debit at the vendor, or ""
 
@@ -21,11 +21,11 @@ type household struct {
 	next   int          // number of the next transaction
 }
 
-// external gives the number of the account at a place of the book.
-func external(place int) string { return fmt.Sprintf("A-%07d", 1_000_001+place) }
+// accountNumber gives the number of the account at a place of the book.
+func accountNumber(index int) string { return fmt.Sprintf("A-%07d", 1_000_001+index) }
 
 // household draws an account without a mistake.
-func (o Order) household(d *draw, place int) *household {
+func (o Options) household(d *random, index int) *household {
 	h := &household{}
 	// Every draw moves the chances of all that come after it: one that is put in
 	// between makes another book of the same seed.
@@ -33,7 +33,7 @@ func (o Order) household(d *draw, place int) *household {
 	h.since = h.closed.AddDays(-d.between(200, 3_000))
 	at := newHome(d)
 	h.account = account{
-		Supplier: o.Supplier, External: external(place), Type: "DOMESTIC", Currency: "GBP",
+		Supplier: o.Supplier, External: accountNumber(index), Type: "DOMESTIC", Currency: "GBP",
 		Line1: at.line, Line2: at.town, Postcode: at.postcode, Communication: "ONLINE",
 		SoldOn: h.since.AddDays(-d.between(5, 40)).String(),
 	}
@@ -65,7 +65,7 @@ func (o Order) household(d *draw, place int) *household {
 
 // people puts somebody onto the account: a household, a business, or nobody
 // that the old supplier knew.
-func (o Order) people(d *draw, h *household) {
+func (o Options) people(d *random, h *household) {
 	a := &h.account
 	family := pick(d, familyNames)
 	switch kind := d.below(100); {

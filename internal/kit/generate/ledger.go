@@ -21,7 +21,7 @@ func (p pence) String() string {
 
 // ledger writes bills and payments up to the last statement and after it. The
 // two balances are their sums, and nothing else.
-func (o Order) ledger(d *draw, h *household) {
+func (o Options) ledger(d *random, h *household) {
 	a := &h.account
 	bills := d.between(1, 3)
 	from := h.closed.AddDays(-30*bills + 1)
@@ -67,7 +67,7 @@ func (o Order) ledger(d *draw, h *household) {
 }
 
 // bill charges a month of one supply point: days and units, five per cent tax.
-func (h *household) bill(d *draw, point supplyPoint, from, to calendar.Day) (transaction, pence) {
+func (h *household) bill(d *random, point supplyPoint, from, to calendar.Day) (transaction, pence) {
 	standing, units := 3_000+d.below(3_000), d.between(60, 620) // hundredths of a penny a day, kilowatt hours
 	price := d.between(600, 2_900)                              // hundredths of a penny
 	if point.Type == "GAS" {

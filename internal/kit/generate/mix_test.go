@@ -43,17 +43,17 @@ func TestAccountsDoNotMix(t *testing.T) {
 		group.Go(func() {
 			kept := make(map[int]outcome, accounts)
 			for i := range accounts * rounds {
-				place := (i*7 + worker*31) % accounts
-				got, account := outcomeOf(t, bodies[place])
+				index := (i*7 + worker*31) % accounts
+				got, account := outcomeOf(t, bodies[index])
 				if account == nil {
 					return
 				}
 				account.Release()
-				kept[place] = got
+				kept[index] = got
 			}
-			for place, got := range kept {
-				if !reflect.DeepEqual(got, alone[place]) {
-					t.Errorf("account %d is %+v, by itself it is %+v", place, got, alone[place])
+			for index, got := range kept {
+				if !reflect.DeepEqual(got, alone[index]) {
+					t.Errorf("account %d is %+v, by itself it is %+v", index, got, alone[index])
 				}
 			}
 		})

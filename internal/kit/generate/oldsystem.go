@@ -53,7 +53,7 @@ var oldMandate string
 const MapName = "map.yaml"
 
 // Map gives the map that makes a book of the tables.
-func (o Order) Map() string {
+func (o Options) Map() string {
 	text := strings.Replace(oldMap, "supplier: SUPPLIER ", "supplier: "+o.Supplier+" ", 1)
 	if o.Vendor != "" {
 		text += strings.Replace(oldMandate, "=VENDOR", "="+o.Vendor, 1)
@@ -68,13 +68,13 @@ type tables struct {
 }
 
 // DrawTables makes the rows of the account at a place of the book.
-func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landfall.Figures) {
-	d := newDraw(o.Seed, place)
-	h := o.household(d, place)
-	fault, figures = o.choose(d, h, place)
+func (o Options) DrawTables(index int) (rows [][]byte, fault string, figures landfall.Figures) {
+	d := newRandom(o.Seed, index)
+	h := o.household(d, index)
+	fault, figures = o.chooseFault(d, h, index)
 	// A wrong number is wrong in the account's own table alone. Everything else is
 	// linked by the number that the account should have.
-	t := &tables{rows: make([][]byte, len(oldTables)), own: external(place)}
+	t := &tables{rows: make([][]byte, len(oldTables)), own: accountNumber(index)}
 	if fault == "lost" {
 		return t.rows, fault, figures
 	}
@@ -89,13 +89,13 @@ func (o Order) DrawTables(place int) (rows [][]byte, fault string, figures landf
 	}
 	t.ledger("B", h.account.Historical)
 	t.ledger("O", h.account.Current)
-	t.ledger("N", h.late)
-	for _, note := range h.notes {
-		day, clock, _ := strings.Cut(note.At, "T")
-		t.row(oldNote, whose, oldDay(day)+" "+strings.TrimSuffix(clock, "Z"), yes(note.Pinned), note.Body)
+	t.ledger("N", h.latePayments)
+	for _, remark := range h.notes {
+		day, clock, _ := strings.Cut(remark.At, "T")
+		t.row(oldNote, whose, oldDay(day)+" "+strings.TrimSuffix(clock, "Z"), yes(remark.Pinned), remark.Body)
 	}
 	for _, bill := range h.bills {
-		t.row(oldBill, bill.ID, t.own, oldDay(bill.From), oldDay(bill.To), oldDay(bill.IssuedOn), bill.Number, cents(bill.Gross), bill.Path)
+		t.row(oldBill, bill.ID, t.own, oldDay(bill.From), oldDay(bill.To), oldDay(bill.IssuedOn), bill.Number, formatCents(bill.Gross), bill.Path)
 	}
 	return t.rows, fault, figures
 }
@@ -109,17 +109,17 @@ func (t *tables) account(a *account, h *household) {
 	}
 	from, amount, on := "", "", ""
 	if len(a.Schedules) > 0 {
-		from, amount, on = oldDay(a.Schedules[0].From), cents(a.Schedules[0].Amount), strconv.Itoa(a.Schedules[0].Day)
+		from, amount, on = oldDay(a.Schedules[0].From), formatCents(a.Schedules[0].Amount), strconv.Itoa(a.Schedules[0].Day)
 	}
 	former := ""
 	if len(a.References) > 0 {
 		former = a.References[0].Value
 	}
-	t.row(oldAccount, a.External, code(a.Type, "DOMESTIC", "P", "BUSINESS", "B"), code(a.BusinessType, "LIMITED_COMPANY", "1"), a.CompanyNumber,
+	t.row(oldAccount, a.External, lookupCode(a.Type, "DOMESTIC", "P", "BUSINESS", "B"), lookupCode(a.BusinessType, "LIMITED_COMPANY", "1"), a.CompanyNumber,
 		yes(a.Unknown), a.Currency, a.BillingName, a.BillingEmail, a.Line1, a.Line2, a.Postcode,
-		code(a.Communication, "ONLINE", "E", "PRINT", "L"), code(a.Accessibility, "LARGE_PRINT", "1", "BRAILLE", "2", "SPOKEN", "3"),
+		lookupCode(a.Communication, "ONLINE", "E", "PRINT", "L"), lookupCode(a.Accessibility, "LARGE_PRINT", "1", "BRAILLE", "2", "SPOKEN", "3"),
 		a.Language, initial(a.SalesChannel), oldDay(a.SoldOn), oldDay(h.since.String()), oldDay(a.ClosedOn), oldDay(a.IssuedOn), oldDay(a.BilledTo),
-		owed(a.LastBalance), owed(a.Balance), period, day, from, amount, on, former, h.debit)
+		formatOwed(a.LastBalance), formatOwed(a.Balance), period, day, from, amount, on, former, h.debit)
 }
 
 // customers writes a row for each, linked by the account's number.
@@ -130,7 +130,7 @@ func (t *tables) customers(list []customer) {
 			sms, offers = yesNo(c.Preferences.SMS), yesNo(c.Preferences.Offers)
 		}
 		t.row(oldCustomer, t.own, c.Title, c.Given, c.Family, c.Email, c.Mobile, c.Landline, oldDay(c.Born),
-			code(c.Role, "ACCOUNT_HOLDER", "H"), sms, offers)
+			lookupCode(c.Role, "ACCOUNT_HOLDER", "H"), sms, offers)
 	}
 }
 
@@ -138,11 +138,11 @@ func (t *tables) customers(list []customer) {
 // to.
 func (t *tables) point(p supplyPoint, number int) {
 	id := fmt.Sprintf("%s/%d", t.own, number+1)
-	meter := p.Meters[0]
-	register := meter.Registers[0]
-	reading := register.Readings[0]
-	t.row(oldPoint, id, t.own, p.Identifier, initial(p.Type), oldDay(p.StartedOn), oldDay(p.BilledTo), meter.Serial, oldDay(meter.InstalledOn),
-		register.ID, strconv.Itoa(register.Digits), oldDay(reading.On), initial(reading.Type), comma(reading.Value))
+	firstMeter := p.Meters[0]
+	firstRegister := firstMeter.Registers[0]
+	firstReading := firstRegister.Readings[0]
+	t.row(oldPoint, id, t.own, p.Identifier, initial(p.Type), oldDay(p.StartedOn), oldDay(p.BilledTo), firstMeter.Serial, oldDay(firstMeter.InstalledOn),
+		firstRegister.ID, strconv.Itoa(firstRegister.Digits), oldDay(firstReading.On), initial(firstReading.Type), decimalComma(firstReading.Value))
 	for _, a := range p.Agreements {
 		t.row(oldContract, id, a.Product, oldDay(a.From), oldDay(a.To))
 	}
@@ -151,13 +151,13 @@ func (t *tables) point(p supplyPoint, number int) {
 // ledger writes the movements, and the lines of each in a table of their own.
 func (t *tables) ledger(state string, list []transaction) {
 	for _, x := range list {
-		t.row(oldLedger, x.ID, t.own, state, oldDay(x.On), code(x.Type, "SUPPLY_CHARGE", "S", "PAYMENT", "P", "CREDIT", "C", "CHARGE", "D"),
-			cents(x.Amount), initial(x.Reason), x.Reference, initial(x.PaymentType), x.Product)
+		t.row(oldLedger, x.ID, t.own, state, oldDay(x.On), lookupCode(x.Type, "SUPPLY_CHARGE", "S", "PAYMENT", "P", "CREDIT", "C", "CHARGE", "D"),
+			formatCents(x.Amount), initial(x.Reason), x.Reference, initial(x.PaymentType), x.Product)
 		for _, line := range x.Lines {
-			t.row(oldItem, x.ID, "L", line.Band, oldDay(line.From), oldDay(line.To), comma(line.Units), comma(line.Price), cents(line.Net), "", "")
+			t.row(oldItem, x.ID, "L", line.Band, oldDay(line.From), oldDay(line.To), decimalComma(line.Units), decimalComma(line.Price), formatCents(line.Net), "", "")
 		}
 		for _, tax := range x.Taxes {
-			t.row(oldItem, x.ID, "T", tax.Type, "", "", "", "", cents(tax.Amount), cents(tax.Taxed), comma(tax.Rate))
+			t.row(oldItem, x.ID, "T", tax.Type, "", "", "", "", formatCents(tax.Amount), formatCents(tax.Taxed), decimalComma(tax.Rate))
 		}
 	}
 }
@@ -200,8 +200,8 @@ func oldDay(day string) string {
 	return day[8:10] + "." + day[5:7] + "." + day[:4]
 }
 
-// cents writes an amount without its point.
-func cents(amount string) string {
+// formatCents writes an amount without its point.
+func formatCents(amount string) string {
 	text := strings.TrimLeft(strings.Replace(strings.TrimPrefix(amount, "-"), ".", "", 1), "0")
 	switch {
 	case text == "":
@@ -212,17 +212,17 @@ func cents(amount string) string {
 	return text
 }
 
-// owed writes a balance as the old system has it: positive when money is owed.
-func owed(amount string) string {
-	text := cents(amount)
+// formatOwed writes a balance as the old system has it: positive when money is owed.
+func formatOwed(amount string) string {
+	text := formatCents(amount)
 	if rest, negative := strings.CutPrefix(text, "-"); negative || text == "0" || text == "" {
 		return rest
 	}
 	return "-" + text
 }
 
-// comma writes decimals as most of Europe does.
-func comma(number string) string { return strings.Replace(number, ".", ",", 1) }
+// decimalComma writes decimals as most of Europe does.
+func decimalComma(number string) string { return strings.Replace(number, ".", ",", 1) }
 
 // yes is Y or nothing.
 func yes(is bool) string {
@@ -243,8 +243,8 @@ func yesNo(is bool) string {
 // initial is the first letter, which old systems take for a code.
 func initial(word string) string { return word[:min(1, len(word))] }
 
-// code looks a word up among pairs of word and code.
-func code(word string, pairs ...string) string {
+// lookupCode looks a word up among pairs of word and code.
+func lookupCode(word string, pairs ...string) string {
 	if at := slices.Index(pairs, word); at >= 0 {
 		return pairs[at+1]
 	}

@@ -5,10 +5,10 @@ import "strings"
 // Names as they are in Britain today. All of them can be written in Windows-1252,
 // because that is what old systems export.
 var (
-	women = strings.Fields(`Ada Aisha Amelia Angela Ava Barbara Bethan Carol Catherine Charlotte Chloë Deborah Eilidh Elaine Emily Emma Eve
+	femaleNames = strings.Fields(`Ada Aisha Amelia Angela Ava Barbara Bethan Carol Catherine Charlotte Chloë Deborah Eilidh Elaine Emily Emma Eve
 		Fatima Fiona Gillian Grace Hannah Harpreet Helen Isla Jane Jessica Joan Karen Lily Linda Louise Margaret Mary Megan Mei Nia Nicola Olivia
 		Pamela Priya Rachel Ruth Sally Sarah Siân Sofia Sophie Susan Valerie Victoria Wendy Yasmin Zoë`)
-	men = strings.Fields(`Alan Andrew Arthur Ben Brian Christopher Colin Daniel David Dylan Edward François Fraser George Graham Harry Imran Jack
+	maleNames = strings.Fields(`Alan Andrew Arthur Ben Brian Christopher Colin Daniel David Dylan Edward François Fraser George Graham Harry Imran Jack
 		James John José Joshua Keith Kwame Lewis Liam Michael Mohammed Noah Oluwaseun Oscar Patrick Paul Rhys Robert Simon Steven Thomas Tomos
 		William`)
 	familyNames = strings.Fields(`Adams Ahmed Ali Allen Anderson Bailey Baker Begum Bell Bennett Brown Çelik Campbell Carter Chapman Clark Collins
@@ -32,10 +32,10 @@ const mailHost = "post.specimen"
 type person struct{ given, family, title, email, mobile, landline, born string }
 
 // person draws somebody who could live there.
-func (o Order) person(d *draw, family string) person {
-	p := person{given: pick(d, women), family: family, title: pick(d, herTitle)}
+func (o Options) person(d *random, family string) person {
+	p := person{given: pick(d, femaleNames), family: family, title: pick(d, herTitle)}
 	if d.chance(45) {
-		p.given, p.title = pick(d, men), pick(d, hisTitle)
+		p.given, p.title = pick(d, maleNames), pick(d, hisTitle)
 	}
 	p.born = o.AsOf.AddDays(-365*d.between(19, 88) - d.below(365)).String()
 	if d.chance(88) {
@@ -52,7 +52,7 @@ func (o Order) person(d *draw, family string) person {
 }
 
 // mailbox spells a name as people do in an address: lower case, plain letters.
-func mailbox(name string) string { return plain.Replace(strings.ToLower(name)) }
+func mailbox(name string) string { return asciiLetters.Replace(strings.ToLower(name)) }
 
-// plain writes names as e-mail addresses have them.
-var plain = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")
+// asciiLetters writes names as e-mail addresses have them.
+var asciiLetters = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")

@@ -33,7 +33,7 @@ var (
 const inward = "ABDEFGHJLNPQRSTUWXYZ"
 
 // newHome draws an address; a part of them are flats, whose lines are longer.
-func newHome(d *draw) home {
+func newHome(d *random) home {
 	town := pick(d, towns)
 	number := strconv.Itoa(d.between(1, 240))
 	if d.chance(12) {

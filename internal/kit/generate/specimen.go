@@ -15,8 +15,8 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// Order says what book is wanted.
-type Order struct {
+// Options says what book is wanted.
+type Options struct {
 	Accounts int
 	Seed     uint64
 	Supplier string       // the import supplier's code in every line
@@ -29,24 +29,24 @@ type Order struct {
 // one: a book must not become another overnight.
 var DefaultAsOf = calendar.Date(2026, time.June, 30)
 
-// mostAccounts keeps account numbers at their seven digits.
-const mostAccounts = 8_000_000
+// maxAccounts keeps account numbers at their seven digits.
+const maxAccounts = 8_000_000
 
 // Check says what is wrong with an order, or nil.
-func (o Order) Check() error {
+func (o Options) Check() error {
 	switch {
-	case o.Accounts < 1 || o.Accounts > mostAccounts:
-		return fmt.Errorf("a book has 1 to %d accounts, not %d", mostAccounts, o.Accounts)
+	case o.Accounts < 1 || o.Accounts > maxAccounts:
+		return fmt.Errorf("a book has 1 to %d accounts, not %d", maxAccounts, o.Accounts)
 	case o.Supplier == "":
 		return errors.New("a book needs the code of an import supplier")
-	case !o.AsOf.After(earliest):
-		return fmt.Errorf("the day of the read-out must be after %s", earliest)
+	case !o.AsOf.After(minAsOf):
+		return fmt.Errorf("the day of the read-out must be after %s", minAsOf)
 	}
 	return checkFaults(o.Faults)
 }
 
-// earliest leaves room for the history of an account before the read-out.
-var earliest = calendar.Date(2000, time.January, 1)
+// minAsOf leaves room for the history of an account before the read-out.
+var minAsOf = calendar.Date(2000, time.January, 1)
 
 // Entry is everything a book says about one account, a line for each file.
 // Lines that are nil do not occur.
@@ -62,8 +62,8 @@ type Entry struct {
 }
 
 // Draw makes the entry at a place of the book, counted from zero.
-func (o Order) Draw(place int) Entry {
-	d := newDraw(o.Seed, place)
-	h := o.household(d, place)
-	return o.spoil(d, h, place)
+func (o Options) Draw(index int) Entry {
+	d := newRandom(o.Seed, index)
+	h := o.household(d, index)
+	return o.addFault(d, h, index)
 }

@@ -21,8 +21,8 @@ import (
 
 var now = time.Date(2026, time.July, 15, 9, 0, 0, 0, time.UTC)
 
-func order(faults ...generate.Fault) generate.Order {
-	return generate.Order{
+func order(faults ...generate.Fault) generate.Options {
+	return generate.Options{
 		Accounts: 500, Seed: 7, Supplier: "NORTH", AsOf: generate.DefaultAsOf, Vendor: "bank", Faults: faults,
 	}
 }
@@ -36,16 +36,16 @@ func north() *landfall.Supplier {
 // TestSoundAccountsPassEveryRule holds the generator against the service: what
 // has no fault gets neither an error nor a warning.
 func TestSoundAccountsPassEveryRule(t *testing.T) {
-	for place := range 2_000 {
-		entry := order().Draw(place)
+	for index := range 2_000 {
+		entry := order().Draw(index)
 		account, err := contract.ReadAccount(context.Background(), entry.Account)
 		if err != nil {
-			t.Fatalf("account %d: %v\n%s", place, err, entry.Account)
+			t.Fatalf("account %d: %v\n%s", index, err, entry.Account)
 		}
 		sum := account.Figures("GBP")
 		verdict := account.Check(north(), now)
 		if len(verdict.Errors)+len(verdict.Warnings) > 0 {
-			t.Fatalf("account %d: %+v %+v\n%s", place, verdict.Errors, verdict.Warnings, entry.Account)
+			t.Fatalf("account %d: %+v %+v\n%s", index, verdict.Errors, verdict.Warnings, entry.Account)
 		}
 		for line, check := range map[*[]byte]func([]byte) (contract.Verdict, landfall.Figures, error){
 			&entry.Notes: checkNotes, &entry.Transactions: checkTransactions, &entry.Statements: checkStatements,
@@ -66,7 +66,7 @@ func TestSoundAccountsPassEveryRule(t *testing.T) {
 			}
 		}
 		if sum != entry.Figures {
-			t.Fatalf("account %d comes to %+v, the old system says %+v", place, sum, entry.Figures)
+			t.Fatalf("account %d comes to %+v, the old system says %+v", index, sum, entry.Figures)
 		}
 	}
 }
@@ -101,8 +101,8 @@ func TestEveryFaultIsOne(t *testing.T) {
 	for _, kind := range generate.FaultKinds() {
 		t.Run(kind[0], func(t *testing.T) {
 			made := 0
-			for place := range 200 {
-				entry := order(generate.Fault{Kind: kind[0], Share: 1}).Draw(place)
+			for index := range 200 {
+				entry := order(generate.Fault{Kind: kind[0], Share: 1}).Draw(index)
 				if entry.Fault == "" {
 					continue
 				}
@@ -118,7 +118,7 @@ func TestEveryFaultIsOne(t *testing.T) {
 						t.Fatalf("read all the same: %s", entry.Account)
 					}
 				case "number":
-					if before := order().Draw(place - 1); !bytes.Contains(before.Account, []byte(account.Key().External)) {
+					if before := order().Draw(index - 1); !bytes.Contains(before.Account, []byte(account.Key().External)) {
 						t.Fatalf("%s is not the number before", account.Key().External)
 					}
 				case "lost":
@@ -146,8 +146,8 @@ func TestEveryFaultIsOne(t *testing.T) {
 // changes them on purpose changes every book that people keep by its seed.
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	sum := sha256.New()
-	for place := range 300 {
-		entry := order(generate.Fault{Kind: "phone", Share: 0.02}, generate.Fault{Kind: "balance", Share: 0.01}).Draw(place)
+	for index := range 300 {
+		entry := order(generate.Fault{Kind: "phone", Share: 0.02}, generate.Fault{Kind: "balance", Share: 0.01}).Draw(index)
 		for _, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
 			sum.Write(line)
 			sum.Write([]byte("\n"))
@@ -164,11 +164,11 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 	faults := order(generate.Fault{Kind: "phone", Share: 0.1}, generate.Fault{Kind: "json", Share: 0.2})
 	made := map[string]int{}
-	for place := range 2_000 {
-		entry, plain := faults.Draw(place), order().Draw(place)
+	for index := range 2_000 {
+		entry, plain := faults.Draw(index), order().Draw(index)
 		made[entry.Fault]++
 		if entry.Fault == "" && !bytes.Equal(entry.Account, plain.Account) {
-			t.Fatalf("account %d changed", place)
+			t.Fatalf("account %d changed", index)
 		}
 	}
 	if made["phone"] < 140 || made["phone"] > 260 || made["json"] < 320 || made["json"] > 480 {
@@ -179,14 +179,14 @@ func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 // TestOrdersThatMakeNoSense orders books that cannot be made. Found out half-
 // way, they would leave half a book behind.
 func TestOrdersThatMakeNoSense(t *testing.T) {
-	for name, spoil := range map[string]func(*generate.Order){
-		"no accounts":    func(o *generate.Order) { o.Accounts = 0 },
-		"too many":       func(o *generate.Order) { o.Accounts = 8_000_001 },
-		"no supplier":    func(o *generate.Order) { o.Supplier = "" },
-		"no day":         func(o *generate.Order) { o.AsOf = generate.DefaultAsOf.AddDays(-365_000) },
-		"unknown fault":  func(o *generate.Order) { o.Faults = []generate.Fault{{Kind: "fone", Share: 0.1}} },
-		"negative share": func(o *generate.Order) { o.Faults = []generate.Fault{{Kind: "phone", Share: -0.1}} },
-		"over the whole": func(o *generate.Order) {
+	for name, spoil := range map[string]func(*generate.Options){
+		"no accounts":    func(o *generate.Options) { o.Accounts = 0 },
+		"too many":       func(o *generate.Options) { o.Accounts = 8_000_001 },
+		"no supplier":    func(o *generate.Options) { o.Supplier = "" },
+		"no day":         func(o *generate.Options) { o.AsOf = generate.DefaultAsOf.AddDays(-365_000) },
+		"unknown fault":  func(o *generate.Options) { o.Faults = []generate.Fault{{Kind: "fone", Share: 0.1}} },
+		"negative share": func(o *generate.Options) { o.Faults = []generate.Fault{{Kind: "phone", Share: -0.1}} },
+		"over the whole": func(o *generate.Options) {
 			o.Faults = []generate.Fault{{Kind: "phone", Share: 0.6}, {Kind: "email", Share: 0.6}}
 		},
 	} {
@@ -204,13 +204,13 @@ func TestOrdersThatMakeNoSense(t *testing.T) {
 // TestAccountsDiffer looks for a draw that repeats itself.
 func TestAccountsDiffer(t *testing.T) {
 	points := map[string]bool{}
-	for place := range 2_000 {
+	for index := range 2_000 {
 		var account struct {
 			Supplies []struct {
 				Points []struct{ Identifier string } `json:"supply_points"`
 			} `json:"supply_addresses"`
 		}
-		if err := json.Unmarshal(order().Draw(place).Account, &account); err != nil {
+		if err := json.Unmarshal(order().Draw(index).Account, &account); err != nil {
 			t.Fatal(err)
 		}
 		points[account.Supplies[0].Points[0].Identifier] = true
@@ -228,7 +228,7 @@ func TestPrintedOnAnyNumberOfCores(t *testing.T) {
 		folder := t.TempDir()
 		o := order(generate.Fault{Kind: "phone", Share: 0.1})
 		o.Accounts = 1_000
-		printed, err := o.Print(t.Context(), folder, "", func(int) {})
+		printed, err := o.WriteBook(t.Context(), folder, "", func(int) {})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func TestAStoppedPressLeavesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	o := order()
 	o.Accounts = 100_000
-	if _, err := o.Print(ctx, folder, ".gz", func(int) { stop() }); !errors.Is(err, context.Canceled) {
+	if _, err := o.WriteBook(ctx, folder, ".gz", func(int) { stop() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("the press said %v", err)
 	}
 	if entries, _ := os.ReadDir(folder); len(entries) != 0 {

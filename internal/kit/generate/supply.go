@@ -3,7 +3,7 @@ package generate
 import "strconv"
 
 // supplies gives the home its meters: electricity always, gas mostly.
-func (o Order) supplies(d *draw, h *household, at home) {
+func (o Options) supplies(d *random, h *household, at home) {
 	points := []supplyPoint{o.point(d, h, "ELECTRICITY", mpan(d), 5)}
 	if d.chance(65) {
 		points = append(points, o.point(d, h, "GAS", d.digits(10), 4))
@@ -13,7 +13,7 @@ func (o Order) supplies(d *draw, h *household, at home) {
 
 // point draws a supply point with an agreement, a meter and a reading, since
 // nearly all have one of each.
-func (o Order) point(d *draw, h *household, kind, identifier string, digits int) supplyPoint {
+func (o Options) point(d *random, h *household, kind, identifier string, digits int) supplyPoint {
 	point := supplyPoint{
 		Identifier: identifier, Type: kind, StartedOn: h.since.String(), BilledTo: h.closed.String(),
 		Agreements: []agreement{{Product: kind[:1] + "-STANDARD-" + strconv.Itoa(d.between(1, 9)), From: h.since.String()}},
@@ -38,7 +38,7 @@ func (o Order) point(d *draw, h *household, kind, identifier string, digits int)
 
 // mpan makes a British electricity supply number of 13 digits. The last is a
 // check digit: the others, each times a prime, modulo 11, modulo 10.
-func mpan(d *draw) string {
+func mpan(d *random) string {
 	text := strconv.Itoa(d.between(10, 23)) + d.digits(10)
 	sum := 0
 	for i, prime := range []int{3, 5, 7, 13, 17, 19, 23, 29, 31, 37, 41, 43} {

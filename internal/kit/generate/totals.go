@@ -12,20 +12,20 @@ import (
 func (h *household) figures() landfall.Figures {
 	f := landfall.Figures{
 		Currency: h.account.Currency, Accounts: 1, Customers: int64(len(h.account.Customers)),
-		Notes: int64(len(h.notes)), Statements: int64(len(h.bills)), Balance: exact(h.account.Balance),
+		Notes: int64(len(h.notes)), Statements: int64(len(h.bills)), Balance: parseAmount(h.account.Balance),
 	}
-	for _, place := range h.account.Supplies {
-		f.SupplyPoints += int64(len(place.Points))
+	for _, index := range h.account.Supplies {
+		f.SupplyPoints += int64(len(index.Points))
 	}
-	for _, list := range [][]transaction{h.account.Historical, h.account.Current, h.late} {
+	for _, list := range [][]transaction{h.account.Historical, h.account.Current, h.latePayments} {
 		for _, one := range list {
-			f.CountTransaction(landfall.TransactionType(one.Type), exact(one.Amount))
+			f.Transact(landfall.TransactionType(one.Type), parseAmount(one.Amount))
 		}
 	}
 	// These came after the account was read out, so that its balance does not have
 	// them yet.
-	for _, one := range h.late {
-		f.Balance += exact(one.Amount) // payments, all of them
+	for _, one := range h.latePayments {
+		f.Balance += parseAmount(one.Amount) // payments, all of them
 	}
 	if h.debit != "" {
 		f.Instructions++
@@ -33,8 +33,8 @@ func (h *household) figures() landfall.Figures {
 	return f
 }
 
-// exact reads an amount that was written here.
-func exact(text string) money.Amount {
+// parseAmount reads an amount that was written here.
+func parseAmount(text string) money.Amount {
 	amount, err := money.ParseAmount(text)
 	if err != nil {
 		panic(err) // it was written by pence
@@ -42,8 +42,8 @@ func exact(text string) money.Amount {
 	return amount
 }
 
-// totals is the body of the call that says what a source has.
-type totals struct {
+// controlTotals is the body of the call that says what a source has.
+type controlTotals struct {
 	Accounts     int64            `json:"accounts"`
 	Customers    int64            `json:"customers"`
 	SupplyPoints int64            `json:"supply_points"`
@@ -67,15 +67,15 @@ type transactionTotals struct {
 	Amount string `json:"amount"`
 }
 
-// totalsText writes the control totals. All accounts are in one currency.
-func totalsText(f landfall.Figures) []byte {
+// formatTotals writes the control totals. All accounts are in one currency.
+func formatTotals(f landfall.Figures) []byte {
 	in := currencyTotals{Currency: f.Currency, Balances: f.Balance.String()}
 	for i, kind := range landfall.TransactionTypes {
 		if of := f.Transactions[i]; of.Count > 0 {
 			in.Transactions = append(in.Transactions, transactionTotals{string(kind), of.Count, of.Amount.String()})
 		}
 	}
-	text, err := json.MarshalIndent(totals{
+	text, err := json.MarshalIndent(controlTotals{
 		f.Accounts, f.Customers, f.SupplyPoints, f.Notes, f.Statements, f.Instructions, []currencyTotals{in},
 	}, "", "  ")
 	if err != nil {

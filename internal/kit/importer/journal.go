@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// journal keeps how far an import is: a line for each checkpoint, durable
+// importJournal keeps how far an import is: a line for each checkpoint, durable
 // before anything relies on it, and beside it the failures found so far. What
 // came after the last checkpoint is done again, which does no harm.
-type journal struct {
+type importJournal struct {
 	folder   string
 	lock     *os.File
 	file     *os.File
@@ -29,17 +29,17 @@ type journal struct {
 // state is everything that a checkpoint knows.
 type state struct {
 	Book     []fingerprint   `json:"book"`
-	Mode     mode            `json:"mode"`
-	Phases   map[Phase]phase `json:"phases"`
+	Mode     options            `json:"mode"`
+	Phases   map[Phase]phaseState `json:"phases"`
 	Runs     []string        `json:"runs"`      // ids, in the order of Suppliers
-	Gathered int             `json:"gathered"`  // how many of the runs are counted
+	Counted int             `json:"gathered"`  // how many of the runs are counted
 	Supplier []string        `json:"suppliers"` // codes the accounts' lines name
 	Failures int64           `json:"failures"`  // bytes of the failures' file
 	Finished bool            `json:"finished"`
 }
 
-// mode is what of an order must be the same to go on with it.
-type mode struct {
+// options is what of an order must be the same to go on with it.
+type options struct {
 	Supplier   string `json:"supplier"`
 	Team       string `json:"team"`
 	DryRun     bool   `json:"dry_run"`
@@ -48,8 +48,8 @@ type mode struct {
 	StageOnly  bool   `json:"stage_only"`
 }
 
-// phase is how far one step is.
-type phase struct {
+// phaseState is how far one step is.
+type phaseState struct {
 	File  int   `json:"file"` // among the files of its kind
 	Line  int   `json:"line"` // the last one that is settled
 	Tally Tally `json:"tally"`
@@ -79,12 +79,12 @@ func (e *ChangedError) Error() string {
 
 // openJournal goes on with the journal of a book, or begins one. A journal that
 // came to its end is of the past.
-func openJournal(order Order) (*journal, error) {
+func openJournal(order Options) (*importJournal, error) {
 	folder := filepath.Join(order.Folder, journalName)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	j := &journal{folder: folder}
+	j := &importJournal{folder: folder}
 	var err error
 	if j.lock, err = lockFile(filepath.Join(folder, "lock")); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func openJournal(order Order) (*journal, error) {
 
 // open holds what is wanted against what was begun before it cuts anything off, so
 // that a refused order leaves the journal as it was.
-func (j *journal) open(order Order) error {
-	wanted := state{Phases: map[Phase]phase{}, Mode: mode{
+func (j *importJournal) open(order Options) error {
+	wanted := state{Phases: map[Phase]phaseState{}, Mode: options{
 		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly,
 	}}
 	paths := make([]string, 0, len(order.Book.Files)+1)
@@ -125,7 +125,7 @@ func (j *journal) open(order Order) error {
 		if !found.begun() {
 			found.Mode = wanted.Mode
 		}
-		if err := found.goesOn(wanted); err != nil {
+		if err := found.matches(wanted); err != nil {
 			return err
 		}
 		j.state = *found
@@ -154,8 +154,8 @@ func (s *state) begun() bool {
 	return len(s.Runs) > 0
 }
 
-// goesOn wants the book and the order to be those the journal is about.
-func (s *state) goesOn(wanted state) error {
+// matches wants the book and the order to be those the journal is about.
+func (s *state) matches(wanted state) error {
 	switch {
 	case len(s.Book) != len(wanted.Book):
 		return &ChangedError{"files were added or removed"}
@@ -223,7 +223,7 @@ func openAt(path string, length int64) (*os.File, error) {
 }
 
 // save writes a checkpoint. The failures it counts are durable before it is.
-func (j *journal) save() error {
+func (j *importJournal) save() error {
 	length, err := j.failures.sync()
 	if err != nil {
 		return fmt.Errorf("the journal cannot be kept: %w", err)
@@ -243,37 +243,37 @@ func (j *journal) save() error {
 	return nil
 }
 
-// rhythm is how much work a crash may cost at most.
-const rhythm = time.Second
+// checkpointInterval is how much work a crash may cost at most.
+const checkpointInterval = time.Second
 
-// note takes how far a phase is, and saves it now and then.
-func (j *journal) note(name Phase, progress phase) error {
+// update takes how far a phase is, and saves it now and then.
+func (j *importJournal) update(name Phase, progress phaseState) error {
 	j.state.Phases[name] = progress
-	if time.Since(j.saved) < rhythm {
+	if time.Since(j.saved) < checkpointInterval {
 		return nil
 	}
 	return j.save()
 }
 
-// settle saves that a phase is over.
-func (j *journal) settle(name Phase, progress phase) error {
+// finish saves that a phase is over.
+func (j *importJournal) finish(name Phase, progress phaseState) error {
 	progress.Over = true
 	j.state.Phases[name] = progress
 	return j.save()
 }
 
-// names notes which supplier a line is of.
-func (j *journal) names(supplier string) {
-	if supplier != "" && !slices.Contains(j.state.Supplier, supplier) && len(j.state.Supplier) < mostSuppliers {
+// addSupplier notes which supplier a line is of.
+func (j *importJournal) addSupplier(supplier string) {
+	if supplier != "" && !slices.Contains(j.state.Supplier, supplier) && len(j.state.Supplier) < maxSuppliers {
 		j.state.Supplier = append(j.state.Supplier, supplier)
 	}
 }
 
-// mostSuppliers is more than any book has; a broken one may name anything.
-const mostSuppliers = 100
+// maxSuppliers is more than any book has; a broken one may name anything.
+const maxSuppliers = 100
 
 // close gives everything back. The lock goes last.
-func (j *journal) close() error {
+func (j *importJournal) close() error {
 	var err error
 	if j.failures != nil {
 		err = errors.Join(err, j.failures.close())

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/kit/book"
 )
 
-func bookOf(t *testing.T) Order {
+func bookOf(t *testing.T) Options {
 	t.Helper()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "accounts.ndjson"), []byte("{}\n{}\n"), 0o600); err != nil {
@@ -22,10 +22,10 @@ func bookOf(t *testing.T) Order {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Order{Book: found, Folder: folder, Team: "T"}
+	return Options{Book: found, Folder: folder, Team: "T"}
 }
 
-func open(t *testing.T, order Order) *journal {
+func open(t *testing.T, order Options) *importJournal {
 	t.Helper()
 	j, err := openJournal(order)
 	if err != nil {
@@ -34,14 +34,14 @@ func open(t *testing.T, order Order) *journal {
 	return j
 }
 
-func fail(t *testing.T, j *journal, external string) {
+func fail(t *testing.T, j *importJournal, external string) {
 	t.Helper()
 	if err := j.failures.add(failure{Kind: "accounts", External: external, Failure: landfall.Failure{Code: "x"}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func externals(t *testing.T, j *journal) string {
+func externals(t *testing.T, j *importJournal) string {
 	t.Helper()
 	var list []string
 	if err := j.failures.each(0, func(one failure, offset int64) error {
@@ -63,7 +63,7 @@ func TestAJournalGoesOnBehindItsLastCheckpoint(t *testing.T) {
 	order := bookOf(t)
 	j := open(t, order)
 	fail(t, j, "1")
-	if err := j.settle("accounts", phase{File: 1, Tally: Tally{Lines: 7, Failed: 1}}); err != nil {
+	if err := j.finish("accounts", phaseState{File: 1, Tally: Tally{Lines: 7, Failed: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	fail(t, j, "2")
@@ -114,15 +114,15 @@ func TestTwoImportsOfOneBook(t *testing.T) {
 // TestABookThatChangedIsNoticed changes everything that could change between
 // two attempts.
 func TestABookThatChangedIsNoticed(t *testing.T) {
-	for name, change := range map[string]func(*testing.T, *Order){
-		"has changed": func(t *testing.T, order *Order) {
+	for name, change := range map[string]func(*testing.T, *Options){
+		"has changed": func(t *testing.T, order *Options) {
 			t.Helper()
 			path := order.Book.Files[0].Path
 			if err := errors.Join(os.WriteFile(path, []byte("{}\n[]\n"), 0o600), os.Chtimes(path, time.Now(), time.Now().Add(time.Hour))); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"added or removed": func(t *testing.T, order *Order) {
+		"added or removed": func(t *testing.T, order *Options) {
 			t.Helper()
 			if err := os.WriteFile(filepath.Join(order.Folder, "notes.ndjson"), nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -133,11 +133,11 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 			}
 			order.Book = found
 		},
-		"other options": func(_ *testing.T, order *Order) { order.DryRun = true },
+		"other options": func(_ *testing.T, order *Options) { order.DryRun = true },
 	} {
 		order := bookOf(t)
 		j := open(t, order)
-		if err := errors.Join(j.settle("accounts", phase{Line: 1, Tally: Tally{Lines: 1, Done: 1}}), j.close()); err != nil {
+		if err := errors.Join(j.finish("accounts", phaseState{Line: 1, Tally: Tally{Lines: 1, Done: 1}}), j.close()); err != nil {
 			t.Fatal(err)
 		}
 		change(t, &order)
@@ -176,7 +176,7 @@ func TestAFullDiskUnderTheJournal(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	j.file = full
-	if err := j.settle("accounts", phase{}); err == nil || !strings.Contains(err.Error(), "journal cannot be kept") {
+	if err := j.finish("accounts", phaseState{}); err == nil || !strings.Contains(err.Error(), "journal cannot be kept") {
 		t.Errorf("saved onto a full disk: %v", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// Order says what is to be moved, and how.
-type Order struct {
+// Options says what is to be moved, and how.
+type Options struct {
 	Book     *book.Book
 	Folder   string // where the journal and the report are kept
 	Supplier string // import supplier of the run; "" takes the one the book names
@@ -46,7 +46,7 @@ func phaseOf(kind book.Kind) Phase { return Phase(kind.Stem) }
 type Tally struct {
 	Lines      int `json:"lines"`
 	Done       int `json:"done"`
-	There      int `json:"already_there"`
+	Existing      int `json:"already_there"`
 	Failed     int `json:"failed"`
 	NotReached int `json:"not_reached"`
 }
@@ -65,59 +65,59 @@ type Watcher interface {
 	Notice(sentence string)
 }
 
-// Mover carries out an order.
-type Mover struct {
+// Importer carries out an order.
+type Importer struct {
 	client  *client.Client
-	order   Order
+	options   Options
 	watcher Watcher
-	journal *journal
-	kinds   map[[2]string]int // failures by code and place, for the watcher
-	lost    lost
-	heard   bool // the server has answered
+	journal *importJournal
+	failureCounts   map[[2]string]int // failures by code and place, for the watcher
+	failed    accountSet
+	serverSeen   bool // the server has answered
 }
 
 // New prepares an import. The folder is locked until Close: two imports of one
 // book would only be in each other's way.
-func New(server *client.Client, order Order, watcher Watcher) (*Mover, error) {
+func New(server *client.Client, order Options, watcher Watcher) (*Importer, error) {
 	journal, err := openJournal(order)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mover{client: server, order: order, watcher: watcher, journal: journal, kinds: map[[2]string]int{}, lost: lost{}}
+	m := &Importer{client: server, options: order, watcher: watcher, journal: journal, failureCounts: map[[2]string]int{}, failed: accountSet{}}
 	// What failed before counts again, and its notes are not sent either.
 	return m, journal.failures.each(0, func(one failure, _ int64) error {
-		m.count(one)
+		m.countFailure(one)
 		return nil
 	})
 }
 
 // Close lets others import the book.
-func (m *Mover) Close() error { return m.journal.close() }
+func (m *Importer) Close() error { return m.journal.close() }
 
-// Move does what the order says, from wherever an earlier attempt got to, and
+// Run does what the order says, from wherever an earlier attempt got to, and
 // says what came of it. An error means that it did not get to the end; the
 // journal keeps how far it was.
-func (m *Mover) Move(ctx context.Context) (Result, error) {
-	if err := m.send(ctx, book.Accounts); err != nil {
+func (m *Importer) Run(ctx context.Context) (Result, error) {
+	if err := m.sendKind(ctx, book.Accounts); err != nil {
 		return Result{}, err
 	}
 	// Neither staging alone nor a rehearsal creates accounts, so that there is
 	// nothing yet that notes and the like could be added to.
-	if m.order.StageOnly {
+	if m.options.StageOnly {
 		return m.result()
 	}
-	if err := m.run(ctx); err != nil {
+	if err := m.createAccounts(ctx); err != nil {
 		return Result{}, err
 	}
-	if m.order.DryRun {
+	if m.options.DryRun {
 		return m.result()
 	}
 	for _, kind := range book.Kinds()[1:] {
-		if err := m.send(ctx, kind); err != nil {
+		if err := m.sendKind(ctx, kind); err != nil {
 			return Result{}, err
 		}
 	}
-	if err := m.totals(ctx); err != nil {
+	if err := m.setTotals(ctx); err != nil {
 		return Result{}, err
 	}
 	return m.result()

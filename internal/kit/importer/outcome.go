@@ -13,19 +13,19 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// outcome is what became of a line.
-type outcome int
+// lineOutcome is what became of a line.
+type lineOutcome int
 
 const (
-	outcomeDone   outcome = iota
+	outcomeDone   lineOutcome = iota
 	outcomeThere          // it was so before
 	outcomeFailed         // and stays so until it is mended
 	outcomeUnsent         // its account does not exist
 )
 
-// judge reads an answer. What was there already is not a failure: most of all
+// outcomeOf reads an answer. What was there already is not a failure: most of all
 // it is the trace of an attempt that was cut off.
-func judge(kind book.Kind, answer client.Answer) (outcome, *landfall.Failure) {
+func outcomeOf(kind book.Kind, answer client.Answer) (lineOutcome, *landfall.Failure) {
 	if refusal, failed := errors.AsType[*client.Error](answer.Err()); failed {
 		if refusal.Code == landfall.CodeAlreadyImported {
 			return outcomeThere, nil
@@ -35,35 +35,35 @@ func judge(kind book.Kind, answer client.Answer) (outcome, *landfall.Failure) {
 	if answer.Status != http.StatusCreated {
 		return outcomeDone, nil
 	}
-	if addedNone(kind, answer.Body) {
+	if nothingAdded(kind, answer.Body) {
 		return outcomeThere, nil
 	}
 	items := postedItems(kind, answer.Body)
-	if failed := otherwise(kind, items); failed != nil {
+	if failed := differingItems(kind, items); failed != nil {
 		return outcomeFailed, failed
 	}
-	if allThere(items) {
+	if allExist(items) {
 		return outcomeThere, nil
 	}
 	return outcomeDone, nil
 }
 
-// asked is what a line's call is told to add to its answer. Notes and
+// queryFor is what a line's call is told to add to its answer. Notes and
 // transactions say of each whether it was there; the others only if asked.
-func asked(kind book.Kind) url.Values {
+func queryFor(kind book.Kind) url.Values {
 	if kind == book.Statements || kind == book.Instructions {
 		return url.Values{"include_added": {"true"}}
 	}
 	return nil
 }
 
-// addedNone reports whether a posting says that it found everything there. An
+// nothingAdded reports whether a posting says that it found everything there. An
 // answer repeats what was sent and is long, so that only one which may say so is read.
-func addedNone(kind book.Kind, body json.RawMessage) bool {
+func nothingAdded(kind book.Kind, body json.RawMessage) bool {
 	var posted struct {
 		Added *int `json:"added"`
 	}
-	return asked(kind) != nil && bytes.Contains(body, []byte(`"added":0`)) &&
+	return queryFor(kind) != nil && bytes.Contains(body, []byte(`"added":0`)) &&
 		json.Unmarshal(body, &posted) == nil && posted.Added != nil && *posted.Added == 0
 }
 
@@ -109,9 +109,9 @@ func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
 	return items
 }
 
-// otherwise tells of what an account has already, but not as the book says: it
+// differingItems tells of what an account has already, but not as the book says: it
 // was neither added nor changed, and nobody would learn of it.
-func otherwise(kind book.Kind, items []postedItem) *landfall.Failure {
+func differingItems(kind book.Kind, items []postedItem) *landfall.Failure {
 	code, list, detail := landfall.CodeNoteExists, "notes", "The account has a note with this body and another value here."
 	if kind == book.Transactions {
 		code, list, detail = landfall.CodeTransactionExists, "transactions", "The account has a transaction with this transaction_id and another value here."
@@ -130,8 +130,8 @@ func otherwise(kind book.Kind, items []postedItem) *landfall.Failure {
 	return failed
 }
 
-// allThere reports whether everything in a posting was on the account already.
-func allThere(items []postedItem) bool {
+// allExist reports whether everything in a posting was on the account already.
+func allExist(items []postedItem) bool {
 	for _, one := range items {
 		if one.Status != "NOTE_ALREADY_EXISTS" && one.Status != "TRANSACTION_ALREADY_EXISTS" {
 			return false

@@ -26,7 +26,7 @@ func (r Result) Failed() bool { return r.Failures.Accounts > 0 }
 
 // result gathers what came of the import, writes the report, and closes the
 // journal's story.
-func (m *Mover) result() (Result, error) {
+func (m *Importer) result() (Result, error) {
 	result := Result{Tallies: map[Phase]Tally{}}
 	for name, progress := range m.journal.state.Phases {
 		result.Tallies[name] = progress.Tally
@@ -35,9 +35,9 @@ func (m *Mover) result() (Result, error) {
 		return Result{}, err
 	}
 	var tally landfall.FailureTally
-	at := located{lines: map[lineOf]int64{}, accounts: map[[16]byte]int64{}}
+	at := failureIndex{lines: map[lineRef]int64{}, accounts: map[[16]byte]int64{}}
 	if err := m.journal.failures.each(0, func(one failure, offset int64) error {
-		tally.Add(check.Placeless(one.Failure))
+		tally.Add(check.WithoutPosition(one.Failure))
 		at.put(one, offset)
 		return nil
 	}); err != nil {
@@ -57,13 +57,13 @@ func (m *Mover) result() (Result, error) {
 
 // addUnsent counts the lines of files that were left out: with a dry run or
 // staging alone nothing is added to the accounts.
-func (m *Mover) addUnsent(tallies map[Phase]Tally) error {
+func (m *Importer) addUnsent(tallies map[Phase]Tally) error {
 	for _, kind := range book.Kinds()[1:] {
 		name := phaseOf(kind)
 		if _, known := tallies[name]; known {
 			continue
 		}
-		for _, file := range m.order.Book.Of(kind) {
+		for _, file := range m.options.Book.Of(kind) {
 			tally := tallies[name]
 			for _, err := range file.Lines() {
 				if err != nil {
@@ -78,50 +78,50 @@ func (m *Mover) addUnsent(tallies map[Phase]Tally) error {
 	return nil
 }
 
-// lineOf names a line of the book.
-type lineOf struct {
+// lineRef names a line of the book.
+type lineRef struct {
 	kind       string
 	file, line int
 }
 
-// located says where in the failures' file a line or an account is: the lines
+// failureIndex says where in the failures' file a line or an account is: the lines
 // themselves are found by reading the book once more.
-type located struct {
-	lines    map[lineOf]int64
+type failureIndex struct {
+	lines    map[lineRef]int64
 	accounts map[[16]byte]int64
 }
 
 // put goes by the line where one is known. A failure of the run names the account
 // alone.
-func (l located) put(one failure, offset int64) {
+func (l failureIndex) put(one failure, offset int64) {
 	if one.Line > 0 {
-		l.lines[lineOf{one.Kind, one.File, one.Line}] = offset
+		l.lines[lineRef{one.Kind, one.File, one.Line}] = offset
 		return
 	}
-	l.accounts[lostKey(one.Supplier, one.External)] = offset
+	l.accounts[accountHash(one.Supplier, one.External)] = offset
 }
 
 // of finds the failure of a line, if it has one.
-func (l located) of(kind book.Kind, file int, line book.Line) (offset int64, failed bool) {
-	if offset, failed = l.lines[lineOf{kind.Stem, file, line.Number}]; failed || kind != book.Accounts || len(l.accounts) == 0 {
+func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64, failed bool) {
+	if offset, failed = l.lines[lineRef{kind.Stem, file, line.Number}]; failed || kind != book.Accounts || len(l.accounts) == 0 {
 		return offset, failed
 	}
 	supplier, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
-	offset, failed = l.accounts[lostKey(supplier, external)]
+	offset, failed = l.accounts[accountHash(supplier, external)]
 	return offset, failed
 }
 
 // report leaves behind what people need: in a folder of its own for each
 // import, so that the next one overwrites nothing.
-func (m *Mover) report(result Result, at located) (folder string, err error) {
+func (m *Importer) report(result Result, at failureIndex) (folder string, err error) {
 	now := time.Now()
-	folder = filepath.Join(m.order.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
+	folder = filepath.Join(m.options.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
 	writer, err := report.Begin(folder)
 	if err != nil {
 		return "", err
 	}
 	for _, kind := range book.Kinds() {
-		for i, file := range m.order.Book.Of(kind) {
+		for i, file := range m.options.Book.Of(kind) {
 			// Nothing failed, so that the book need not be read once more.
 			if len(at.lines)+len(at.accounts) == 0 {
 				break
@@ -136,12 +136,12 @@ func (m *Mover) report(result Result, at located) (folder string, err error) {
 
 // reportFile reads a file of the book again: the journal keeps why a line failed,
 // and not what stood in it.
-func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, place int, file book.File) error {
+func (m *Importer) reportFile(writer *report.Writer, at failureIndex, kind book.Kind, index int, file book.File) error {
 	for line, err := range file.Lines() {
 		if err != nil {
 			return err
 		}
-		offset, failed := at.of(kind, place, line)
+		offset, failed := at.of(kind, index, line)
 		if !failed {
 			if err := m.reportUnsent(writer, kind, file, line); err != nil {
 				return err
@@ -161,19 +161,19 @@ func (m *Mover) reportFile(writer *report.Writer, at located, kind book.Kind, pl
 
 // reportUnsent keeps what belongs to an account that failed beside it: whoever
 // mends the account and sends the folder again sends all of it.
-func (m *Mover) reportUnsent(writer *report.Writer, kind book.Kind, file book.File, line book.Line) error {
+func (m *Importer) reportUnsent(writer *report.Writer, kind book.Kind, file book.File, line book.Line) error {
 	if kind == book.Accounts {
 		return nil
 	}
 	supplier, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
-	if !m.lost.has(supplier, external) {
+	if !m.failed.has(supplier, external) {
 		return nil
 	}
-	return writer.Leave(file, line, external)
+	return writer.NotSent(file, line, external)
 }
 
 // summary says it in figures, bars and one sentence.
-func (m *Mover) summary(result Result, now time.Time) report.Summary {
+func (m *Importer) summary(result Result, now time.Time) report.Summary {
 	summary := report.Summary{Title: "Import of a book", MadeAt: now, Failures: result.Failures}
 	for _, name := range Phases() {
 		tally, known := result.Tallies[name]
@@ -183,12 +183,12 @@ func (m *Mover) summary(result Result, now time.Time) report.Summary {
 		words := [2]string{"done", "already there"}
 		if name == PhaseRun {
 			words = [2]string{"created", "taken by others or skipped"}
-			if m.order.DryRun {
+			if m.options.DryRun {
 				words[0] = "would be created"
 			}
 		}
 		summary.Bars = append(summary.Bars, report.Bar{Name: string(name), Parts: []report.Part{
-			{Name: words[0], Count: tally.Done, Tone: report.Good}, {Name: words[1], Count: tally.There, Tone: report.Quiet},
+			{Name: words[0], Count: tally.Done, Tone: report.Good}, {Name: words[1], Count: tally.Existing, Tone: report.Quiet},
 			{Name: "failed", Count: tally.Failed, Tone: report.Bad}, {Name: "not reached", Count: tally.NotReached, Tone: report.Fair},
 		}})
 	}
@@ -196,7 +196,7 @@ func (m *Mover) summary(result Result, now time.Time) report.Summary {
 	if result.Failed() {
 		summary.Sentence = report.Number(result.Failures.Accounts) + " did not get through."
 	}
-	for _, file := range m.order.Book.Files {
+	for _, file := range m.options.Book.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
 	for i, id := range m.journal.state.Runs {

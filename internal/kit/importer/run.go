@@ -9,33 +9,33 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// run lets the server create the staged accounts, a run for each supplier that
+// createAccounts lets the server create the staged accounts, a run for each supplier that
 // the book names, and watches until it has ended.
-func (m *Mover) run(ctx context.Context) error {
+func (m *Importer) createAccounts(ctx context.Context) error {
 	if m.journal.state.Phases[PhaseRun].Over {
 		return nil
 	}
 	suppliers := m.journal.state.Supplier
-	if m.order.Supplier != "" {
-		suppliers = []string{m.order.Supplier}
+	if m.options.Supplier != "" {
+		suppliers = []string{m.options.Supplier}
 	}
 	m.watcher.Begin(PhaseRun, 0)
 	defer m.watcher.End(PhaseRun)
 	for i, supplier := range suppliers {
-		if i < m.journal.state.Gathered {
+		if i < m.journal.state.Counted {
 			continue // an earlier attempt has seen it end
 		}
-		if err := m.runOf(ctx, i, supplier); err != nil {
+		if err := m.createSupplier(ctx, i, supplier); err != nil {
 			return err
 		}
 	}
-	return m.journal.settle(PhaseRun, m.journal.state.Phases[PhaseRun])
+	return m.journal.finish(PhaseRun, m.journal.state.Phases[PhaseRun])
 }
 
-// runOf starts the run of a supplier, or goes on watching it.
-func (m *Mover) runOf(ctx context.Context, place int, supplier string) error {
-	if len(m.journal.state.Runs) == place {
-		id, err := m.start(ctx, supplier)
+// createSupplier starts the run of a supplier, or goes on watching it.
+func (m *Importer) createSupplier(ctx context.Context, index int, supplier string) error {
+	if len(m.journal.state.Runs) == index {
+		id, err := m.startRun(ctx, supplier)
 		if err != nil {
 			return err
 		}
@@ -46,21 +46,21 @@ func (m *Mover) runOf(ctx context.Context, place int, supplier string) error {
 			return err
 		}
 	}
-	run, err := m.watch(ctx, m.journal.state.Runs[place])
+	run, err := m.watchRun(ctx, m.journal.state.Runs[index])
 	if err != nil {
 		return err
 	}
-	return m.gather(ctx, supplier, run)
+	return m.recordRun(ctx, supplier, run)
 }
 
-// start asks for a run. One that is under way already is taken for ours: it
+// startRun asks for a run. One that is under way already is taken for ours: it
 // creates what we staged, and there can be no other beside it.
-func (m *Mover) start(ctx context.Context, supplier string) (id string, err error) {
-	plan := client.RunPlan{Supplier: supplier, Team: m.order.Team, DryRun: m.order.DryRun, Sample: m.order.Sample}
-	if m.order.OnlyFailed {
+func (m *Importer) startRun(ctx context.Context, supplier string) (id string, err error) {
+	plan := client.RunPlan{Supplier: supplier, Team: m.options.Team, DryRun: m.options.DryRun, Sample: m.options.Sample}
+	if m.options.OnlyFailed {
 		plan.Select = "failed"
 	}
-	err = m.persist(ctx, func(ctx context.Context) (bool, error) {
+	err = m.retry(ctx, func(ctx context.Context) (bool, error) {
 		run, err := m.client.StartRun(ctx, plan)
 		id = run.ID
 		if other, is := client.ActiveRun(err); is {
@@ -70,7 +70,7 @@ func (m *Mover) start(ctx context.Context, supplier string) (id string, err erro
 		return false, err
 	})
 	if err != nil {
-		err = fmt.Errorf("no run of %s for team %s can be started: %w", supplier, m.order.Team, err)
+		err = fmt.Errorf("no run of %s for team %s can be started: %w", supplier, m.options.Team, err)
 	}
 	return id, err
 }
@@ -78,16 +78,16 @@ func (m *Mover) start(ctx context.Context, supplier string) (id string, err erro
 // A run is looked at soon and then more and more seldom, but often again when
 // its end is near: everything else waits for that.
 const (
-	firstGlance   = 50 * time.Millisecond
-	longestGlance = 500 * time.Millisecond
+	firstPoll   = 50 * time.Millisecond
+	maxPoll = 500 * time.Millisecond
 )
 
-// watch looks at a run until it has ended. A paused one is waited for: whoever
+// watchRun looks at a run until it has ended. A paused one is waited for: whoever
 // paused it will know why.
-func (m *Mover) watch(ctx context.Context, id string) (run client.Run, err error) {
-	told := ""
-	for glance := firstGlance; ; glance = min(2*glance, longestGlance, nearing(run)) {
-		err = m.persist(ctx, func(ctx context.Context) (bool, error) {
+func (m *Importer) watchRun(ctx context.Context, id string) (run client.Run, err error) {
+	previous := ""
+	for delay := firstPoll; ; delay = min(2*delay, maxPoll, pollDelay(run)) {
+		err = m.retry(ctx, func(ctx context.Context) (bool, error) {
 			run, err = m.client.Run(ctx, id)
 			return err == nil, err
 		})
@@ -99,39 +99,39 @@ func (m *Mover) watch(ctx context.Context, id string) (run client.Run, err error
 		if run.Ended() {
 			return run, nil
 		}
-		if run.State != told && (run.State == "PAUSED" || run.State == "WAITING") {
+		if run.State != previous && (run.State == "PAUSED" || run.State == "WAITING") {
 			m.watcher.Notice("run " + id + " is " + run.State)
 		}
-		told = run.State
+		previous = run.State
 		select {
 		case <-ctx.Done():
 			return run, ctx.Err()
-		case <-time.After(glance):
+		case <-time.After(delay):
 		}
 	}
 }
 
-// nearing is how long one may look away from a run so as not to miss its end by
+// pollDelay is how long one may look away from a run so as not to miss its end by
 // much: half of what it will still take, as far as it can tell.
-func nearing(run client.Run) time.Duration {
+func pollDelay(run client.Run) time.Duration {
 	if run.AccountsPerSecond <= 0 || run.State != "RUNNING" {
-		return longestGlance
+		return maxPoll
 	}
 	half := float64(run.Remaining) / run.AccountsPerSecond / 2
-	return max(firstGlance, time.Duration(min(half, longestGlance.Seconds())*float64(time.Second)))
+	return max(firstPoll, time.Duration(min(half, maxPoll.Seconds())*float64(time.Second)))
 }
 
-// gather adds what became of a run, all of it in one checkpoint: whatever
+// recordRun adds what became of a run, all of it in one checkpoint: whatever
 // interrupts it, none of its failures is kept twice.
-func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) error {
+func (m *Importer) recordRun(ctx context.Context, supplier string, run client.Run) error {
 	progress := m.journal.state.Phases[PhaseRun]
 	before := m.journal.failures.size
-	err := m.persist(ctx, func(ctx context.Context) (bool, error) {
+	err := m.retry(ctx, func(ctx context.Context) (bool, error) {
 		// An attempt that was cut off may have kept some of the failures. Each
 		// begins without them.
 		if err := m.journal.failures.rewind(before); err != nil {
 			// Marked as ours, so that nobody waits for the server to mend it.
-			return false, unreadable{err}
+			return false, localError{err}
 		}
 		for failed, err := range m.client.RunFailures(ctx, run.ID) {
 			if err != nil {
@@ -141,8 +141,8 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 				Code: failed.Code, Detail: failed.Detail, Violations: failed.Violations,
 			})}
 			one.Failure.DryRun = run.DryRun
-			if err := m.keep(one); err != nil {
-				return false, unreadable{err}
+			if err := m.recordFailure(one); err != nil {
+				return false, localError{err}
 			}
 		}
 		return true, nil
@@ -153,7 +153,7 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 	// Counted when the list is whole: an attempt that was cut off would have told
 	// the watcher of failures that the next one tells again.
 	if err := m.journal.failures.each(before, func(one failure, _ int64) error {
-		m.count(one)
+		m.countFailure(one)
 		return nil
 	}); err != nil {
 		return err
@@ -166,9 +166,9 @@ func (m *Mover) gather(ctx context.Context, supplier string, run client.Run) err
 	progress.Tally.Lines += run.Selected
 	progress.Tally.Done += run.Succeeded
 	progress.Tally.Failed += run.Failed
-	progress.Tally.There += run.Refused
+	progress.Tally.Existing += run.Refused
 	progress.Tally.NotReached += run.Remaining
 	m.journal.state.Phases[PhaseRun] = progress
-	m.journal.state.Gathered++
+	m.journal.state.Counted++
 	return m.journal.save()
 }

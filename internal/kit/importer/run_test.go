@@ -38,7 +38,7 @@ func TestFailuresOfARunAreCountedOnce(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, err := client.New(server.URL, client.WithKey("k"), client.WithPatience(0))
+	c, err := client.New(server.URL, client.WithKey("k"), client.WithRetryTime(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestFailuresOfARunAreCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if err := m.gather(t.Context(), "NORTH", client.Run{ID: "r", Selected: 3, Failed: 3}); err != nil {
+	if err := m.recordRun(t.Context(), "NORTH", client.Run{ID: "r", Selected: 3, Failed: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if !broke.Load() || seen["wrong"] != 3 {

@@ -2,31 +2,31 @@ package importer
 
 import "context"
 
-// totals tells the server what the source says it has, when the book says so.
-func (m *Mover) totals(ctx context.Context) error {
-	if m.order.Book.Totals == "" || m.journal.state.Phases[PhaseTotals].Over {
+// setTotals tells the server what the source says it has, when the book says so.
+func (m *Importer) setTotals(ctx context.Context) error {
+	if m.options.Book.Totals == "" || m.journal.state.Phases[PhaseTotals].Over {
 		return nil
 	}
-	document, err := readTotals(m.order.Book.Totals)
+	document, err := readTotals(m.options.Book.Totals)
 	if err != nil {
 		return err
 	}
 	m.watcher.Begin(PhaseTotals, 1)
 	defer m.watcher.End(PhaseTotals)
 	suppliers := m.journal.state.Supplier
-	if m.order.Supplier != "" {
-		suppliers = []string{m.order.Supplier}
+	if m.options.Supplier != "" {
+		suppliers = []string{m.options.Supplier}
 	}
 	if len(suppliers) != 1 {
 		m.watcher.Notice("the book names several import suppliers, so its control totals are nobody's and were left out")
-		return m.journal.settle(PhaseTotals, phase{})
+		return m.journal.finish(PhaseTotals, phaseState{})
 	}
-	err = m.persist(ctx, func(ctx context.Context) (bool, error) {
+	err = m.retry(ctx, func(ctx context.Context) (bool, error) {
 		_, err := m.client.SetControlTotals(ctx, suppliers[0], document)
 		return true, err
 	})
 	if err != nil {
 		return err
 	}
-	return m.journal.settle(PhaseTotals, phase{})
+	return m.journal.finish(PhaseTotals, phaseState{})
 }

@@ -15,16 +15,16 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": Number, "percent": percent, "width": width, "part": share,
-	"place": func(i int) int { return i + 1 }, "places": places, "largest": largest,
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": Number, "percent": percent, "width": barWidth, "part": describePart,
+	"place": func(i int) int { return i + 1 }, "places": groupNumbers, "largest": maxAccounts,
 	"parts": func(attr string) []string { return strings.Split(attr, ".") },
 }).Parse(pageText))
 
 // Page draws a report as one HTML file that needs nothing else.
 func Page(summary Summary) ([]byte, error) {
 	var out bytes.Buffer
-	if err := page.Execute(&out, summary); err != nil {
+	if err := pageTemplate.Execute(&out, summary); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
@@ -56,30 +56,30 @@ func percent(count, whole int) string {
 	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 }
 
-// width is a share for drawing: whatever is there can be seen.
-func width(count, whole int) string {
+// barWidth is a share for drawing: whatever is there can be seen.
+func barWidth(count, whole int) string {
 	if count == 0 || whole == 0 {
 		return "0"
 	}
 	return strconv.FormatFloat(max(0.6, 100*float64(count)/float64(whole)), 'f', 2, 64)
 }
 
-// share says a part in words, for whoever cannot see the bar.
-func share(part Part, bar Bar) string {
+// describePart says a part in words, for whoever cannot see the bar.
+func describePart(part Part, bar Bar) string {
 	return Number(part.Count) + " " + part.Name + " (" + percent(part.Count, bar.Whole()) + ")"
 }
 
-// largest is what the longest bar of a table stands for.
-func largest(groups []landfall.FailureGroup) (count int) {
+// maxAccounts is what the longest bar of a table stands for.
+func maxAccounts(groups []landfall.FailureGroup) (count int) {
 	for _, group := range groups {
 		count = max(count, group.Accounts)
 	}
 	return count
 }
 
-// places names mistakes by their numbers in the table: a list of their codes
+// groupNumbers names mistakes by their numbers in the table: a list of their codes
 // would be too long to read.
-func places(chosen, all []landfall.FailureGroup) string {
+func groupNumbers(chosen, all []landfall.FailureGroup) string {
 	var list []string
 	for i, group := range all {
 		if slices.Contains(chosen, group) {

@@ -32,14 +32,14 @@ type Summary struct {
 	MadeAt   time.Time   `json:"made_at"`
 	Facts    [][2]string `json:"facts"` // name and value
 	Bars     []Bar       `json:"bars"`
-	Sums     []Sum       `json:"sums,omitempty"`
+	Totals     []Total       `json:"sums,omitempty"`
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`
 }
 
-// Sum is what a book comes to by one measure, beside what its source says.
-type Sum struct {
+// Total is what a book comes to by one measure, beside what its source says.
+type Total struct {
 	Measure string `json:"measure"` // as the service names it
 	Unit    string `json:"unit"`    // count, or a currency
 	Claimed string `json:"claimed"` // "" where the source says nothing
@@ -113,7 +113,7 @@ func Begin(folder string) (*Writer, error) {
 
 // Fail keeps a line that failed with everything that is wrong with it.
 func (w *Writer) Fail(file book.File, line book.Line, external string, failure landfall.Failure) error {
-	if err := w.keep(file.Kind, line); err != nil {
+	if err := w.copyLine(file.Kind, line); err != nil {
 		return err
 	}
 	if len(failure.Violations) == 0 {
@@ -127,9 +127,9 @@ func (w *Writer) Fail(file book.File, line book.Line, external string, failure l
 	return nil
 }
 
-// Leave keeps a line that was not sent because its account failed.
-func (w *Writer) Leave(file book.File, line book.Line, external string) error {
-	if err := w.keep(file.Kind, line); err != nil {
+// NotSent keeps a line that was not sent because its account failed.
+func (w *Writer) NotSent(file book.File, line book.Line, external string) error {
+	if err := w.copyLine(file.Kind, line); err != nil {
 		return err
 	}
 	return w.row(file, line, external, "not sent", landfall.Violation{Code: CodeAccountFailed, Detail: "Its account failed, so it was not sent."})
@@ -148,9 +148,9 @@ func (w *Writer) Warn(file book.File, line book.Line, external string, warnings 
 	return nil
 }
 
-// keep copies a line byte for byte. One that was too long to be read is only
+// copyLine copies a line byte for byte. One that was too long to be read is only
 // named in the table.
-func (w *Writer) keep(kind book.Kind, line book.Line) error {
+func (w *Writer) copyLine(kind book.Kind, line book.Line) error {
 	if line.TooLong {
 		return nil
 	}
@@ -204,8 +204,8 @@ func (w *Writer) Finish(summary Summary) error {
 		os.WriteFile(filepath.Join(w.folder, "report.html"), html, 0o600))
 }
 
-// group is a kind of failure on the wire.
-type group struct {
+// groupJSON is a kind of failure on the wire.
+type groupJSON struct {
 	Code     string `json:"code"`
 	Attr     string `json:"attr"`
 	Accounts int    `json:"accounts"`
@@ -214,16 +214,16 @@ type group struct {
 
 // Figures is the summary as programs read it.
 func (summary Summary) Figures() any {
-	groups := func(of []landfall.FailureGroup) []group {
-		list := make([]group, len(of))
+	groups := func(of []landfall.FailureGroup) []groupJSON {
+		list := make([]groupJSON, len(of))
 		for i, one := range of {
-			list[i] = group(one)
+			list[i] = groupJSON(one)
 		}
 		return list
 	}
 	return struct {
 		Summary
-		Failures []group `json:"failures"`
-		Warnings []group `json:"warnings"`
+		Failures []groupJSON `json:"failures"`
+		Warnings []groupJSON `json:"warnings"`
 	}{summary, groups(summary.Failures.Groups), groups(summary.Warnings.Groups)}
 }
