@@ -9,23 +9,23 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// cursor goes through the rows of one place along with their parents.
+// cursor iterates over the rows of one place together with their parents.
 type cursor struct {
 	place  *place
 	stream *merge
-	now    *sortEntry // the next row that has not been met
-	within []int  // where its table and those below it are counted in the parent
+	now    *sortEntry // the next row that has not been joined
+	within []int // the indexes of its table and those below it in the parent's counts
 
-	// The rows of the key at hand.
-	text   []byte // objects with a comma behind each, or members
+	// The rows of the current key.
+	text   []byte // objects, each followed by a comma, or members
 	rows   int
-	counts []int // rows of each table in text
+	counts []int // rows per table in text
 	used   bool
 	load   pendingRow
 }
 
-// joinGroup brings the rows of one group of tables to the rows they belong to, and
-// sends those on to meet the next group, or to their place.
+// joinGroup joins the rows of one group of tables to their parent rows, and sends those on to the
+// next group or to their place.
 func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) error {
 	g := t.groups[stage]
 	parents, err := x.stages[t.number][stage].stream()
@@ -33,15 +33,14 @@ func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) e
 		return err
 	}
 	a := &joiner{conversion: x, table: t, group: g, stage: stage}
-	// Whoever meets last leaves in the order of the link. Where that is the number
-	// of the account, sorting once more would only cost time, and the lines are
-	// printed from here.
+	// Rows leave the last join sorted by its link. If that is the account number, the lines are
+	// written from here without sorting again.
 	if stage == len(t.groups)-1 && t.makesAccounts() {
 		a.direct = newFileWriter(x, book.Accounts.Stem)
 	}
 	for _, p := range g.places {
-		// The first count is of the place's own table and the others of those below
-		// it; take and tableAt rely on that order.
+		// The first count is for the place's own table, the others for the tables below it. addRow
+		// and tableAt rely on that order.
 		c := &cursor{place: p, counts: make([]int, 1+len(p.table.below))}
 		for _, inside := range append([]*sourceTable{p.table}, p.table.below...) {
 			c.within = append(c.within, slices.Index(t.below, inside))
@@ -54,8 +53,7 @@ func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) e
 	}
 	a.begin()
 	for e := parents.next(); e != nil; e = parents.next() {
-		// Asking at every row would cost more than it is worth: a few thousand are
-		// over in an instant.
+		// Checked only now and then, because checking every row would cost too much.
 		if a.met++; a.met%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -63,15 +61,14 @@ func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) e
 			return err
 		}
 	}
-	// A stream ends alike when all was read and when something could not be: only
-	// this tells them apart.
+	// The stream ends the same way after the last row and after an error.
 	if err := parents.err(); err != nil {
 		return err
 	}
 	return a.finish()
 }
 
-// joiner is one such meeting.
+// joiner is the state of one join.
 type joiner struct {
 	*conversion
 	table   *sourceTable
@@ -81,16 +78,16 @@ type joiner struct {
 	batchers []batcher
 	met     int
 
-	direct *fileWriter // where accounts go that are in order already
+	direct *fileWriter // for accounts that are sorted already
 	begun  bool
 	key    []byte
 	load   pendingRow
 }
 
-// addParent brings one row together with what belongs to it.
+// addParent joins one parent row with the rows that belong to it.
 func (a *joiner) addParent(e *sortEntry) error {
-	// Several rows may have one key, as when many refer to one tariff. What belongs
-	// to it is collected for the first of them and stays for the others.
+	// Several rows may have the same key, such as rows that refer to one tariff. Its child rows are
+	// collected for the first of them and kept for the others.
 	if !a.begun || !bytes.Equal(a.key, e.key) {
 		a.endKey()
 		a.begun, a.key = true, append(a.key[:0], e.key...)
@@ -102,23 +99,22 @@ func (a *joiner) addParent(e *sortEntry) error {
 	}
 	l := &a.load
 	l.read(e.payload, len(a.table.below))
-	// A row that is bad already was reported where it was found, and is not
-	// reported once more.
+	// A bad row was already reported where it was found.
 	if !l.bad {
 		if err := a.checkReferences(e, l); err != nil {
 			return err
 		}
 	}
-	// A bad row still goes through all stages: rows of the groups to come must find
-	// it, or they would be reported as orphans.
+	// A bad row still goes through all stages, because rows of later groups must find it. Otherwise
+	// they would be reported as orphans.
 	if l.bad {
 		if a.stage == len(a.table.groups)-1 {
-			return nil // it has told everybody
+			return nil // no further group refers to it
 		}
 		return a.send(e, l)
 	}
-	// Rows that several parents share are counted once, with the first of them:
-	// what was read must be the sum of all figures.
+	// Rows shared by several parents are counted once, with the first parent, so that the figures
+	// add up to the rows read.
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
 			c.used = true
@@ -130,11 +126,10 @@ func (a *joiner) addParent(e *sortEntry) error {
 	return a.send(e, l)
 }
 
-// checkReferences reports a row that refers to another which is not there.
+// checkReferences reports a row that refers to a missing row.
 func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 	for _, c := range a.cursors {
-		// A row without a key refers to nothing, which is no mistake; only one that
-		// names what is not there is.
+		// A row without a key refers to nothing, which is not a mistake.
 		if c.place.mode != asMembers || !c.place.strict || c.rows > 0 || len(e.key) == 0 {
 			continue
 		}
@@ -147,12 +142,11 @@ func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 	return nil
 }
 
-// shortenKey writes a key as a person knows it: its parts are kept with zero
-// bytes between them, which no value can have.
+// shortenKey formats a key for messages. The parts of a key are separated by zero bytes, which no
+// value contains.
 func shortenKey(key []byte) string { return shorten(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
 
-// endKey ends a key. What belongs to nothing but rows with problems is left out
-// with them.
+// endKey ends a key. Rows that belong only to bad rows are left out with them.
 func (a *joiner) endKey() {
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
@@ -163,8 +157,7 @@ func (a *joiner) endKey() {
 	}
 }
 
-// tableAt gives the table of a count: a place's own first, then those whose
-// rows were put into its rows.
+// tableAt returns the table of a count: the place's own table first, then those below it.
 func (c *cursor) tableAt(i int) *sourceTable {
 	if i == 0 {
 		return c.place.table
@@ -172,8 +165,7 @@ func (c *cursor) tableAt(i int) *sourceTable {
 	return c.place.table.below[i-1]
 }
 
-// collect reads the rows of the key at hand. Those of smaller keys belong to
-// nothing.
+// collect reads the rows of the current key. Rows with smaller keys are orphans.
 func (a *joiner) collect(c *cursor) error {
 	c.text, c.rows, c.used = c.text[:0], 0, false
 	clear(c.counts)
@@ -197,19 +189,17 @@ func (a *joiner) collect(c *cursor) error {
 	return c.stream.err()
 }
 
-// maxLine is the longest line of a book.
+// maxLine is the maximum length of a line of a book.
 const maxLine = 10 << 20
 
-// addRow keeps a row for the object that is being made, unless there are too
-// many of them or the line would grow too long: both would be refused by the
-// service, and are told here with the row.
+// addRow adds a row to the current object, unless there are too many rows or the line would become
+// too long. The service would refuse both, so they are reported here with the row.
 func (a *joiner) addRow(c *cursor, text []byte) error {
 	most := 1
 	if c.place.mode == asList {
 		most = c.place.most
 	}
-	// This bounds what one place brings. The press looks at the whole line once
-	// more.
+	// This limits what one place adds. The fileWriter checks the whole line again.
 	if c.rows >= most || len(c.text)+len(text) > maxLine {
 		what := "there is one already for the same row of " + a.table.name
 		if most > 1 {
@@ -224,8 +214,7 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 	for i, count := range c.load.counts {
 		c.counts[i+1] += count
 	}
-	// Further members have no braces of their own: they stand among those of the
-	// parent.
+	// Members are written without braces, among those of the parent.
 	if c.place.mode == asMembers {
 		c.text = append(c.text, text...)
 		return nil
@@ -234,8 +223,8 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 	return nil
 }
 
-// reportOrphan reports a row that belongs to nothing. Rows with further members of
-// another are only counted: not everything in a list of tariffs is in use.
+// reportOrphan reports a row without a parent. Rows with further members of another row are only
+// counted: not every tariff in a list is in use.
 func (a *joiner) reportOrphan(c *cursor) error {
 	p := c.place
 	if p.mode == asMembers {
@@ -249,7 +238,7 @@ func (a *joiner) reportOrphan(c *cursor) error {
 	})
 }
 
-// finish ends the last key. Rows of keys that never came belong to nothing.
+// finish ends the last key. All remaining rows are orphans.
 func (a *joiner) finish() error {
 	a.endKey()
 	for _, c := range a.cursors {
@@ -262,8 +251,7 @@ func (a *joiner) finish() error {
 		if err := c.stream.err(); err != nil {
 			return err
 		}
-		// Everything was read. The memory and the disk it took are wanted by those
-		// who come after.
+		// Everything was read. Free the memory and disk space for the other sorters.
 		if err := c.place.sorter.release(); err != nil {
 			return err
 		}

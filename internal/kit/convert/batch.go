@@ -7,37 +7,35 @@ import (
 	"slices"
 )
 
-// batch is a few thousand entries in memory. They are written where they stay:
-// open begins one, what is appended to text is its load, and close ends it.
+// batch holds a few thousand entries in memory. open begins an entry, its payload is appended to
+// text, and close ends it.
 type batch struct {
 	text  []byte
 	slots []slot
-	begun int // where the open one begins
-	payload  int // where its load does
+	begun int // where the open entry starts
+	payload  int // where its payload starts
 
-	last, lastLoad int // the same of the one before
+	last, lastLoad int // the same for the previous entry
 
-	disordered bool // some entry should stand before the one it was written behind
-	common     int  // how many bytes all keys begin with
+	disordered bool // an entry is out of order
+	common     int // length of the common prefix of all keys
 }
 
-// slot is where an entry is, with the beginning of its key as a number: most
-// comparisons need no more.
+// slot is the position of an entry, with the start of its key as a number, which decides most
+// comparisons.
 type slot struct {
 	head uint64
 	from uint32
 }
 
-// open begins an entry whose load is written behind it; close fills in how
-// long it became.
+// open begins an entry. close fills in the length of its payload.
 func (b *batch) open(at uint64, key []byte) {
 	b.begun = len(b.text)
 	b.text = appendHead(b.text, at, key, 0)
 	b.payload = len(b.text)
 }
 
-// close looks at once whether the entry is in its place: later it would have to
-// be fetched into the cache again for that.
+// close also checks the order of the entry, while it is still in the CPU cache.
 func (b *batch) close() {
 	binary.LittleEndian.PutUint32(b.text[b.begun+4:], uint32(len(b.text)-b.payload))
 	b.slots = append(b.slots, slot{from: uint32(b.begun)})
@@ -45,8 +43,7 @@ func (b *batch) close() {
 	if len(b.slots) == 1 {
 		b.disordered, b.common = false, len(key)
 	} else {
-		// Looking at neighbours is enough: if each is behind the one before it, all
-		// are in order.
+		// Comparing neighbours is enough.
 		before := b.text[b.last+entryHead : b.lastLoad]
 		same := commonLength(before, key)
 		b.common = min(b.common, same)
@@ -63,7 +60,8 @@ func (b *batch) close() {
 	b.last, b.lastLoad = b.begun, b.payload
 }
 
-// commonLength is how many bytes two keys begin with alike, eight at a time.
+// commonLength returns the length of the common prefix of two keys, comparing eight bytes at a
+// time.
 func commonLength(a, b []byte) (same int) {
 	shorter := min(len(a), len(b))
 	for ; same+8 <= shorter; same += 8 {
@@ -77,29 +75,29 @@ func commonLength(a, b []byte) (same int) {
 	return same
 }
 
-// drop takes the open entry back.
+// drop removes the open entry.
 func (b *batch) drop() { b.text = b.text[:b.begun] }
 
-// entry gives one of the entries.
+// entry returns the entry at an index.
 func (b *batch) entry(i int) (e sortEntry) {
 	e.read(b.text[b.slots[i].from:])
 	return e
 }
 
-// size is what the rows take. What they might is not touched and costs nothing.
+// size is the memory used by the rows. Unused capacity was never touched and does not count.
 func (b *batch) size() int64 { return int64(len(b.text) + 16*len(b.slots)) }
 
-// sort brings the entries into order, unless they are.
+// sort sorts the entries unless they are in order.
 func (b *batch) sort() {
 	if len(b.slots) < 2 || !b.disordered {
 		return
 	}
-	// What all keys begin with tells nothing.
+	// The common prefix does not help to compare.
 	for i := range b.slots {
 		key := b.entry(i).key
 		var head [8]byte
 		head[0] = byte(min(len(key), 255))
-		// Of longer keys a byte cannot tell the lengths, which count first.
+		// One byte cannot hold the length of longer keys, which is compared first.
 		if len(key) < 255 {
 			copy(head[1:], key[b.common:])
 		}
@@ -116,16 +114,16 @@ func (b *batch) sort() {
 	})
 }
 
-// reserve makes room for all that is to come, judged by what the first part of
-// it became: growing bit by bit copies everything each time.
+// reserve grows the batch to the expected size of the whole block, based on its first part. Growing
+// step by step would copy everything each time.
 func (b *batch) reserve(part, whole int) {
-	// A block is never quite like its beginning. Some room is added, but not
-	// everything is moved for the want of it.
+	// Blocks are not uniform, so some space is added. Being slightly short is not a reason to move
+	// everything.
 	missing := func(length, room int) (all int, much bool) {
 		all = int(int64(length) * int64(whole) / int64(part))
 		return all + all/8, all+all/64 > room
 	}
-	// New memory is made by hand: what append makes is cleared first.
+	// Allocated with make, because append would clear the memory first.
 	if text, much := missing(len(b.text), cap(b.text)); much {
 		b.text = append(make([]byte, 0, text), b.text...)
 	}

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// mapCompiler makes a plan of a map.
+// mapCompiler turns a map into a plan.
 type mapCompiler struct {
 	*mapReader
 	context context.Context //nolint:containedctx // of the one call that reads the map
@@ -21,7 +21,7 @@ type mapCompiler struct {
 	tables  []*sourceTable
 }
 
-// rootStems are the files of a book that tables can become.
+// rootStems returns the files of a book that tables can become.
 func rootStems() (list []string) {
 	for _, kind := range book.Kinds() {
 		list = append(list, kind.Stem)
@@ -29,21 +29,20 @@ func rootStems() (list []string) {
 	return append(list, totalsStem)
 }
 
-// totalsStem names the place of control totals, which is a file of its own
-// kind.
+// totalsStem is the place of control totals, which are a different kind of file.
 const totalsStem = "control-totals"
 
-// mapSettings are the words at the top of a map.
+// mapSettings are the top-level settings of a map.
 var mapSettings = []string{"map", "supplier", "source", "values", "tables", "control_totals"}
 
-// readPlan reads a map. The tables are looked for in the folder. Its error is a
-// *MapError with everything that is wrong, unless the map cannot be read at all.
+// readPlan reads a map and looks for its tables in the folder. It returns a *MapError with all
+// mistakes, unless the map cannot be read at all.
 func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	c := &mapCompiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
 	root, err := yamltree.Read(file)
 	if err != nil {
@@ -57,7 +56,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 		c.errorf(line, "a map begins with map: 1, which is the form it is written in")
 	}
 	var line int
-	// A map that was suggested says CHOOSE here until somebody has chosen.
+	// A suggested map says CHOOSE here until someone has chosen.
 	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == chooseMark {
 		c.errorf(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
@@ -65,7 +64,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	if source := root.Find("source"); source != nil && source.Kind != yamltree.Nothing && c.group(source, "source", dialectSettings...) {
 		usual = c.dialect(source, usual)
 	}
-	// Tables of values come before the tables whose attrs name them.
+	// Named values come before the tables that use them.
 	if values := root.Find("values"); values != nil && values.Kind == yamltree.Group {
 		for _, member := range values.Members {
 			c.named[member.Name] = c.values(member.Node)
@@ -73,8 +72,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	c.tablesOf(root, usual)
 	c.link()
-	// Where tables go round in circles, what is below them has no end, and nothing
-	// is to be said of their attrs.
+	// With circular tables there is no order, so their attrs cannot be checked.
 	if c.inOrder(p) {
 		c.compileFills()
 	}
@@ -82,14 +80,14 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	return p, c.err()
 }
 
-// tableSettings are the members of a table beside those of its dialect, and
-// placeSettings those it has in common with each of its places.
+// tableSettings are the settings of a table besides its dialect. placeSettings can also be given
+// for each place.
 var (
 	tableSettings = []string{"file", "columns", "into"}
 	placeSettings = []string{"account", "link", "when", "fill", "optional", "orphans"}
 )
 
-// tablesOf reads the tables and where their rows go.
+// tablesOf reads the tables and their places.
 func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 	tables := root.Find("tables")
 	if tables == nil || tables.Kind != yamltree.Group || len(tables.Members) == 0 {
@@ -98,8 +96,8 @@ func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 	}
 	for _, member := range tables.Members {
 		t := &sourceTable{name: member.Name, line: member.Line, number: len(c.tables), headed: true, dialect: usual, node: member.Node}
-		// Places are written as TABLE.attr or as a file of the book: such a name
-		// would mean two things.
+		// Such a name would be ambiguous: places are written as TABLE.attr or as a file of the
+		// book.
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
 			c.errorf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
 		}
@@ -110,15 +108,15 @@ func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 		c.files(t)
 		c.tables = append(c.tables, t)
 	}
-	// All tables are known before any place is read: one may go into another that
-	// stands below it in the map.
+	// All tables are known before any place is read, because a table may go into one that is
+	// defined later.
 	for _, t := range c.tables {
 		c.into(t)
 	}
 }
 
-// into reads where the rows of a table go: one place, or several of which the
-// first whose condition holds gets a row.
+// into reads where the rows of a table go: to one place, or to the first of several whose condition
+// holds.
 func (c *mapCompiler) into(t *sourceTable) {
 	node := t.node.Find("into")
 	if node == nil {
@@ -134,13 +132,13 @@ func (c *mapCompiler) into(t *sourceTable) {
 			c.place(t, item, item.Find("place"))
 		}
 	}
-	// The number of a place is one byte in every row that waits.
+	// The index of a place is one byte in every pending row.
 	if len(t.places) > 100 {
 		c.errorf(node.Line, "a table has at most 100 places")
 	}
 }
 
-// place reads one place. What it does not say itself the table says for all.
+// place reads one place. Settings it does not have are taken from the table.
 func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 	if name == nil || name.Kind != yamltree.Text {
 		c.errorf(node.Line, "a place is written as accounts or ACCOUNT.customers")
@@ -156,8 +154,7 @@ func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 	if when := node.Find("when"); when != nil {
 		p.when = c.tests(t, when)
 	}
-	// What the table wants of its rows holds for each of its places, on top of
-	// their own conditions. Where the table is the place itself it was read above.
+	// The condition of the table applies to each of its places, in addition to their own.
 	if all := t.node.Find("when"); all != nil && node != t.node {
 		p.when = append(c.tests(t, all), p.when...)
 	}
@@ -194,11 +191,11 @@ func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 	c.linkTo(t, p, own("link"))
 }
 
-// root takes a place that is a file of the book.
+// root reads a place that is a file of the book.
 func (c *mapCompiler) root(t *sourceTable, p *place, stem string, account *yamltree.Node) {
 	p.stem = stem
 	p.object = contract.BookTable(stem)
-	// Control totals are of no account, so that there is no key to read.
+	// Control totals belong to no account, so there is no key.
 	if stem == totalsStem {
 		return
 	}
@@ -213,17 +210,17 @@ func (c *mapCompiler) root(t *sourceTable, p *place, stem string, account *yamlt
 	}
 }
 
-// itemList gives the list that the lines of a file hold, if they hold one.
+// itemList returns the list in the lines of a file, or nil.
 func itemList(body *rules.Table) *rules.Type {
-	// A line of notes, transactions or statements says whose it is, in two fields,
-	// and has one list. Other lines are the object itself.
+	// A line of notes, transactions or statements names its account in two fields and has one list.
+	// Other lines are the object itself.
 	if last := body.Fields[len(body.Fields)-1].Type; len(body.Fields) == 3 && last.Shape == rules.ShapeList {
 		return &last
 	}
 	return nil
 }
 
-// linkTo reads which columns of the two tables must be the same.
+// linkTo reads which columns of the two tables must be equal.
 func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	var own, theirs []string
 	switch {
@@ -252,16 +249,16 @@ func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	p.parent.groups[at].places = append(p.parent.groups[at].places, p)
 	for _, other := range p.parent.holders {
 		if other.path == p.path && p.path != "" {
-			// One list is written at one meeting. Linked by other columns, its rows
-			// would come at different ones.
+			// A list is written in one join. Rows linked by other columns would arrive in another
+			// one.
 			if !slices.Contains(p.parent.groups[at].places, other) {
 				c.errorf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
 			}
-			p.mark = other.mark // their rows stand in one list
+			p.mark = other.mark // their rows are in one list
 		}
 	}
 	p.parent.holders = append(p.parent.holders, p)
-	// A mark is one byte, of which 0 stands for the end of an object.
+	// A mark is one byte; 0 marks the end of an object.
 	if len(p.parent.holders) > 200 {
 		c.errorf(p.line, "%s has more than 200 tables in it", p.parent.name)
 	} else if p.mark == 0 {

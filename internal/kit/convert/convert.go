@@ -1,12 +1,10 @@
-// Package convert makes a book of what an old system can export: CSV tables,
-// one for each kind of thing, linked by columns of its own choosing. A map says
-// which column fills which attr.
+// Package convert converts the CSV tables of an old system, which are linked by columns, into a
+// book. A map says which column fills which attr.
 //
-// A table is read once, on all cores. Its rows become JSON as far as they can be
-// made of the row alone, with marks where rows of other tables come in. Then
-// they are sorted by what links them and meet the others in one pass, from the
-// innermost tables outwards, until they are lines of the book. What does not fit
-// into memory is sorted on disk. Every row ends up in the book or in the report.
+// Each table is read once, on all cores. A row becomes JSON as far as possible, with placeholders
+// for the rows of other tables. The rows are sorted by their links and joined in one pass,
+// innermost tables first, until they are lines of the book. What does not fit into memory is sorted
+// on disk. Every row ends up in the book or in the report.
 package convert
 
 import (
@@ -23,64 +21,63 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// Options says what is to be converted.
+// Options says what to convert.
 type Options struct {
 	Map    string // path of the map
 	Source string // folder of the tables
-	Book   string // folder of the book, which must not be there yet
-	Memory int64  // bytes that rows may take in memory before they go to disk
-	// Progress hears now and then how many bytes of how many were read.
+	Book   string // folder of the book, which must not exist yet
+	Memory int64 // bytes of rows in memory before they are sorted on disk
+	// Progress is called now and then with the bytes read and the total.
 	Progress func(done, whole int64)
 }
 
-// DefaultMemory is how much rows may take unless somebody says otherwise.
+// DefaultMemory is the default of Options.Memory.
 const DefaultMemory = 256 << 20
 
-// minMemory is what a few blocks of rows take.
+// minMemory is the size of a few blocks of rows.
 const minMemory = 64 << 10
 
-// Result is what came of a conversion.
+// Result describes a conversion.
 type Result struct {
 	Tallies  []Tally        `json:"tables"`
-	Lines    map[string]int `json:"lines"` // of the files of the book
+	Lines    map[string]int `json:"lines"` // per file of the book
 	Problems int            `json:"problems"`
 	Troubles []Trouble      `json:"troubles"`
 	Spilled  int64          `json:"spilled_bytes"`
 }
 
-// Whole reports whether every row that was meant to be is in the book.
+// Whole reports whether no row had a problem.
 func (r *Result) Whole() bool { return r.Problems == 0 }
 
-// conversion is one at work.
+// conversion is the state of a conversion.
 type conversion struct {
 	*plan
 	context context.Context //nolint:containedctx // of the one call it serves
 	options   Options
-	partFolder    string // where the book grows until it is whole
+	partFolder    string // temporary folder of the book
 
-	code []byte // of the supplier, as it stands in every line
+	code []byte // supplier code as JSON
 
 	workspace     *workspace
 	stages   [][]*sorter // by table and group
 	tallies []*tableTally  // by table
 	workers  sync.Pool
-	cores    chan struct{} // has something in it for each one that is taken
+	cores    chan struct{} // a semaphore for the CPU cores
 
 	makesAccounts bool
 	roots         map[string]*sorter
-	numbers       *sortedRun // of the accounts in the book, in order
+	numbers       *sortedRun // the account numbers of the book, sorted
 	mutex         sync.Mutex
-	lines         map[string]int // of the files of the book
-	closing       sync.WaitGroup // files of the book that are being made durable
-	closeErr        error          // why some are not
+	lines         map[string]int // per file of the book
+	closing       sync.WaitGroup // files of the book being closed
+	closeErr        error // the first error while closing them
 	read, whole   int64
 }
 
-// Convert does what an order says. A *MapError says what is wrong with the map.
-// Rows with problems are no error: the result tells of them.
+// Convert converts tables into a book. It returns a *MapError if the map is wrong. Rows with
+// problems are not an error; the result describes them.
 func Convert(ctx context.Context, order Options) (result *Result, err error) {
-	// The map is read before anything is claimed: a mistake in it leaves nothing
-	// behind.
+	// The map is read first, so that a mistake in it leaves nothing behind.
 	p, err := readPlan(ctx, order.Map, order.Source)
 	if err != nil {
 		return nil, err
@@ -95,9 +92,8 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	}
 	x.partFolder = lock.Name()
 	defer func() {
-		// Files of the book may still be on their way to the disk when something
-		// else fails; the folder goes after them. A whole book has its name by
-		// then, and there is nothing left to remove.
+		// Wait for files that are still being closed, then remove the temporary folder. A complete
+		// book has been renamed by then.
 		x.closing.Wait()
 		err = errors.Join(err, os.RemoveAll(x.partFolder), lock.Close())
 	}()
@@ -107,8 +103,7 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 		return nil, err
 	}
 	x.workspace = &workspace{budget: max(order.Memory, minMemory), folder: spill}
-	// Batches that wait to be used again are not counted as held, so they are kept
-	// few beside what is.
+	// Unused batches do not count as held, so the pool is kept small.
 	x.workspace.pool.most = x.workspace.budget / 4
 	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
@@ -120,8 +115,7 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	if result, err = x.finish(filepath.Join(aside, "problems.csv")); err != nil {
 		return nil, err
 	}
-	// The problems of each table were gathered in this folder, so that it can go
-	// only now that they are put together.
+	// This folder also holds the problems of each table, so it is removed last.
 	if err := os.RemoveAll(spill); err != nil {
 		return nil, err
 	}
@@ -131,11 +125,10 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	return result, publishBook(x.partFolder, order.Book)
 }
 
-// prepare gives every place its sorter and every table its tally.
+// prepare creates the sorters and tallies.
 func (x *conversion) prepare() error {
 	x.stages = make([][]*sorter, len(x.tables))
-	// From here on tables are found by their number; the plan had them in the order
-	// in which they wait for each other.
+	// From here on tables are looked up by number. The plan had them in dependency order.
 	slices.SortFunc(x.tables, func(a, b *sourceTable) int { return a.number - b.number })
 	rooted := map[string]int{}
 	for _, t := range x.tables {
@@ -165,13 +158,12 @@ func (x *conversion) prepare() error {
 			switch {
 			case p.mode != asRoot:
 				p.sorter = x.workspace.newSorter()
-			// One place alone makes the accounts, and its rows leave their last
-			// meeting in order. That there is no sorter says that they are printed
-			// as they come.
+			// Only this place creates accounts, and its rows leave their last join sorted. Without
+			// a sorter they are written as they come.
 			case p.stem == book.Accounts.Stem && rooted[p.stem] == 1 && t.inOrder(p):
 			default:
-				// Several tables may become one file. They share a sorter, and each
-				// row says which table it is of.
+				// Several tables may become one file. They share a sorter, and each row names its
+				// table.
 				if x.roots[p.stem] == nil {
 					x.roots[p.stem] = x.workspace.newSorter()
 				}
@@ -182,8 +174,8 @@ func (x *conversion) prepare() error {
 	return nil
 }
 
-// orderGroups lets the group that is linked by what the rows are called in their
-// place come last: then they are in the order of their place when they leave it.
+// orderGroups moves the group that is linked by the place's own key to the end, so that rows leave
+// the last join in the order of their place.
 func (t *sourceTable) orderGroups() {
 	slices.SortStableFunc(t.groups, func(a, b *linkGroup) int {
 		rank := func(g *linkGroup) int {
@@ -196,15 +188,14 @@ func (t *sourceTable) orderGroups() {
 	})
 }
 
-// inOrder reports whether the rows of a table come in the order in which a
-// place wants them, which saves sorting them.
+// inOrder reports whether the rows of a table leave their last join in the order of a place, so
+// that they need not be sorted.
 func (t *sourceTable) inOrder(p *place) bool {
 	last := len(t.groups) - 1
 	return last >= 0 && t.groups[last].id == strings.Join(p.linked, "\x00")
 }
 
-// makesAccounts reports whether the rows of a table become accounts without
-// being sorted once more.
+// makesAccounts reports whether the rows of a table become accounts without another sort.
 func (t *sourceTable) makesAccounts() bool {
 	for _, p := range t.places {
 		if p.mode == asRoot && p.sorter == nil {
@@ -214,16 +205,16 @@ func (t *sourceTable) makesAccounts() bool {
 	return false
 }
 
-// finish accounts for every row.
+// finish checks that every row is accounted for and returns the result.
 func (x *conversion) finish(problems string) (*Result, error) {
 	if err := writeProblems(problems, x.tallies); err != nil {
 		return nil, err
 	}
 	result := &Result{Lines: x.lines, Troubles: rankTroubles(x.tallies), Spilled: x.workspace.spilled.Load()}
 	for _, a := range x.tallies {
-		// A conversion that loses a row in silence is worse than one that fails.
+		// Losing a row silently is worse than failing.
 		if !a.tally.adds() {
-			return nil, fmt.Errorf("the rows of %s do not add up, which is a mistake of ours: %+v", a.tally.Table, a.tally)
+			return nil, fmt.Errorf("internal error: the rows of %s do not add up: %+v", a.tally.Table, a.tally)
 		}
 		result.Problems += a.tally.Reported()
 		result.Tallies = append(result.Tallies, a.tally)
@@ -231,16 +222,14 @@ func (x *conversion) finish(problems string) (*Result, error) {
 	return result, nil
 }
 
-// reject reports a row that cannot be in the book. What is inside it is left out
-// with it.
+// reject reports a row that cannot be in the book. The rows inside it are left out with it.
 func (x *conversion) reject(t *sourceTable, at uint64, counts []int, p Problem) error {
 	x.countLeftOut(t, counts)
 	p.File, p.Line = t.file(at)
 	return x.tallies[t.number].problem(p)
 }
 
-// countLeftOut counts rows that were left out with what they belonged to, each
-// with its own table: the sums at the end must come to all that was read.
+// countLeftOut counts rows that were left out with their parent, each for its own table.
 func (x *conversion) countLeftOut(t *sourceTable, counts []int) {
 	for i, count := range counts {
 		if count > 0 {
@@ -249,13 +238,11 @@ func (x *conversion) countLeftOut(t *sourceTable, counts []int) {
 	}
 }
 
-// advance tells how far the reading is. Several cores read at once, so what
-// is told never goes back.
+// advance reports progress. The lock keeps the reported values increasing.
 func (x *conversion) advance(bytes int) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	x.read += int64(bytes)
-	// Told under the lock, so that the core that had read less cannot speak last.
 	if x.options.Progress != nil {
 		x.options.Progress(x.read, x.whole)
 	}

@@ -11,17 +11,17 @@ import (
 	"landfall/internal/lib/filelock"
 )
 
-// A book grows in a folder beside the one it will be, and gets its name when it
-// is whole: what was interrupted is never taken for a book.
+// A book is written to a folder next to its final one and renamed when it is complete, so that an
+// interrupted conversion is never taken for a book.
 
-// claimFolder makes that folder. One that a killed conversion left is removed; one
-// that somebody is at work in is left alone.
+// claimFolder creates that folder. A leftover of a killed conversion is removed; a folder in use is
+// left alone.
 func claimFolder(folder string) (*os.File, error) {
-	// A folder with nothing in it is taken: nothing can be lost there.
+	// An empty folder is accepted: nothing can be lost.
 	entries, err := os.ReadDir(folder)
 	switch {
 	case err == nil && len(entries) > 0:
-		return nil, fmt.Errorf("%s is there already; remove it or name another folder", folder)
+		return nil, fmt.Errorf("%s already exists; remove it or name another folder", folder)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -30,19 +30,18 @@ func claimFolder(folder string) (*os.File, error) {
 		return nil, err
 	}
 	if err := os.Mkdir(part, 0o700); errors.Is(err, fs.ErrExist) {
-		// Only the lock tells what a killed conversion left from one that is at
-		// work: the system lets go of it with the process.
+		// Only the lock tells a leftover from a running conversion: the system releases it with the
+		// process.
 		lock, err := lockFolder(part)
 		if err != nil {
 			return nil, err
 		}
-		// Nothing of it is used again, since it does not say how far it got.
+		// Nothing of it can be reused.
 		err = os.RemoveAll(part)
 		if err = errors.Join(err, lock.Close()); err != nil {
 			return nil, err
 		}
-		// Somebody else may have been quicker to make it anew. Then this fails, as
-		// it should.
+		// Fails if another process was faster, as it should.
 		if err := os.Mkdir(part, 0o700); err != nil {
 			return nil, err
 		}
@@ -52,19 +51,19 @@ func claimFolder(folder string) (*os.File, error) {
 	return lockFolder(part)
 }
 
-// lockFolder says with the folder's own lock that somebody is at work in it.
+// lockFolder locks the folder itself.
 func lockFolder(part string) (*os.File, error) {
 	file, err := os.Open(part)
 	if err != nil {
 		return nil, err
 	}
 	if taken, err := filelock.TryFolder(file); taken || err != nil {
-		return nil, errors.Join(fmt.Errorf("another conversion is at work in %s", part), file.Close())
+		return nil, errors.Join(fmt.Errorf("another conversion is running in %s", part), file.Close())
 	}
 	return file, nil
 }
 
-// publishBook gives the whole book its name.
+// publishBook renames the complete book.
 func publishBook(part, folder string) error {
 	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one, else it would have been refused
 		return err
@@ -72,8 +71,7 @@ func publishBook(part, folder string) error {
 	if err := os.Rename(part, folder); err != nil {
 		return err
 	}
-	// The new name is durable only when the folder above is: a power cut must not
-	// take away a book that was reported as made.
+	// The new name is durable only after the parent folder is synced.
 	above, err := os.Open(filepath.Dir(filepath.Clean(folder)))
 	if err != nil {
 		return err
@@ -81,7 +79,7 @@ func publishBook(part, folder string) error {
 	return errors.Join(above.Sync(), above.Close())
 }
 
-// writeReport leaves the figures beside the book.
+// writeReport writes the figures next to the book.
 func writeReport(path string, result *Result) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {

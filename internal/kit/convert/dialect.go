@@ -2,28 +2,27 @@ package convert
 
 import (
 	"time"
-	_ "time/tzdata" // the zones must be known on hosts without a zone database
+	_ "time/tzdata" // zones must be known on hosts without a zone database
 
 	"landfall/internal/lib/yamltree"
 )
 
-// dialect is how the files of a table are written.
+// dialect describes how the files of a table are written.
 type dialect struct {
 	charset          charset
 	delimiter, quote byte
 	numbers           numberFormat
 	days, instants   []*datePattern
 	zone             *time.Location
-	empty            []string // words that mean nothing
+	empty            []string // words that mean an empty value
 }
 
-// dialectSettings are the settings of a dialect, which may stand in source for
-// all tables and in a table for itself.
+// dialectSettings are the settings of a dialect, in source for all tables or in a single table.
 var dialectSettings = []string{
 	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "empty",
 }
 
-// defaultDialect is how tables are written when a map says nothing else.
+// defaultDialect applies unless the map says otherwise.
 func defaultDialect() dialect {
 	day, _ := newPattern("YYYY-MM-DD")
 	return dialect{
@@ -31,7 +30,7 @@ func defaultDialect() dialect {
 	}
 }
 
-// dialect reads how files are written, on top of what holds anyway.
+// dialect reads the settings of a dialect on top of the given one.
 func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.charset = charset(m.word(node, "encoding", string(d.charset), charsets))
 	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|'})
@@ -41,9 +40,9 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.instants = m.patterns(node, "datetimes", d.instants)
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
-		// Local would mean another instant on every machine.
+		// Local would mean a different time on every machine.
 		if err != nil || name == "Local" {
-			m.errorf(line, "there is no zone %s; write it as Europe/London", name)
+			m.errorf(line, "unknown zone %s; write it as Europe/London", name)
 			zone = time.UTC
 		}
 		d.zone = zone
@@ -57,8 +56,7 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	return d
 }
 
-// figure reads how numbers are written. The two signs must differ, or 1.234
-// would mean two things.
+// figure reads how numbers are written. The two marks must differ, or 1.234 would be ambiguous.
 func (m *mapReader) figure(node *yamltree.Node, f numberFormat) numberFormat {
 	none := map[string]byte{"none": 0, "": 0}
 	f.decimal = m.letter(node, "decimal", f.decimal, nil)
@@ -69,8 +67,7 @@ func (m *mapReader) figure(node *yamltree.Node, f numberFormat) numberFormat {
 	return f
 }
 
-// patterns reads the ways in which days or times may be written, of which the
-// first that fits counts.
+// patterns reads the formats of dates or times. The first that matches is used.
 func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*datePattern) []*datePattern {
 	given := node.Find(name)
 	if given == nil {
@@ -78,12 +75,12 @@ func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*datePatt
 	}
 	var list []*datePattern
 	for _, text := range m.texts(given, name) {
-		pattern, err := newPattern(text)
+		parsed, err := newPattern(text)
 		if err != nil {
 			m.errorf(given.Line, "%s: %s", name, err)
 			continue
 		}
-		list = append(list, pattern)
+		list = append(list, parsed)
 	}
 	if len(list) == 0 {
 		return usual

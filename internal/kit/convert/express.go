@@ -10,24 +10,21 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// valueSettings are the members an attr may have in a map.
+// valueSettings are the settings of an attr in a map.
 var valueSettings = []string{
 	"column", "constant", "join", "with", "first", "trim", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default",
 	"dates", "zone", "decimal", "grouping", "minor_units", "sign", "negative_when", "when",
 }
 
-// expression puts a value together. The type is that of the attr it fills, or
-// nil where a text is wanted.
+// expression compiles a value. typ is the type of the attr it fills, or nil for plain text.
 func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
 	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, zone: t.dialect.zone}
-	// Until something fills it the value is empty, so that a map with mistakes can
-	// be read to its end and all of them told.
+	// Empty until set, so that a map with mistakes can be read to its end.
 	v.text = func(*currentRow) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
 	if typ != nil && typ.Shape == rules.ShapeDatetime {
 		v.days = t.dialect.instants
-		// A table that says nothing of instants may have plain days in such a
-		// column: midnight in its zone.
+		// A column of datetimes may contain plain dates, which mean midnight.
 		if len(v.days) == 0 {
 			v.days = t.dialect.days
 		}
@@ -45,7 +42,7 @@ func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules
 	return v
 }
 
-// plain takes one word: a column, or a constant behind an equals sign.
+// plain compiles one word: a column, or a constant after an equals sign.
 func (c *mapCompiler) plain(t *sourceTable, node *yamltree.Node, v *expression) {
 	if constant, is := strings.CutPrefix(node.Text, "="); is {
 		v.fixed, v.text = true, constantText(constant)
@@ -56,30 +53,28 @@ func (c *mapCompiler) plain(t *sourceTable, node *yamltree.Node, v *expression) 
 	}
 }
 
-// column finds a column of a table; -1 and a complaint when there is none.
+// column returns the index of a column, or -1 after reporting that there is none.
 func (c *mapCompiler) column(t *sourceTable, line int, name string) int {
 	at := slices.Index(t.columns, name)
 	switch {
 	case at < 0 && t.unread:
-		return -1 // that the table is missing has been said
+		return -1 // the missing table was already reported
 	case at < 0:
 		c.unknown(line, "column", name, t.shortName(), t.columns)
 	case slices.Index(t.columns[at+1:], name) >= 0:
-		// Which of the two is meant nobody can say, and a wrong guess would spoil
-		// every row.
-		c.errorf(line, "%s has two columns %s; name its columns anew with columns: […]", t.shortName(), name)
+		// A wrong guess would spoil every row.
+		c.errorf(line, "%s has two columns %s; rename its columns with columns: […]", t.shortName(), name)
 	default:
 		t.mention(at)
 	}
 	return at
 }
 
-// structured takes an expression with members.
+// structured compiles an expression with settings.
 func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *expression) {
 	c.group(node, "an attr", valueSettings...)
 	var sources int
-	// Members come in the order of the map, so what changes another is looked up
-	// and not waited for.
+	// Settings come in any order, so others are looked up.
 	trim, _ := c.text(node, "trim")
 	for _, member := range node.Members {
 		switch member.Name {
@@ -107,18 +102,18 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 		c.errorf(node.Line, "an attr has exactly one of column, constant, join and first")
 		return
 	}
-	// The order of the steps is fixed, whatever the order in the map: translations
-	// see a text that was cut and cased already, and a condition decides at last.
+	// The steps are applied in a fixed order: values are translated after cutting and changing
+	// case, and the condition comes last.
 	c.transforms(node, v)
 	c.formats(t, node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
-		// With a condition a constant is not the same for every row any more.
+		// With a condition, a constant differs between rows.
 		v.fixed = false
 	}
 }
 
-// several reads a list of columns and constants.
+// several compiles a list of columns and constants.
 func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression) (parts []*expression) {
 	if node.Kind != yamltree.List || len(node.Items) == 0 {
 		c.errorf(node.Line, "this must be a list of columns or =constants")
@@ -127,8 +122,7 @@ func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression
 	v.fixed = true
 	for _, item := range node.Items {
 		part := c.expression(t, item, nil)
-		// A problem is told with one column; the first of several is where people
-		// look.
+		// Problems name one column, the first of several.
 		if v.column < 0 {
 			v.column = part.column
 		}
@@ -138,7 +132,7 @@ func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression
 	return parts
 }
 
-// transforms adds what is done to the text, in the order in which it is done.
+// transforms adds the steps that change the text, in order.
 func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 	if leading, _ := c.text(node, "strip"); leading != "" {
 		v.text = strippedText(v.text, leading)
@@ -171,16 +165,14 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 		table := c.values(given)
 		c.checkChoices(given, v.typ, table)
 		v.letters = map[byte][]byte{}
-		// Only visible letters of ASCII: blanks would have been trimmed away, and a
-		// byte above ASCII is a letter in some charsets alone.
+		// Only visible ASCII characters: blanks are trimmed, and other bytes depend on the charset.
 		for from, to := range table {
 			if len(from) == 1 && from[0] > ' ' && from[0] < 128 {
 				v.letters[from[0]] = []byte(to)
 			}
 		}
 		v.text = translatedText(v.text, v.column, table, instead, keep)
-		// What is kept as it is may be anything, so that it has to be looked at row
-		// by row.
+		// Values that are kept as they are must be checked in every row.
 		v.allowed = !keep && v.allChoices(table, instead)
 	}
 	if instead := node.Find("default"); instead != nil {
@@ -190,7 +182,7 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 	}
 }
 
-// formats adds how numbers and days of this one attr are written.
+// formats adds how numbers and dates of this attr are written.
 func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression) {
 	v.numbers = c.figure(node, v.numbers)
 	if digits, line := c.text(node, "minor_units"); digits != "" {
@@ -213,13 +205,12 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	}
 	v.days = c.patterns(node, "dates", v.days)
 	if node.Find("zone") != nil {
-		// The one who reads dialects knows how to complain of a zone, so it is
-		// asked with a group of nothing else.
+		// dialect already reads and checks zones.
 		v.zone = c.dialect(&yamltree.Node{Kind: yamltree.Group, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
 	}
 }
 
-// tests takes conditions: columns with what they must be, all of them at once.
+// tests compiles a condition: columns and their values, all of which must match.
 func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 	if node.Kind != yamltree.Group || len(node.Members) == 0 {
 		c.errorf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
@@ -242,8 +233,7 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 		default:
 			one.is = c.texts(member.Node, "a condition")
 		}
-		// A column that is not there has been complained of. A test of it would
-		// reach outside the row.
+		// A missing column was already reported.
 		if one.column >= 0 {
 			list = append(list, one)
 		}
@@ -251,7 +241,7 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 	return list
 }
 
-// cutPart takes the part in front of a mark, or everything where there is none.
+// cutPart returns the text before a separator and the rest.
 func cutPart(text []byte, at string) (piece, rest []byte) {
 	if at == "" {
 		return text, nil

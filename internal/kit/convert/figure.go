@@ -1,22 +1,21 @@
 package convert
 
-// numberFormat says how a table writes numbers. Digits are moved about as they stand;
-// no number is ever computed with, so none is rounded.
+// numberFormat describes how a table writes numbers. Digits are copied and never computed with, so
+// nothing is rounded.
 type numberFormat struct {
-	decimal  byte // the point or comma before the decimals
-	grouping byte // between thousands, or 0
-	minor    int  // how many of the last digits are decimals: cents have 2
-	reversed bool // what is a debit here is a credit there
+	decimal  byte // decimal mark
+	grouping byte // thousands separator, or 0
+	minor    int // how many of the last digits are decimals: 2 for cents
+	reversed bool // debits are positive
 }
 
 // maxDigits is more than any number of a book may have.
 const maxDigits = 40
 
-// read gives a number as JSON texts have it: an optional minus, digits, a point
-// and decimals. negative turns it round, as reversed does. It is nil for what is
-// no number.
+// read converts a number to JSON: an optional minus, digits, a point and decimals. negative inverts
+// the sign, as reversed does. It returns nil if text is not a number.
 func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
-	if plain := f.pointPosition(text); plain > 0 { // nearly all of them
+	if plain := f.pointPosition(text); plain > 0 { // the usual case
 		if negative != f.reversed {
 			dst = append(dst, '-')
 		}
@@ -33,13 +32,12 @@ func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
 			}
 			digits[count] = c
 			count++
-		case (c == '-' || c == '+') && !signed && (i == 0 || i == len(text)-1): // 12,50- is how some write a minus
+		case (c == '-' || c == '+') && !signed && (i == 0 || i == len(text)-1): // some systems write 12,50-
 			signed = true
 			negative = negative != (c == '-')
 		case c == f.decimal && point < 0:
 			point = count
-		// Where the marks between thousands stand is not checked: without them the
-		// digits are the same number.
+		// The positions of thousands separators are not checked.
 		case c == f.grouping && f.grouping != 0 && point < 0 && count > 0:
 		default:
 			return nil
@@ -54,15 +52,15 @@ func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
 	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
 }
 
-// copyNumber appends a number that is in JSON what it is in the table but for
-// the mark before its decimals, of which it has so many at most. Few are not.
+// copyNumber appends a number that only needs another decimal mark to be valid JSON, with at most
+// the given number of decimals. It reports whether it could, which is usual.
 func (f *numberFormat) copyNumber(dst, text []byte, places int) ([]byte, bool) {
 	if f.reversed || len(text) > maxDigits {
 		return dst, false
 	}
 	if f.minor > 0 {
 		plain := f.pointPosition(text)
-		// More decimals than the attr may have go the long way, which says so.
+		// Too many decimals are reported by the general path.
 		if plain == 0 || f.minor > places {
 			return dst, false
 		}
@@ -78,9 +76,8 @@ func (f *numberFormat) copyNumber(dst, text []byte, places int) ([]byte, bool) {
 		}
 		point = i
 	}
-	// JSON has no .5, no 5. and no 05; the long way writes them as it wants them.
-	// With places of -1 no mark may be there at all, which is what whole numbers
-	// ask for.
+	// JSON does not allow .5, 5. and 05; the general path rewrites them. With places -1, as for
+	// integers, no decimal mark is allowed.
 	if point == 0 || point == len(text)-1 || text[0] == '0' && point > 1 || len(text)-point-1 > places {
 		return dst, false
 	}
@@ -91,8 +88,8 @@ func (f *numberFormat) copyNumber(dst, text []byte, places int) ([]byte, bool) {
 	return dst, true
 }
 
-// pointPosition gives where the point goes in a number that is nothing but digits, more
-// than there are decimals; 0 for all others.
+// pointPosition returns where the decimal point goes in a number of digits only, or 0 if the
+// general path is needed.
 func (f *numberFormat) pointPosition(text []byte) int {
 	if f.minor == 0 || len(text) <= f.minor || len(text) > maxDigits || text[0] == '0' {
 		return 0
@@ -105,10 +102,9 @@ func (f *numberFormat) pointPosition(text []byte) int {
 	return len(text) - f.minor
 }
 
-// write puts the point behind so many digits, which may be before the first.
+// write inserts the decimal point, which may be before the first digit.
 func (f *numberFormat) write(dst, digits []byte, point int, negative bool) []byte {
-	// Minus nothing and nothing are one sum, and written in one way they are one
-	// text.
+	// Minus zero is written as zero.
 	zero := true
 	for _, c := range digits {
 		zero = zero && c == '0'
@@ -118,7 +114,7 @@ func (f *numberFormat) write(dst, digits []byte, point int, negative bool) []byt
 	}
 	whole := 0
 	for whole < point-1 && digits[whole] == '0' {
-		whole++ // zeros in front
+		whole++ // leading zeros
 	}
 	if point <= 0 {
 		dst = append(dst, '0')
@@ -135,8 +131,7 @@ func (f *numberFormat) write(dst, digits []byte, point int, negative bool) []byt
 	return dst
 }
 
-// decimalsOf counts the decimals of a number as read gives it, zeros at the end
-// left out.
+// decimalsOf counts the decimals of a number returned by read, without trailing zeros.
 func decimalsOf(number []byte) int {
 	end := len(number)
 	for end > 0 && number[end-1] == '0' {

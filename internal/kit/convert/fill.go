@@ -11,18 +11,16 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// compileFills puts the objects of every place together.
+// compileFills compiles the objects of all places.
 func (c *mapCompiler) compileFills() {
 	for _, t := range c.tables {
 		for _, p := range t.places {
-			// What is wrong with such a place has been said; its attrs would only
-			// be complained of on top.
+			// The place was already reported as wrong.
 			if p.object == nil || p.broken {
 				continue
 			}
 			node := p.node.Find("fill")
-			// The places of a table may share one fill and differ in their
-			// conditions alone.
+			// The places of a table may share one fill.
 			if node == nil {
 				node = t.node.Find("fill")
 			}
@@ -31,19 +29,17 @@ func (c *mapCompiler) compileFills() {
 				continue
 			}
 			f := &fillCompiler{mapCompiler: c, place: p, open: map[string]*place{}}
-			for _, holder := range slices.Backward(t.holders) { // of several in one list the first stands for all
+			for _, holder := range slices.Backward(t.holders) { // of several in one list the first one counts
 				f.open[holder.path] = holder
 				f.further = f.further || holder.mode == asMembers
 			}
 			preset := []string{}
-			// The press writes these two at the beginning of every line, so that no
-			// fill may.
+			// The fileWriter writes these two members at the start of every line.
 			if p.mode == asRoot {
 				preset = []string{"import_supplier", "external_account_number"}
 			}
 			p.members = f.members(node, p.object, "", preset)
-			// What is still open has no place among the members: its rows would be
-			// lost without a word.
+			// Anything left has no position among the members, and its rows would be lost.
 			for _, holder := range t.holders {
 				if f.open[holder.path] == holder && holder.mode != asMembers && !holder.broken {
 					c.errorf(holder.line, "%s has no %s in its fill for rows of %s to go into", t.name, holder.path, holder.table.name)
@@ -53,16 +49,16 @@ func (c *mapCompiler) compileFills() {
 	}
 }
 
-// fillCompiler puts the object of one place together.
+// fillCompiler compiles the object of one place.
 type fillCompiler struct {
 	*mapCompiler
 	place   *place
-	open    map[string]*place // what other tables bring, by path, until it has its place
-	further bool              // another table has further members of the object
+	open    map[string]*place // places of other tables without a position yet, by path
+	further bool // another table has further members of the object
 }
 
-// members reads the members of a fill in their order. What rows of other tables
-// bring stands where the fill says {rows: TABLE}, or else at the end.
+// members compiles the members of a fill in order. Rows of other tables are inserted where the fill
+// says {rows: TABLE}, or at the end.
 func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path string, preset []string) (list []objectMember) {
 	known := slices.DeleteFunc(fieldNames(object), func(name string) bool { return slices.Contains(preset, name) })
 	for _, given := range node.Members {
@@ -71,8 +67,8 @@ func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path st
 			f.unknown(given.Line, "attr", given.Name, strings.TrimSuffix(f.place.where()+"."+path, "."), known)
 			continue
 		}
-		// Where another table has further members, what is required may be among
-		// those, and no row by itself can tell that it is missing.
+		// Required members may come from another table, so a single row cannot tell that one is
+		// missing.
 		m := objectMember{attr: path + field.Name, name: memberName(field.Name), required: field.Required && f.place.mode != asMembers && !f.further}
 		f.fill(&m, given.Node, field.Type, path+field.Name)
 		list = append(list, m)
@@ -96,7 +92,7 @@ func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path st
 	return list
 }
 
-// fill reads one member by what its attr is.
+// fill compiles one member according to its type.
 func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type, path string) {
 	if node.Kind == yamltree.Group && node.Find("rows") != nil {
 		f.rows(m, node, path)
@@ -112,7 +108,7 @@ func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type
 		m.parts = f.members(node, typ.Table, path+".", nil)
 	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
 		items := node.Items
-		// A list of one object may be written without its dash.
+		// A list of one object may be written without a dash.
 		if node.Kind == yamltree.Group {
 			items = []*yamltree.Node{node}
 		}
@@ -122,8 +118,8 @@ func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type
 				continue
 			}
 			below := path + "."
-			// Where there is one object alone its number is left out of the path,
-			// so that others can go into supply_addresses.supply_points.
+			// The index of a single object is left out, so that tables can go into
+			// supply_addresses.supply_points.
 			if len(items) > 1 {
 				below += strconv.Itoa(i) + "."
 			}
@@ -142,16 +138,14 @@ func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type
 	}
 }
 
-// list reads a list of plain values: several expressions, or one text that is
-// cut into pieces.
+// list compiles a list of plain values: several expressions, or one text that is split.
 func (f *fillCompiler) list(m *objectMember, node *yamltree.Node, typ rules.Type) {
 	items := node.Items
 	if node.Kind != yamltree.List {
 		items = []*yamltree.Node{node}
 	}
 	for _, item := range items {
-		// With part, split takes one piece of a text; alone it makes an item of
-		// each.
+		// With part, split selects one piece; alone, it makes an item of each piece.
 		if item.Kind == yamltree.Group && item.Find("part") == nil {
 			m.split, _ = f.text(item, "split")
 		}
@@ -159,7 +153,7 @@ func (f *fillCompiler) list(m *objectMember, node *yamltree.Node, typ rules.Type
 	}
 }
 
-// rows says where the rows of another table stand among the members.
+// rows sets where the rows of another table are inserted.
 func (f *fillCompiler) rows(m *objectMember, node *yamltree.Node, path string) {
 	name, line := f.text(node, "rows")
 	holder := f.open[path]
@@ -169,12 +163,12 @@ func (f *fillCompiler) rows(m *objectMember, node *yamltree.Node, path string) {
 	}
 	delete(f.open, path)
 	m.placeholder = &placeholder{holder, holder.mark}
-	// How many rows come is known when the tables meet. Where a list is required,
-	// insert writes it even if it is empty.
+	// The number of rows is known only after the join. insert writes a required list even if it is
+	// empty.
 	m.required = false
 }
 
-// violations gives what the service finds wrong, in one line.
+// violations formats the violations of an error in one line.
 func violations(err error) string {
 	if known, ours := errors.AsType[*landfall.Error](err); ours && len(known.Violations) > 0 {
 		var list []string

@@ -9,19 +9,18 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// tableKind is something that a table can be about.
+// tableKind is a subject that a table can have.
 type tableKind struct {
 	name   string
-	words  string // in the names of such tables
-	stem   string // of a root
-	parent string // the thing it belongs to
+	words  string // words in the names of such tables
+	stem   string // file of the book
+	parent string // the kind it belongs to
 	path   string // the attr of the parent
 	object *rules.Table
-	tell   string // columns that only such tables have
+	tell   string // columns typical for such tables
 }
 
-// tableKinds are what tables are taken for, the more special ones first: a table of
-// account notes is one of notes.
+// tableKinds lists the kinds, more specific ones first: a table of account notes has notes.
 func tableKinds() []tableKind {
 	account := contract.BookTable("accounts")
 	inner := func(of *rules.Table, path ...string) *rules.Table {
@@ -57,8 +56,7 @@ func tableKinds() []tableKind {
 	}
 }
 
-// synonyms are what old systems call attrs. Names are compared in lower case
-// with everything but letters and digits left out.
+// synonyms are names that old systems use for attrs, in lower case, only letters and digits.
 var synonyms = map[string]string{
 	"account":          "acctno accountno accountnumber accountnum accountid acctid acct accno account accountref acctnumber kontonr konto externalaccountnumber",
 	"given_name":       "forename firstname givenname vorname first",
@@ -106,10 +104,9 @@ func plainName(name string) string {
 	}, name)
 }
 
-// columnFor finds the column that most likely fills an attr, or -1.
+// columnFor returns the column that most likely fills an attr, or -1.
 func columnFor(attr string, columns []string, taken map[int]bool) int {
-	// The attr's own name comes first: who uses the words of the contract means
-	// them.
+	// The attr's own name comes first.
 	for _, word := range append([]string{plainName(attr)}, strings.Fields(synonyms[attr])...) {
 		for i, column := range columns {
 			if !taken[i] && plainName(column) == word {
@@ -120,21 +117,19 @@ func columnFor(attr string, columns []string, taken map[int]bool) int {
 	return -1
 }
 
-// guess says what a table is most likely about: its name and telling columns say
-// it, and where these are for two, how many columns the rest of each would fill.
-// A table of which nothing speaks is about nothing we know.
+// guess returns the most likely kind of a table, by its name and typical columns. On a tie, the
+// kind that uses more columns wins. It returns the zero value if nothing matches.
 func guess(file string, columns []string) tableKind {
 	var best tableKind
 	most, fullest := 0, 0
-	// Suggest passes files with an ending alone, so that there is a point in the
-	// name.
+	// Suggest only passes files with an extension.
 	stem := strings.ToLower(strings.TrimSuffix(file, file[strings.LastIndexByte(file, '.'):]))
 	words := strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, one := range tableKinds() {
 		score := 0
 		for word := range strings.FieldsSeq(one.words) {
 			if slices.Contains(words, word) || strings.ReplaceAll(word, "_", "") == plainName(stem) {
-				// A name outweighs all columns: no thing has so many that tell it.
+				// A name outweighs all columns.
 				score = 10
 			}
 		}
@@ -150,7 +145,7 @@ func guess(file string, columns []string) tableKind {
 	return best
 }
 
-// filled counts the columns that attrs of an object would be filled with.
+// filled counts the columns that would be used for an object.
 func filled(object *rules.Table, columns []string) int {
 	taken := map[int]bool{}
 	for _, field := range object.Fields {

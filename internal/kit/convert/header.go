@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// files finds the files of a table and reads what their columns are called.
+// files finds the files of a table and reads their column names.
 func (c *mapCompiler) files(t *sourceTable) {
 	node := t.node.Find("file")
 	names := c.texts(node, "file")
@@ -23,20 +23,18 @@ func (c *mapCompiler) files(t *sourceTable) {
 			c.unknown(node.Line, "file", name, c.folder, fileNames(c.folder))
 			continue
 		}
-		// The number of a file is part of where its rows are, by which rows of one
-		// key keep their order: it must be the same each time.
+		// Sorted, because the number of a file is part of a row's position, which decides the order
+		// of rows with equal keys.
 		slices.Sort(found)
 		t.paths = append(t.paths, found...)
 	}
 	given := t.node.Find("columns")
-	// Columns that the map names are not in the files: the first line there is a
-	// row like any other.
+	// With columns in the map, the files have no header.
 	if given != nil {
 		t.columns, t.headed = c.texts(given, "columns"), false
 	}
 	t.unread = len(t.paths) == 0
-	// Every file is opened now, so that one that is missing or different is told
-	// before anything is converted.
+	// All files are opened now, so that mistakes are found before anything is converted.
 	for _, path := range t.paths {
 		columns, err := t.header(path)
 		switch {
@@ -48,13 +46,12 @@ func (c *mapCompiler) files(t *sourceTable) {
 		case given != nil && len(columns) != len(t.columns):
 			c.errorf(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
 		case t.headed && !slices.Equal(columns, t.columns):
-			c.errorf(node.Line, "%s has other columns than %s; a table of its own is needed for it", path, t.paths[0])
+			c.errorf(node.Line, "%s has other columns than %s; define another table for it", path, t.paths[0])
 		}
 	}
 }
 
-// fileNames names what is in a folder, for a hint about a file that is not
-// there. A folder that cannot be read gives no hint.
+// fileNames lists a folder, for hints about a missing file.
 func fileNames(folder string) (names []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -63,7 +60,7 @@ func fileNames(folder string) (names []string) {
 	return names
 }
 
-// open begins to read a file of the table.
+// open opens a file of the table for reading.
 func (t *sourceTable) open(path string) (*splitter, io.Closer, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -109,5 +106,5 @@ func (t *sourceTable) header(path string) ([]string, error) {
 	return columns, nil
 }
 
-// maxColumns is more than any table has that somebody made on purpose.
+// maxColumns is more than any real table has.
 const maxColumns = 10_000

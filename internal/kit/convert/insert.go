@@ -11,14 +11,13 @@ func closeObject(object []byte) []byte {
 		object[last] = '}'
 		return object
 	}
-	// An object with nothing in it has no comma to give up.
+	// An empty object has no comma.
 	return append(object, '}')
 }
 
-// fill puts what was collected where its marks stand.
+// fill replaces the placeholders with the collected rows.
 func (a *joiner) fill(dst, text []byte, last bool) []byte {
-	// No value has a NUL in it by now: decoding refuses one, and JSON escapes it.
-	// So each is a mark.
+	// No value contains a NUL: decoding refuses it and JSON escapes it. So every NUL is a mark.
 	for {
 		at := bytes.IndexByte(text, 0)
 		if at < 0 {
@@ -27,9 +26,8 @@ func (a *joiner) fill(dst, text []byte, last bool) []byte {
 		dst = append(dst, text[:at]...)
 		mark := text[at+1]
 		text = text[at+2:]
-		// A hole of a later group keeps its mark, and so does the end of an object
-		// with holes: until the last stage nobody knows whether a comma will stand
-		// before it.
+		// Placeholders of later groups are kept. So is the end of an object with placeholders: only
+		// the last stage knows whether a comma comes before it.
 		switch {
 		case mark == endMark && last:
 			dst = closeObject(dst)
@@ -41,17 +39,16 @@ func (a *joiner) fill(dst, text []byte, last bool) []byte {
 	}
 }
 
-// hasMark says whether anything at all can come into a hole.
+// hasMark reports whether this stage fills a placeholder.
 func (a *joiner) hasMark(mark byte) bool {
 	return slices.ContainsFunc(a.cursors, func(c *cursor) bool { return c.place.mark == mark })
 }
 
-// insert writes a list, an object or further members. The rows of several
-// tables may stand in one list.
+// insert writes a list, an object or further members. A list may contain the rows of several
+// tables.
 func (a *joiner) insert(dst []byte, mark byte) []byte {
 	begun := false
-	// fill has asked for the mark before, so that at least one cursor sets the
-	// place.
+	// fill has checked the mark, so at least one cursor sets the place.
 	var p *place
 	for _, c := range a.cursors {
 		if c.place.mark != mark {
