@@ -15,11 +15,11 @@ import (
 
 // Client is safe for many callers at once.
 type Client struct {
-	server   string
-	http     *http.Client
-	tokens   *tokenSource
+	server    string
+	http      *http.Client
+	tokens    *tokenSource
 	retryTime time.Duration
-	agent    string
+	agent     string
 }
 
 // Option is a setting of a client.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	firstPause   = 100 * time.Millisecond
-	maxPause = 10 * time.Second
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
 )
 
 // retry tries until it works, fails for good, or patience is over. A call that

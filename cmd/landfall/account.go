@@ -74,9 +74,9 @@ func accountShow() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
-		options.Locate = func(path string) string { return places.Location(found.Supplier, path) }
+		options.DocumentURL = func(path string) string { return places.Location(found.Supplier, path) }
 		// operate and accountview have the same struct but do not import each other.
-		shown := accountview.Of(accountview.Facts(found), options)
+		shown := accountview.New(accountview.Facts(found), options)
 		return printData(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()

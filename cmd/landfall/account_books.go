@@ -51,7 +51,7 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 		if entry.Closed {
 			statement = "closed"
 		}
-		row := []string{strconv.Itoa(entry.Sequence), on, entry.What(), entry.ID, entry.Amount, entry.Balance, statement}
+		row := []string{strconv.Itoa(entry.Sequence), on, entry.Label(), entry.ID, entry.Amount, entry.Balance, statement}
 		// Notes on payments may contain personal data.
 		if personal {
 			row = append(row, entry.Note)

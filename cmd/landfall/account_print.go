@@ -13,7 +13,7 @@ import (
 
 // printAccount prints an account for support: status and balance first, then customers, supply,
 // books, notes, payments and the history.
-func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
+func printAccount(out io.Writer, shown accountview.View, whole bool) {
 	printHead(out, shown)
 	if account := shown.Account; account != nil {
 		printPeople(out, account.People)
@@ -26,14 +26,14 @@ func printAccount(out io.Writer, shown accountview.Portrait, whole bool) {
 }
 
 // printHead prints what most readers look for first: the state, the balance and the last failure.
-func printHead(out io.Writer, shown accountview.Portrait) {
+func printHead(out io.Writer, shown accountview.View) {
 	// Only fields that the account has are printed.
 	pairs := []string{"supplier", shown.Supplier, "external number", shown.External, "state", shown.State}
 	if shown.AccountNumber != "" {
 		pairs = append(pairs, "account", string(shown.AccountNumber), "created", string(shown.AccountCreatedAt))
 	}
 	if account := shown.Account; account != nil {
-		pairs = append(pairs, "team", account.Team, "balance", account.InWords,
+		pairs = append(pairs, "team", account.Team, "balance", account.BalanceText,
 			"customers", strconv.Itoa(account.CustomerCount), "created from", "revision "+strconv.Itoa(account.Revision))
 	}
 	if shown.SkipReason != "" {
@@ -105,18 +105,18 @@ func formatReadings(meter accountview.Meter) string {
 
 // printHistory prints revisions, undone accounts, events and mails. Twelve digits of a hash are
 // enough to compare by eye.
-func printHistory(out io.Writer, shown accountview.Portrait) {
+func printHistory(out io.Writer, shown accountview.View) {
 	section(out, []string{"REVISION", "STAGED", "BYTES", "HASH", "ACCOUNT", "BY"},
 		rowsOf(shown.Revisions, func(revision accountview.Revision) []string {
 			created := ""
-			if revision.Made {
+			if revision.CreatedAccount {
 				created = "created from this"
 			}
 			return []string{strconv.Itoa(revision.Revision), string(revision.StagedAt),
 				strconv.Itoa(revision.Bytes), revision.SHA256[:12], created, formatAuthor(revision.By)}
 		}))
 	section(out, []string{"UNDONE ACCOUNT", "CREATED", "UNDONE", "BY", "REASON"},
-		rowsOf(shown.Undone, func(undone accountview.Undone) []string {
+		rowsOf(shown.UndoneAccounts, func(undone accountview.UndoneAccount) []string {
 			return []string{undone.AccountNumber, string(undone.CreatedAt), string(undone.UndoneAt), undone.Actor, undone.Reason}
 		}))
 	section(out, []string{"EVENT", "AT", "DETAILS", "BY"},

@@ -50,7 +50,7 @@ func newAuditLine(link landfall.AuditLink) auditLine {
 	}
 	// Entries that are not chained yet have no hash; a hash of zeros would look like a computed
 	// one.
-	if link.Place > 0 {
+	if link.Position > 0 {
 		line.Hash = link.Hash.String()
 	}
 	return line
@@ -164,7 +164,7 @@ func auditVerify() *cobra.Command {
 		}
 		// Members without a meaning are left out, so that a program can test for them.
 		data := map[string]any{
-			"entries": verdict.Chain.Place, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
+			"entries": verdict.Chain.Position, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
 			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
 		}
 		if verdict.Checkpoints > 0 {
@@ -193,10 +193,10 @@ func auditVerify() *cobra.Command {
 
 // printVerdict prints what was checked.
 func printVerdict(out io.Writer, verdict audit.Verdict) {
-	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Place)
+	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Position)
 	if verdict.Checkpoints > 0 {
 		fmt.Fprintf(out, ", %d checkpoints match, the last from %s with %d entries after it",
-			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Place-verdict.Last.Place)
+			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Position-verdict.Last.Place)
 	}
 	// New entries are chained a little later, so a few unchained ones are normal.
 	if verdict.Unsealed > 0 {

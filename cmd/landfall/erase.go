@@ -50,7 +50,7 @@ func accountErase() *cobra.Command {
 		}
 		return printDone(command, map[string]any{
 			"action": "account.erase", "import_supplier": key.Supplier, "external_account_number": key.External,
-			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": formatTime(erasure.Before), "wiped": wipe,
+			"account_number": erasure.AccountNumber, "revisions": erasure.Revisions, "erased_before": formatTime(erasure.PreviousAt), "wiped": wipe,
 		}, "Erased the personal data of account %s of %s.", key.External, key.Supplier)
 	})
 	flags := command.Flags()

@@ -22,7 +22,7 @@ func accountFind() *cobra.Command {
 		Example: "  landfall account find lovelace\n  landfall account find 07700 900123",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// All arguments are one query, so no quotes are needed.
-		found, err := operator.Find(command.Context(), strings.Join(args, " "))
+		found, err := operator.Search(command.Context(), strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
@@ -32,22 +32,22 @@ func accountFind() *cobra.Command {
 }
 
 // printFound prints the found accounts. Personal data is masked already.
-func printFound(out io.Writer, found accountview.Found) {
+func printFound(out io.Writer, found accountview.SearchResults) {
 	if len(found.Accounts) == 0 {
 		fmt.Fprintln(out, "No accounts found.")
 	} else {
 		printTable(out, []string{"SUPPLIER", "EXTERNAL", "ACCOUNT", "STATE", "NAME", "FOUND BY"},
-			rowsOf(found.Accounts, func(one accountview.FoundAccount) []string {
-				return []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.By}
+			rowsOf(found.Accounts, func(one accountview.SearchResult) []string {
+				return []string{one.Supplier, one.External, string(one.AccountNumber), one.State, one.Name, one.MatchedBy}
 			}))
 	}
 	if found.More {
 		fmt.Fprintf(out, "More than %d accounts match; refine your search.\n", operate.MostFound)
 	}
-	if found.Whole {
+	if found.WholeWordsOnly {
 		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers must be typed in full.")
 	}
-	if found.Behind {
+	if found.IndexBehind {
 		fmt.Fprintln(out, "Accounts created just now are found only by their numbers; try again soon.")
 	}
 }

@@ -58,7 +58,7 @@ func mailList() *cobra.Command {
 		}
 		shown := []accountview.Mail{}
 		err := operator.Mails(command.Context(), query, func(found landfall.MailRecord) error {
-			shown = append(shown, accountview.MailOf(found, personal))
+			shown = append(shown, accountview.NewMail(found, personal))
 			return nil
 		})
 		if err != nil {

@@ -36,7 +36,7 @@ func mailPreview() *cobra.Command {
 			return err
 		}
 		// Reads all templates, also those that this mail does not need.
-		writer, err := settings.Mail.Writer()
+		composer, err := settings.Mail.Composer()
 		if err != nil {
 			return usageError{err}
 		}
@@ -54,7 +54,7 @@ func mailPreview() *cobra.Command {
 			// is escaped.
 			switch {
 			case whole:
-				_, _ = out.Write(written.Message) // printData returns the error
+				_, _ = out.Write(written.Raw) // printData returns the error
 			case html:
 				_, _ = io.WriteString(out, written.HTML)
 			default:

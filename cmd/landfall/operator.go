@@ -34,8 +34,8 @@ func operatorCreate() *cobra.Command {
 		}
 		return printInvitation(command, args[0], link)
 	}, "base-url")
-	command.Flags().StringVar(&role, "role", string(landfall.ActingOperator), "what the operator can do: operator (read and change) or support (read)")
-	completeFlag(command, "role", oneOf(string(landfall.ActingOperator), string(landfall.Support)))
+	command.Flags().StringVar(&role, "role", string(landfall.ConsoleOperator), "what the operator can do: operator (read and change) or support (read)")
+	completeFlag(command, "role", oneOf(string(landfall.ConsoleOperator), string(landfall.ConsoleSupport)))
 	return command
 }
 
@@ -92,7 +92,7 @@ func operatorList() *cobra.Command {
 			return err
 		}
 		return printList(command, rowsOf(found, func(o landfall.Operator) operatorEntry {
-			return operatorEntry{o.Name, string(o.Role), o.Disabled, o.Invited(), o.Second != "", formatTime(o.CreatedAt), timeOrNull(o.SignedInAt)}
+			return operatorEntry{o.Name, string(o.Role), o.Disabled, o.Invited(), o.TOTPSecret != "", formatTime(o.CreatedAt), timeOrNull(o.SignedInAt)}
 		}))
 	})
 }

@@ -47,7 +47,7 @@ func purgeCommand() *cobra.Command {
 			return err
 		}
 		entries := rowsOf(found, func(one operate.Purged) purgeEntry {
-			kept := one.Supplier.Keep
+			kept := one.Supplier.Retention
 			return purgeEntry{
 				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,
 				formatRetention(kept.Staged), formatRetention(kept.Failures), formatRetention(kept.Mails), formatRetention(kept.Events), one.HeldBy,

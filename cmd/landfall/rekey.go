@@ -40,7 +40,7 @@ func rekeyCommand() *cobra.Command {
 		done, err := operator.Rekey(command.Context(), func(step landfall.RekeyStep) {
 			// Printed when the next table begins; the last one is covered by the summary.
 			if step.Table != current && current != "" && !jsonWanted(command) {
-				fmt.Fprintf(command.ErrOrStderr(), "finished %s: %d rows so far, %d re-encrypted\n", current, step.Looked, step.Sealed)
+				fmt.Fprintf(command.ErrOrStderr(), "finished %s: %d rows so far, %d re-encrypted\n", current, step.Scanned, step.Encrypted)
 			}
 			current = step.Table
 		})
@@ -58,11 +58,11 @@ func rekeyCommand() *cobra.Command {
 			}
 		}
 		dropped := "No other key is needed any more."
-		if len(done.Dropped) > 0 {
-			dropped = "No longer needed: " + strings.Join(done.Dropped, ", ") + ". Keep these keys as long as you keep backups made before."
+		if len(done.DroppedKeys) > 0 {
+			dropped = "No longer needed: " + strings.Join(done.DroppedKeys, ", ") + ". Keep these keys as long as you keep backups made before."
 		}
-		return printDone(command, rekeyEntry{done.Key, done.Looked, done.Sealed, append([]string{}, done.Dropped...), wipe},
-			"All personal data is encrypted with key %s; %d of %d rows were re-encrypted. %s", done.Key, done.Sealed, done.Looked, dropped)
+		return printDone(command, rekeyEntry{done.Key, done.Scanned, done.Encrypted, append([]string{}, done.DroppedKeys...), wipe},
+			"All personal data is encrypted with key %s; %d of %d rows were re-encrypted. %s", done.Key, done.Encrypted, done.Scanned, dropped)
 	})
 	flags := command.Flags()
 	flags.BoolVar(&newKey, "new-key", false, "print a new key and do nothing else")

@@ -62,13 +62,13 @@ type Checker struct {
 	// Progress hears now and then how many lines were read.
 	Progress func(lines int)
 
-	known    map[accountHash]location // accounts, where they were first
-	hasAccounts    bool                  // whether the book has its accounts with it
-	wrong    landfall.FailureTally
-	warnings landfall.FailureTally
-	tallies  landfall.Tallies
-	result    Result
-	lines    int
+	known       map[accountHash]location // accounts, where they were first
+	hasAccounts bool                     // whether the book has its accounts with it
+	wrong       landfall.FailureTally
+	warnings    landfall.FailureTally
+	tallies     landfall.Tallies
+	result      Result
+	lines       int
 
 	currencies []string // of the accounts, by number
 }

@@ -7,13 +7,13 @@ import (
 
 // accountState is everything that the book and the server say about one account.
 type accountState struct {
-	timesInBook    int // how often the account itself is in the book
-	posted   bool
-	figures  landfall.Figures
-	known    map[storedItem]bool
-	notes    map[uint64]map[int64]bool // by fingerprint, when they were made
-	found    serverAccount
-	deviation deviation
+	timesInBook int // how often the account itself is in the book
+	posted      bool
+	figures     landfall.Figures
+	known       map[storedItem]bool
+	notes       map[uint64]map[int64]bool // by fingerprint, when they were made
+	found       serverAccount
+	deviation   deviation
 }
 
 // add takes what a line of the book brings. An account that comes twice is what

@@ -70,7 +70,7 @@ type Difference struct{ What, Book, Server string }
 type Result struct {
 	Accounts   map[State]int
 	Unreadable int // lines of the book that nobody can read
-	Duplicates      int // accounts that are in the book more than once
+	Duplicates int // accounts that are in the book more than once
 	Suppliers  []*Supplier
 }
 
@@ -118,11 +118,11 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 
 // comparison is one comparison under way.
 type comparison struct {
-	options  Options
-	server *client.Client
-	partitions  *partitions
-	result Result
-	done   int
+	options    Options
+	server     *client.Client
+	partitions *partitions
+	result     Result
+	done       int
 }
 
 // maxSuppliers is more than any book has; a broken one may name anything.
@@ -131,7 +131,9 @@ const maxSuppliers = 100
 // readBook puts every line onto the heap of its account.
 func (c *comparison) readBook(ctx context.Context) error {
 	for _, file := range c.options.Book.Files {
-		take := func(ctx context.Context, line book.Line) bookLine { return parseLine(ctx, file.Kind, line, c.options.Currency) }
+		take := func(ctx context.Context, line book.Line) bookLine {
+			return parseLine(ctx, file.Kind, line, c.options.Currency)
+		}
 		for block, err := range book.Map(ctx, file, take) {
 			if err != nil {
 				return err
@@ -208,7 +210,7 @@ func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
 		c.result.Duplicates++
 	}
 	if a.timesInBook > 0 {
-		c.supplier(key.Supplier).tallies.Of(landfall.StandsCreated, a.figures.Currency).Add(a.figures)
+		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
 	}
 	state, differences := a.state()
 	// Where the book is a part, further accounts are not even counted: any that was

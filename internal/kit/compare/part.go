@@ -16,7 +16,7 @@ type bookLine struct {
 	account  bool // it is the account itself
 	readable bool
 	figures  landfall.Figures // of the account itself
-	items    []lineItem           // what can come twice, here and in later lines
+	items    []lineItem       // what can come twice, here and in later lines
 }
 
 // lineItem is something that a server keeps once however often it is sent.
@@ -34,7 +34,7 @@ const (
 	itemNote        = 'n'
 	itemTransaction = 't'
 	itemStatement   = 's'
-	itemInstruction   = 'i'
+	itemInstruction = 'i'
 )
 
 // parseLine takes a line apart. A line that no server would even read has no key.

@@ -15,7 +15,7 @@ type serverAccount struct {
 	Number, Code               string
 	Currency                   string
 	Balance, Notes, Statements int64
-	OnlyDeviation                   bool // it tells of deviation alone
+	OnlyDeviation              bool // it tells of deviation alone
 	Deviation                  deviation
 }
 
@@ -63,7 +63,7 @@ func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 		})
 	}
 	if err == nil {
-		err = addRows(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasuresAccounts), string(landfall.BecauseSkipped)),
+		err = addRows(c, s, c.server.AccountsBehind(ctx, s.Code, string(landfall.MeasureAccounts), string(landfall.ReasonSkipped)),
 			func(one client.Behind) (string, serverAccount) { return one.External, serverAccount{State: Skipped} })
 	}
 	if err == nil {
@@ -111,7 +111,7 @@ func (c *comparison) deviations(ctx context.Context, s *Supplier, compared clien
 		if of == nil {
 			continue
 		}
-		err := addRows(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.BecauseOther)),
+		err := addRows(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.ReasonOtherFigures)),
 			func(one client.Behind) (string, serverAccount) {
 				return one.External, serverAccount{OnlyDeviation: true, Deviation: of(one.Value)}
 			})

@@ -57,7 +57,7 @@ func (s *Supplier) addTotals(ctx context.Context, of *book.Book, alone bool, com
 			continue
 		}
 		s.created[measure] = convertValue(row.Created)
-		if value := convertValue(row.Claimed); value.Said() {
+		if value := convertValue(row.Claimed); value.Known() {
 			claimed[measure] = value
 		}
 	}

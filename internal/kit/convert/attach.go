@@ -14,7 +14,7 @@ type cursor struct {
 	place  *place
 	stream *merge
 	now    *sortEntry // the next row that has not been joined
-	within []int // the indexes of its table and those below it in the parent's counts
+	within []int      // the indexes of its table and those below it in the parent's counts
 
 	// The rows of the current key.
 	text   []byte // objects, each followed by a comma, or members
@@ -71,12 +71,12 @@ func (x *conversion) joinGroup(ctx context.Context, t *sourceTable, stage int) e
 // joiner is the state of one join.
 type joiner struct {
 	*conversion
-	table   *sourceTable
-	group   *linkGroup
-	stage   int
-	cursors []*cursor
+	table    *sourceTable
+	group    *linkGroup
+	stage    int
+	cursors  []*cursor
 	batchers []batcher
-	met     int
+	met      int
 
 	direct *fileWriter // for accounts that are sorted already
 	begun  bool

@@ -10,15 +10,15 @@ import (
 // batch holds a few thousand entries in memory. open begins an entry, its payload is appended to
 // text, and close ends it.
 type batch struct {
-	text  []byte
-	slots []slot
-	begun int // where the open entry starts
-	payload  int // where its payload starts
+	text    []byte
+	slots   []slot
+	begun   int // where the open entry starts
+	payload int // where its payload starts
 
 	last, lastLoad int // the same for the previous entry
 
 	disordered bool // an entry is out of order
-	common     int // length of the common prefix of all keys
+	common     int  // length of the common prefix of all keys
 }
 
 // slot is the position of an entry, with the start of its key as a number, which decides most

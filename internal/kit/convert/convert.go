@@ -26,7 +26,7 @@ type Options struct {
 	Map    string // path of the map
 	Source string // folder of the tables
 	Book   string // folder of the book, which must not exist yet
-	Memory int64 // bytes of rows in memory before they are sorted on disk
+	Memory int64  // bytes of rows in memory before they are sorted on disk
 	// Progress is called now and then with the bytes read and the total.
 	Progress func(done, whole int64)
 }
@@ -52,17 +52,17 @@ func (r *Result) Whole() bool { return r.Problems == 0 }
 // conversion is the state of a conversion.
 type conversion struct {
 	*plan
-	context context.Context //nolint:containedctx // of the one call it serves
-	options   Options
-	partFolder    string // temporary folder of the book
+	context    context.Context //nolint:containedctx // of the one call it serves
+	options    Options
+	partFolder string // temporary folder of the book
 
 	code []byte // supplier code as JSON
 
-	workspace     *workspace
-	stages   [][]*sorter // by table and group
-	tallies []*tableTally  // by table
-	workers  sync.Pool
-	cores    chan struct{} // a semaphore for the CPU cores
+	workspace *workspace
+	stages    [][]*sorter   // by table and group
+	tallies   []*tableTally // by table
+	workers   sync.Pool
+	cores     chan struct{} // a semaphore for the CPU cores
 
 	makesAccounts bool
 	roots         map[string]*sorter
@@ -70,7 +70,7 @@ type conversion struct {
 	mutex         sync.Mutex
 	lines         map[string]int // per file of the book
 	closing       sync.WaitGroup // files of the book being closed
-	closeErr        error // the first error while closing them
+	closeErr      error          // the first error while closing them
 	read, whole   int64
 }
 

@@ -11,7 +11,7 @@ import (
 type dialect struct {
 	charset          charset
 	delimiter, quote byte
-	numbers           numberFormat
+	numbers          numberFormat
 	days, instants   []*datePattern
 	zone             *time.Location
 	empty            []string // words that mean an empty value

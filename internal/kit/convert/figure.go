@@ -5,7 +5,7 @@ package convert
 type numberFormat struct {
 	decimal  byte // decimal mark
 	grouping byte // thousands separator, or 0
-	minor    int // how many of the last digits are decimals: 2 for cents
+	minor    int  // how many of the last digits are decimals: 2 for cents
 	reversed bool // debits are positive
 }
 

@@ -54,7 +54,7 @@ type fillCompiler struct {
 	*mapCompiler
 	place   *place
 	open    map[string]*place // places of other tables without a position yet, by path
-	further bool // another table has further members of the object
+	further bool              // another table has further members of the object
 }
 
 // members compiles the members of a fill in order. Rows of other tables are inserted where the fill

@@ -9,17 +9,17 @@ type objectMember struct {
 	name     []byte // with quotes and colon, and the quote of a value that has them
 	required bool
 
-	value *expression     // a plain value
-	parts []objectMember   // an object in the same row
-	items [][]objectMember // a list of objects in the same row
-	texts []*expression   // a list of plain values in the same row
-	split string     // where the one text of a list is cut
-	placeholder  *placeholder      // what other tables bring
+	value       *expression      // a plain value
+	parts       []objectMember   // an object in the same row
+	items       [][]objectMember // a list of objects in the same row
+	texts       []*expression    // a list of plain values in the same row
+	split       string           // where the one text of a list is cut
+	placeholder *placeholder     // what other tables bring
 
 	// What is known of a plain value before any row is.
 	constant []byte       // the whole member, comma included, if it is always the same
-	codes *[128][]byte // and by the letter in its column, if that is a code
-	plain bool         // a text stands there as it stands in its column
+	codes    *[128][]byte // and by the letter in its column, if that is a code
+	plain    bool         // a text stands there as it stands in its column
 }
 
 // placeholder is a place in an object that rows of another table fill: a list, one

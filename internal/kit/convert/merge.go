@@ -33,7 +33,7 @@ func (m *memorySource) next() bool {
 }
 
 func (m *memorySource) entry() *sortEntry { return &m.now }
-func (m *memorySource) err() error    { return nil }
+func (m *memorySource) err() error        { return nil }
 
 // memory puts batches into as few chains as it can: a table that is in
 // order already is one.

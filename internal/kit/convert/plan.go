@@ -12,7 +12,7 @@ import (
 type plan struct {
 	supplier string
 	tables   []*sourceTable // those that others wait for first
-	totals   []byte   // the control totals, where the map says them itself
+	totals   []byte         // the control totals, where the map says them itself
 }
 
 // sourceTable is a table of the old system.
@@ -27,8 +27,8 @@ type sourceTable struct {
 	headed  bool         // the first line of its files names the columns
 	unread  bool         // its files could not be read; that has been said
 	dialect dialect
-	places  []*place // where its rows go; the first that wants a row has it
-	groups  []*linkGroup // the tables whose rows belong to its rows
+	places  []*place       // where its rows go; the first that wants a row has it
+	groups  []*linkGroup   // the tables whose rows belong to its rows
 	below   []*sourceTable // all tables whose rows can be inside its objects
 
 	node    *yamltree.Node
@@ -81,7 +81,7 @@ type mode uint8
 const (
 	asRoot    mode = iota // they are lines of the book themselves
 	asList                // each is an object of a list
-	asObject                 // the one row is an object
+	asObject              // the one row is an object
 	asMembers             // the one row has further members of the same object
 )
 
@@ -96,7 +96,7 @@ type place struct {
 	path    string // of the attr, from the parent's object
 	mark    byte
 	key     []*expression // the account of a root, or what links a row to its parent
-	linked  []string // the names of those columns, for people
+	linked  []string      // the names of those columns, for people
 	when    []test
 	members []objectMember
 	most    int    // rows a list may have

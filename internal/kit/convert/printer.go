@@ -13,7 +13,7 @@ type backgroundWriter struct {
 	file  *book.Writer
 	full  chan []byte
 	empty chan []byte
-	syncs  chan struct{}
+	syncs chan struct{}
 	ended chan error // of those who write and keep
 }
 
@@ -21,7 +21,7 @@ type backgroundWriter struct {
 // block and the line that goes over its end.
 const (
 	writerBuffers = 2
-	bufferSize     = blockSize + blockSize/8
+	bufferSize    = blockSize + blockSize/8
 )
 
 // syncBytes is how much is written before the disk is asked to take it.

@@ -21,7 +21,7 @@ type workspace struct {
 	sorters []*sorter
 	files   atomic.Int64
 	spilled atomic.Int64 // bytes put on disk so far
-	pool   batchPool       // batches that were read
+	pool    batchPool    // batches that were read
 	blocks  sync.Pool    // and blocks
 }
 
@@ -59,11 +59,11 @@ func (r *workspace) makeRoom() error {
 
 // sortedRun is a sorted file of entries.
 type sortedRun struct {
-	path string
-	file *os.File
-	out  *bufio.Writer
+	path      string
+	file      *os.File
+	out       *bufio.Writer
 	workspace *workspace
-	text []byte
+	text      []byte
 }
 
 // createRun makes a file for rows that do not fit into memory.
@@ -151,4 +151,4 @@ func (r *runReader) end(err error) {
 }
 
 func (r *runReader) entry() *sortEntry { return &r.now }
-func (r *runReader) err() error    { return r.wrong }
+func (r *runReader) err() error        { return r.wrong }

@@ -14,8 +14,8 @@ import (
 
 // sortEntry is something on its way to where it belongs.
 type sortEntry struct {
-	key  []byte
-	at   uint64 // file and line, by which rows of one key keep their order
+	key     []byte
+	at      uint64 // file and line, by which rows of one key keep their order
 	payload []byte
 }
 
@@ -68,13 +68,13 @@ func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
 // holds what fits into the memory it shares with the others, and puts the rest
 // on disk.
 type sorter struct {
-	workspace    *workspace
-	batches []*batch
-	held    int64
-	runs    []*sortedRun
-	frozen  bool
-	usual   atomic.Int64 // how long the last batch was
-	rows    atomic.Int64 // and of how many rows
+	workspace *workspace
+	batches   []*batch
+	held      int64
+	runs      []*sortedRun
+	frozen    bool
+	usual     atomic.Int64 // how long the last batch was
+	rows      atomic.Int64 // and of how many rows
 }
 
 // batch gives an empty one, about as long as it will be.

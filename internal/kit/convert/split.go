@@ -35,7 +35,7 @@ type splitter struct {
 	line             int
 	text             []byte // read and not yet handed on
 	ended            error
-	openQuotes         int
+	openQuotes       int
 	spare            *sync.Pool // of blocks that were read, or nil
 	size             int        // of a block
 }

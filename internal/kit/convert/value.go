@@ -12,18 +12,18 @@ import (
 // expression is how one attr is made of a row, put together once when the map is
 // read.
 type expression struct {
-	fixed  bool // it is the same for every row
-	direct bool // it is what stands in the column
-	quoted bool // it is a text in JSON
+	fixed   bool // it is the same for every row
+	direct  bool // it is what stands in the column
+	quoted  bool // it is a text in JSON
 	allowed bool // everything it can be is one of the choices of its attr
-	column int  // the one that is named when something is wrong, or -1
+	column  int  // the one that is named when something is wrong, or -1
 
-	text  func(r *currentRow) []byte // nothing when it is empty
-	typ   *rules.Type         // nil where only the text is wanted, as in a link
-	days  []*datePattern
-	zone  *time.Location
-	numbers  numberFormat
-	minus []test // makes a number negative
+	text    func(r *currentRow) []byte // nothing when it is empty
+	typ     *rules.Type                // nil where only the text is wanted, as in a link
+	days    []*datePattern
+	zone    *time.Location
+	numbers numberFormat
+	minus   []test // makes a number negative
 
 	letters map[byte][]byte // translations of codes of one letter
 }

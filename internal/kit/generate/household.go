@@ -10,11 +10,11 @@ import (
 // household is an account on its way to becoming lines: what was drawn of it,
 // and what has to agree between its parts.
 type household struct {
-	account account
-	notes   []note
-	latePayments    []transaction // arrive after the account was moved
-	bills   []statement
-	debit   string // reference of the direct debit at the vendor, or ""
+	account      account
+	notes        []note
+	latePayments []transaction // arrive after the account was moved
+	bills        []statement
+	debit        string // reference of the direct debit at the vendor, or ""
 
 	since  calendar.Day // the customer came
 	closed calendar.Day // the last bill's last day

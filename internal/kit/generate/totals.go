@@ -19,7 +19,7 @@ func (h *household) figures() landfall.Figures {
 	}
 	for _, list := range [][]transaction{h.account.Historical, h.account.Current, h.latePayments} {
 		for _, one := range list {
-			f.Transact(landfall.TransactionType(one.Type), parseAmount(one.Amount))
+			f.CountTransaction(landfall.TransactionType(one.Type), parseAmount(one.Amount))
 		}
 	}
 	// These came after the account was read out, so that its balance does not have

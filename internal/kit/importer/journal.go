@@ -28,14 +28,14 @@ type importJournal struct {
 
 // state is everything that a checkpoint knows.
 type state struct {
-	Book     []fingerprint   `json:"book"`
-	Mode     options            `json:"mode"`
+	Book     []fingerprint        `json:"book"`
+	Mode     options              `json:"mode"`
 	Phases   map[Phase]phaseState `json:"phases"`
-	Runs     []string        `json:"runs"`      // ids, in the order of Suppliers
-	Counted int             `json:"gathered"`  // how many of the runs are counted
-	Supplier []string        `json:"suppliers"` // codes the accounts' lines name
-	Failures int64           `json:"failures"`  // bytes of the failures' file
-	Finished bool            `json:"finished"`
+	Runs     []string             `json:"runs"`      // ids, in the order of Suppliers
+	Counted  int                  `json:"gathered"`  // how many of the runs are counted
+	Supplier []string             `json:"suppliers"` // codes the accounts' lines name
+	Failures int64                `json:"failures"`  // bytes of the failures' file
+	Finished bool                 `json:"finished"`
 }
 
 // options is what of an order must be the same to go on with it.

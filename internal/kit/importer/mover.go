@@ -46,7 +46,7 @@ func phaseOf(kind book.Kind) Phase { return Phase(kind.Stem) }
 type Tally struct {
 	Lines      int `json:"lines"`
 	Done       int `json:"done"`
-	Existing      int `json:"already_there"`
+	Existing   int `json:"already_there"`
 	Failed     int `json:"failed"`
 	NotReached int `json:"not_reached"`
 }
@@ -67,13 +67,13 @@ type Watcher interface {
 
 // Importer carries out an order.
 type Importer struct {
-	client  *client.Client
-	options   Options
-	watcher Watcher
-	journal *importJournal
-	failureCounts   map[[2]string]int // failures by code and place, for the watcher
-	failed    accountSet
-	serverSeen   bool // the server has answered
+	client        *client.Client
+	options       Options
+	watcher       Watcher
+	journal       *importJournal
+	failureCounts map[[2]string]int // failures by code and place, for the watcher
+	failed        accountSet
+	serverSeen    bool // the server has answered
 }
 
 // New prepares an import. The folder is locked until Close: two imports of one

@@ -18,9 +18,9 @@ type lineOutcome int
 
 const (
 	outcomeDone   lineOutcome = iota
-	outcomeThere          // it was so before
-	outcomeFailed         // and stays so until it is mended
-	outcomeUnsent         // its account does not exist
+	outcomeThere              // it was so before
+	outcomeFailed             // and stays so until it is mended
+	outcomeUnsent             // its account does not exist
 )
 
 // outcomeOf reads an answer. What was there already is not a failure: most of all

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	firstPause   = 500 * time.Millisecond
-	maxPause = 30 * time.Second
+	firstPause = 500 * time.Millisecond
+	maxPause   = 30 * time.Second
 	// maxServerAbsence is how long a server may be away while nothing gets on. A tired
 	// team restarts it within that.
 	maxServerAbsence = 10 * time.Minute

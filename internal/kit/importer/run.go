@@ -78,8 +78,8 @@ func (m *Importer) startRun(ctx context.Context, supplier string) (id string, er
 // A run is looked at soon and then more and more seldom, but often again when
 // its end is near: everything else waits for that.
 const (
-	firstPoll   = 50 * time.Millisecond
-	maxPoll = 500 * time.Millisecond
+	firstPoll = 50 * time.Millisecond
+	maxPoll   = 500 * time.Millisecond
 )
 
 // watchRun looks at a run until it has ended. A paused one is waited for: whoever

@@ -32,7 +32,7 @@ type Summary struct {
 	MadeAt   time.Time   `json:"made_at"`
 	Facts    [][2]string `json:"facts"` // name and value
 	Bars     []Bar       `json:"bars"`
-	Totals     []Total       `json:"sums,omitempty"`
+	Totals   []Total     `json:"sums,omitempty"`
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`
