@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"landfall/internal/lib/yamltree"
+	"landfall/internal/test/tooltest"
 )
 
 // service gives the members of a service of the compose file, with what it takes
@@ -131,7 +132,7 @@ func composeReplicas(t *testing.T, services *yamltree.Node) {
 			value := regexp.MustCompile(`^\$\{\w+:\?.*\}$`).ReplaceAllString(member.Node.Text, "one that is long enough to be a secret of 32 letters")
 			environment = append(environment, member.Name+"="+value)
 		}
-		check := exec.CommandContext(t.Context(), landfall(t), "config", "check")
+		check := exec.CommandContext(t.Context(), tooltest.Landfall(t), "config", "check")
 		check.Env = environment
 		if said, err := check.CombinedOutput(); err != nil {
 			t.Errorf("%s would not start: %s", name, said)
@@ -162,7 +163,7 @@ func composeProxy(t *testing.T, services *yamltree.Node) {
 func unknownTo(t *testing.T, variables map[string]bool) (unknown []string) {
 	t.Helper()
 	for name := range variables {
-		check := exec.CommandContext(t.Context(), landfall(t), "config", "check")
+		check := exec.CommandContext(t.Context(), tooltest.Landfall(t), "config", "check")
 		check.Env = []string{name + "=x"}
 		if said, _ := check.CombinedOutput(); strings.Contains(string(said), "unknown setting") {
 			unknown = append(unknown, name)

@@ -10,46 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"landfall/internal/test/tooltest"
 )
-
-// program builds the service once.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "deploy")
-	if err != nil {
-		return "", err
-	}
-	built = folder
-	path := filepath.Join(folder, "landfall")
-	output, err := exec.Command("go", "build", "-o", path, "../cmd/landfall").CombinedOutput()
-	if err != nil {
-		err = &exec.Error{Name: string(output), Err: err}
-	}
-	return path, err
-})
-
-var built string
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
-	os.Exit(code)
-}
-
-func landfall(t *testing.T) string {
-	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func read(t *testing.T, file string) string {
 	t.Helper()
@@ -75,7 +40,7 @@ func must(t *testing.T, name string, arguments ...string) string {
 func TestUnitIsSound(t *testing.T) {
 	t.Parallel()
 	analyze := tooltest.Debian(t, "systemd-analyze", "systemd")
-	unit := strings.Replace(read(t, "systemd/landfall.service"), "/usr/local/bin/landfall", landfall(t), 1)
+	unit := strings.Replace(read(t, "systemd/landfall.service"), "/usr/local/bin/landfall", tooltest.Landfall(t), 1)
 	unit = strings.Replace(unit, "Documentation=man:landfall(1)\n", "", 1) // not installed here
 	file := filepath.Join(t.TempDir(), "landfall.service")
 	if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
@@ -101,7 +66,7 @@ func TestServiceNotifiesSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	serve := exec.Command(landfall(t), "serve", "--listen", "127.0.0.1:0", "--shutdown-delay", "0s", "--database", filepath.Join(folder, "landfall.db"))
+	serve := exec.Command(tooltest.Landfall(t), "serve", "--listen", "127.0.0.1:0", "--shutdown-delay", "0s", "--database", filepath.Join(folder, "landfall.db"))
 	serve.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(folder, "s"), "WATCHDOG_USEC=400000")
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
@@ -219,7 +184,7 @@ func TestExampleSettingsAreRight(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	must(t, landfall(t), "config", "check", "--config", file)
+	must(t, tooltest.Landfall(t), "config", "check", "--config", file)
 }
 
 // The container is made with the Go the module asks for, and nobody is root in it.

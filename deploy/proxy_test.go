@@ -38,7 +38,7 @@ func (r *replica) said() string {
 // serve starts a replica on an address and waits until it listens.
 func serve(t *testing.T, database, address string) *replica {
 	t.Helper()
-	r := &replica{process: exec.Command(landfall(t), "serve", "--listen", address, "--database", database,
+	r := &replica{process: exec.Command(tooltest.Landfall(t), "serve", "--listen", address, "--database", database,
 		"--trusted-proxies", "127.0.0.1", "--shutdown-delay", "5s")}
 	r.process.Env = environment()
 	output, err := r.process.StderrPipe()
@@ -94,7 +94,7 @@ func site(t *testing.T) (one, two *replica, key string) {
 	t.Helper()
 	database := pgtest.URL(t)
 	operate := func(arguments ...string) string {
-		command := exec.CommandContext(t.Context(), landfall(t), append(arguments, "--database", database)...)
+		command := exec.CommandContext(t.Context(), tooltest.Landfall(t), append(arguments, "--database", database)...)
 		command.Env = environment()
 		output, err := command.Output()
 		if err != nil {

@@ -19,7 +19,7 @@ func TestPostgresProvesItself(t *testing.T) {
 	folder := t.TempDir()
 	certificate, key := filepath.Join(folder, "server.pem"), filepath.Join(folder, "server.key")
 	authority.Issue(t, "db.example.com", certificate, key)
-	if err := pgtest.Own(filepath.Dir(folder), folder, certificate, key); err != nil {
+	if err := pgtest.ChownToServer(filepath.Dir(folder), folder, certificate, key); err != nil {
 		t.Fatal(err)
 	}
 	cluster, err := pgtest.Start("listen_addresses=127.0.0.1,127.0.0.2", "ssl=on", "ssl_cert_file="+certificate, "ssl_key_file="+key)

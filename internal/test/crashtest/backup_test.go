@@ -13,6 +13,7 @@ import (
 
 	"landfall/internal/test/crashtest"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // copied is a way to back a database up while callers write to it, and to put
@@ -75,6 +76,7 @@ func (f *fleet) mayLogIn(key string) bool {
 }
 
 func TestBackupOfFileUnderLoad(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel()
 	folder := t.TempDir()
 	f := newFleet(t, "sqlite:"+filepath.Join(folder, "landfall.db"), 1)
@@ -100,6 +102,7 @@ func TestBackupOfFileUnderLoad(t *testing.T) {
 }
 
 func TestBackupOfPostgresUnderLoad(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel()
 	cluster, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
 	address := func(server *pgtest.Cluster, name string) string {

@@ -22,12 +22,8 @@ func alone(t *testing.T) bool {
 	if os.Getenv("LANDFALL_ALONE") == t.Name() {
 		return true
 	}
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$", "-test.timeout=15m")
-	command.Env = append(os.Environ(), "LANDFALL_ALONE="+t.Name(), builtBefore+"="+path)
+	command.Env = append(os.Environ(), "LANDFALL_ALONE="+t.Name())
 	command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}
 	output, err := command.CombinedOutput()
 	switch {
@@ -100,6 +96,7 @@ func (d *disk) empty() {
 // now, so is whoever asks whether the service is ready, and when there is space
 // again everything works, without a restart.
 func TestFullDisk(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	if !alone(t) {
 		return
 	}
@@ -124,6 +121,7 @@ func TestFullDisk(t *testing.T) {
 // while. What was answered is there, also what was answered before, and when
 // the disk works again so does the service.
 func TestFailingSync(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	strace := tooltest.Debian(t, "strace")
 	f := newFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), 1)

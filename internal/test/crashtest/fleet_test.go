@@ -3,9 +3,8 @@ package crashtest_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
-	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -19,9 +18,12 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/outbound/payvendor"
+	"landfall/internal/service/operate"
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 const (
@@ -31,38 +33,6 @@ const (
 	lease    = 2 * time.Second
 )
 
-// program builds the real thing once. It is another program to the test cache,
-// so the sources are looked at here for the cache to notice when they change.
-var program = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv(builtBefore); path != "" {
-		return path, nil
-	}
-	for _, folder := range []string{"../../../cmd", "../../../internal"} {
-		err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			return "", err
-		}
-	}
-	if _, err := os.ReadDir("../../.."); err != nil {
-		return "", err
-	}
-	folder, err := os.MkdirTemp("", "crashtest")
-	if err != nil {
-		return "", err
-	}
-	built = folder
-	path := filepath.Join(folder, "landfall")
-	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../../../cmd/landfall").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, output)
-	}
-	return path, nil
-})
-
-var built string // the folder it is in
-
-// builtBefore names the program to a test that runs in a process of its own.
-const builtBefore = "LANDFALL_BUILT"
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// What runs beside others here waits for leases and limits most of the time,
@@ -70,11 +40,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // leash ends the servers when the tests end without a word, where the system
@@ -102,34 +68,47 @@ func onBoth(t *testing.T, test func(t *testing.T, f *fleet), flags ...string) {
 	t.Run("postgres", func(t *testing.T) { test(t, newFleet(t, pgtest.URL(t), 3, flags...)) })
 }
 
-// newFleet furnishes a fresh database as an operator would, and serves it.
+// newFleet prepares a fresh database and starts servers on it.
 func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fleet{t: t, program: path, database: database, flags: flags, http: &http.Client{
-		// A connection that was idle for longer than the shutdown delay was never
-		// told to close: using it just when the server ends it is nobody's fault,
-		// so ours are given up sooner, as operating.md advises.
+	f := &fleet{t: t, program: tooltest.Landfall(t), database: database, flags: flags, http: &http.Client{
+		// A server never told a connection that was idle for longer than the shutdown
+		// delay to close. Using it just when the server closes it would fail, so the
+		// client closes idle connections sooner, as operating.md advises.
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 100 * time.Millisecond}, Timeout: 40 * time.Second,
 	}}
-	f.operate("schema", "apply")
-	f.operate("supplier", "create", supplier, "--send-customer-emails")
-	f.operate("team", "create", team)
-	f.operate("vendor", "set", vendor, "--adapter", "sandbox")
-	f.operate("organisation", "create", "Acme")
-	f.operate("supplier", "grant", supplier, "Acme")
-	key := f.operate("key", "create", "Acme")
+	key := f.prepare()
 	for range size {
 		r := &replica{fleet: f}
 		f.replicas = append(f.replicas, r)
 		t.Cleanup(r.kill)
 		r.start()
 	}
-	f.token = f.obtainToken(strings.TrimSpace(key))
+	f.token = f.obtainToken(key)
 	return f
+}
+
+// prepare creates what every test needs and returns an API key. It does so in
+// this process, which takes a fraction of the time of seven commands.
+func (f *fleet) prepare() string {
+	f.t.Helper()
+	ctx := f.t.Context()
+	store, err := sqlstore.Open(ctx, f.database, sqlstore.Options{ApplySchema: true})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer store.Close()
+	operator := operate.New(store, operate.Options{Actor: "operator:crashtest", SendsMail: true})
+	mails := true
+	_, errSupplier := operator.CreateSupplier(ctx, supplier, operate.SupplierChange{SendCustomerEmails: &mails})
+	err = errors.Join(errSupplier, operator.CreateTeam(ctx, team),
+		operator.SetVendor(ctx, landfall.Vendor{Code: vendor, Adapter: payvendor.Sandbox}),
+		operator.CreateOrganisation(ctx, "Acme"), operator.Grant(ctx, supplier, "Acme"))
+	_, key, errKey := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleImporter})
+	if err := errors.Join(err, errKey); err != nil {
+		f.t.Fatal(err)
+	}
+	return key.Reveal()
 }
 
 // command is the program without the settings of whoever runs the tests.

@@ -12,6 +12,7 @@ import (
 	"landfall"
 	"landfall/internal/test/crashtest"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // shows asks one replica how far an account is.
@@ -44,6 +45,7 @@ func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, the
 // A replica is killed while it creates an account. Everybody sees that the
 // account is being created until the lease ends, and then can create it.
 func TestKilledCreationFreesItself(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	const lease = 5 * time.Second // all that is asked below happens within it
 	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", lease.String())
 	c := &caller{fleet: f, history: &crashtest.History{}}
@@ -88,6 +90,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 // A replica sleeps past its leases, another finishes its work, and the sleeper
 // wakes up in the belief that it still may.
 func TestSleeperIsFenced(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	f := newFleet(t, pgtest.URL(t), 2)
 	c := &caller{fleet: f, history: &crashtest.History{}}
 	keys := c.stage("sleep", 24)
@@ -129,6 +132,7 @@ func TestSleeperIsFenced(t *testing.T) {
 // A limit holds for all replicas together, whether it is a supplier's or the
 // service's, and what a killed replica held of it comes back.
 func TestLimitHoldsOverReplicas(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Run("supplier", func(t *testing.T) {
 		f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", "4s")
 		f.operate("supplier", "set", supplier, "--concurrency-limit", "4")

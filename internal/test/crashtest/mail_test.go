@@ -13,12 +13,14 @@ import (
 	"landfall"
 	"landfall/internal/test/crashtest"
 	"landfall/internal/test/mailtest"
+	"landfall/internal/test/tooltest"
 )
 
 // Servers are killed again and again while they create accounts and write to
 // their customers over TLS. Every address gets its mail, and one that gets it
 // again can tell: it is the same message.
 func TestKilledWhileWritingToCustomers(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	server := mailtest.Start(t, "starttls")
 	password := filepath.Join(t.TempDir(), "password")

@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // All answers of the database are lost at once and every connection ends, as in
@@ -16,6 +17,7 @@ import (
 // for its commit just then. Everybody is answered soon, nearly everybody with
 // the truth, which can be looked up.
 func TestAllAnswersLostAtOnce(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	cluster, direct := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
 	line, database := before(t, direct)
@@ -60,6 +62,7 @@ const wellWithin = requestLimit * 2 / 3
 // disk does. Callers are answered, the service says that it is not ready, and
 // connections that work are used as soon as there are any.
 func TestSilentDatabase(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	line, database := before(t, pgtest.URL(t))
 	f := newFleet(t, database, 1)

@@ -15,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/test/crashtest"
+	"landfall/internal/test/tooltest"
 )
 
 // Far more callers come than can be served, because the disk of the database
@@ -22,6 +23,7 @@ import (
 // nobody is cut off or told anything else; the memory they take is bounded; and
 // when the disk goes on so does everything.
 func TestMoreCallersThanCanBeServed(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	const callers = 400
 	cluster, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")

@@ -9,6 +9,7 @@ import (
 	"landfall"
 	"landfall/internal/test/crashtest"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // ownCluster gives a PostgreSQL server that a test may do anything to, and the
@@ -41,6 +42,7 @@ func stall(t *testing.T, cluster *pgtest.Cluster, standby string) {
 // PostgreSQL itself is killed under load, by SIGKILL and by an immediate
 // shutdown, and started again. The servers go on without anybody's hand.
 func TestPostgresKilledUnderLoad(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 2)

@@ -11,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/seal"
+	"landfall/internal/test/tooltest"
 )
 
 // lock starts the replicas anew with encryption keys, the first of which
@@ -84,6 +85,7 @@ func (f *fleet) contents(externals []string) map[string]string {
 // kills whoever changes it again and again. Everything reads as before, and in
 // the end the old key is not needed.
 func TestRekeyIsKilled(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fleet) {
 		first, second := seal.NewKeyText(), seal.NewKeyText()

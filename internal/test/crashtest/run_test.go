@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/test/tooltest"
 )
 
 // spoiled says which accounts of a book cannot be created: every so manieth.
@@ -160,6 +161,7 @@ func (f *fleet) killing(random *rand.Rand, most time.Duration) func() {
 // once, the counters are exact, and the run ends. A rehearsal before it has no
 // claims to lean on, and is as exact.
 func TestRunThroughKills(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		accounts, bad := f.book(800)
 		random := rand.New(rand.NewPCG(seed(t), 3))
@@ -195,6 +197,7 @@ func (f *fleet) counted(what string, want int) {
 
 // PostgreSQL itself is killed and started again during a run.
 func TestRunThroughRestartsOfPostgres(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 3)

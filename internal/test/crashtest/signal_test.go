@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"landfall/internal/test/crashtest"
+	"landfall/internal/test/tooltest"
 )
 
 // The servers are asked to end, one after the other, while callers work. Who
 // leaves when he is told to never loses a request: each is answered, or meets
 // a closed door before anything was sent.
 func TestTerminatedUnderLoad(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		c := &caller{fleet: f, history: &crashtest.History{}}
 		l := &load{name: "term", seed: seed(t)}

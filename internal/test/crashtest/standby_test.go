@@ -6,12 +6,15 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"landfall/internal/test/tooltest"
 )
 
 // A synchronous standby falls silent under load: commits wait for it, callers
 // give up and ask again, and some are told of what others wrote. Then the
 // primary is lost and the standby takes over. Whatever was answered is there.
 func TestFailoverToSilentStandby(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	// A machine that is busy with other things may take its time, but not twice.
 	for attempt := 1; ; attempt++ {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"landfall/internal/test/tooltest"
 )
 
 // PostgreSQL itself is killed again and again while a run is taken back: the
@@ -12,6 +14,7 @@ import (
 // which accounts failed. Given again until it is through, it has taken back
 // every account once, and the figures say so.
 func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 2)

@@ -15,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/test/crashtest"
+	"landfall/internal/test/tooltest"
 )
 
 // A whole run is taken back by a command that is killed again and again, while
@@ -22,6 +23,7 @@ import (
 // its end every account is either gone or was kept for what was added, and the
 // figures say so.
 func TestRunUndoKilled(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		const accounts = 150
 		dice := seed(t)

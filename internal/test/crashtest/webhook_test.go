@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/test/tooltest"
 )
 
 // hearer is a receiver of webhooks that writes down what it took.
@@ -69,6 +70,7 @@ func (h *hearer) heard() int {
 // random and, on PostgreSQL, the database is restarted: each arrives everywhere,
 // in order for each account, and nothing that never happened does.
 func TestWebhooksSurviveKills(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	events := cycles(t, "LANDFALL_WEBHOOK_EVENTS", 600)
 	settings := []string{"--webhook-lease", "2s"}

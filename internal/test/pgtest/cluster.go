@@ -23,41 +23,43 @@ import (
 type Cluster struct {
 	URL        string // of the administrator
 	dir        string
-	arguments  []string // of the guardian
+	arguments  []string // of the supervisor script
 	attributes *syscall.SysProcAttr
-	leash      io.WriteCloser
-	guard      *exec.Cmd
+	input      io.WriteCloser // of the supervisor; closing it stops the server
+	supervisor *exec.Cmd
 }
 
-// alive keeps every running cluster from the garbage collector, which would
-// close the pipe whose end ends the server.
-var alive sync.Map
+// running holds every running cluster. Without it the garbage collector could
+// close the pipe to a supervisor, which would stop its server.
+var running sync.Map
 
-// settings keep the promises the service relies on (fsync, synchronous_commit
-// and full_page_writes stay on) and save work nobody looks at.
+// settings keep the guarantees that the service relies on: fsync,
+// synchronous_commit and full_page_writes stay on. They only turn off work that
+// tests do not need.
 var settings = []string{
 	"shared_buffers=96MB", "max_connections=300", "max_wal_size=2GB", "checkpoint_timeout=30min",
 	"wal_level=minimal", "max_wal_senders=0", "jit=off", "autovacuum_naptime=10min",
 }
 
-// guardian runs the server and ends it when its own input ends. The write end
-// of that input is held by the test process alone, so the server outlives
-// neither an ordinary end nor a panic nor a kill -9 of the tests. Whoever wants
-// the data to stay says so last. A server that has only begun does not hear the
-// second signal, and one that is well under way would wait for its clients
-// after the first.
-const guardian = `
+// supervise is a script that runs the server and stops it when the script's
+// input ends. Only the test process holds the other end of that pipe, so the
+// server also stops when the tests panic or are killed with SIGKILL. The data is
+// removed unless the input was "keep". It sends two signals: a server that is
+// still starting ignores SIGINT, and after SIGTERM alone a running one would
+// wait for its clients.
+const supervise = `
 bin=$1 dir=$2; shift 2
 "$bin/postgres" -D "$dir/data" "$@" >>"$dir/log" 2>&1 </dev/null &
 server=$!
-word=$(cat)
+input=$(cat)
 kill -TERM "$server" 2>/dev/null
 kill -INT "$server" 2>/dev/null
 wait "$server"
-[ "$word" = keep ] || rm -rf "$dir"
+[ "$input" = keep ] || rm -rf "$dir"
 `
 
-// Start runs a new cluster; extra settings ("fsync=off") override the usual ones.
+// Start runs a new cluster. Extra settings such as "fsync=off" override the
+// default ones.
 func Start(extra ...string) (*Cluster, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -67,7 +69,7 @@ func Start(extra ...string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Between finding a free port and binding it somebody may take it.
+	// Another process may take the free port before the server binds it.
 	for range 3 {
 		var cluster *Cluster
 		if cluster, err = launch(bin, attributes, extra); err == nil {
@@ -77,16 +79,17 @@ func Start(extra ...string) (*Cluster, error) {
 	return nil, err
 }
 
-// Stop ends the server and removes its data.
+// Stop stops the server and removes its data.
 func (c *Cluster) Stop() error {
-	alive.Delete(c)
-	c.leash.Close()
-	return c.guard.Wait()
+	running.Delete(c)
+	c.input.Close()
+	return c.supervisor.Wait()
 }
 
-// unprivileged chooses whom the server runs as: it refuses to run as root.
+// unprivileged returns the attributes of an unprivileged process. PostgreSQL
+// refuses to run as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
-	// Its own session keeps an interrupt from the keyboard away from it.
+	// In its own session the server does not receive Ctrl-C.
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	if os.Geteuid() != 0 {
 		return attributes, nil
@@ -106,8 +109,8 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return nil, errors.New("running as root, and there is no user postgres or nobody to run the server as")
 }
 
-// initialise makes a data folder. Its sort order is deliberately not that of
-// bytes, so that a query that relies on byte order without saying so fails.
+// initialise creates a data folder. It does not sort text by bytes, so a query
+// that relies on byte order without asking for it fails.
 func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password string, err error) {
 	if dir, err = os.MkdirTemp("", "pgtest"); err != nil {
 		return "", "", err
@@ -124,13 +127,13 @@ func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password stri
 			}
 		}
 	}
-	usual := []string{
+	options := []string{
 		"-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", secret,
 		"-E", "UTF8", "--locale=C.UTF-8", "--no-sync",
 	}
-	worldly := append([]string{"--locale-provider=icu", "--icu-locale=en-GB"}, usual...)
+	withICU := append([]string{"--locale-provider=icu", "--icu-locale=en-GB"}, options...)
 	var output []byte
-	for _, arguments := range [][]string{worldly, usual} { // servers before 15 know no provider
+	for _, arguments := range [][]string{withICU, options} { // before version 15 there is no --locale-provider
 		initdb := exec.Command(filepath.Join(bin, "initdb"), arguments...)
 		initdb.Dir, initdb.SysProcAttr = dir, attributes
 		if output, err = initdb.CombinedOutput(); err == nil {
@@ -141,8 +144,8 @@ func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password stri
 	return "", "", fmt.Errorf("initdb: %w: %s", err, output)
 }
 
-// launch starts the server under a guardian that ends it with this process, because
-// a test that is killed cleans nothing up.
+// launch starts the server under a supervisor that stops it with this process,
+// because a test that is killed runs no cleanup.
 func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {
@@ -152,7 +155,7 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"-c", guardian, "pgtest", bin, dir, "-h", "127.0.0.1", "-p", port, "-k", dir}
+	arguments := []string{"-c", supervise, "pgtest", bin, dir, "-h", "127.0.0.1", "-p", port, "-k", dir}
 	for _, setting := range slices.Concat(settings, extra) {
 		arguments = append(arguments, "-c", setting)
 	}
@@ -160,10 +163,10 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 		URL: fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable", password, port),
 		dir: dir, arguments: arguments, attributes: attributes,
 	}
-	if err := cluster.run(); err != nil {
+	if err := cluster.start(); err != nil {
 		return nil, err
 	}
-	if err := cluster.answers(20 * time.Second); err != nil {
+	if err := cluster.waitReady(20 * time.Second); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
 		cluster.Stop()
 		return nil, fmt.Errorf("PostgreSQL did not start: %w: %s", err, log)
@@ -171,25 +174,25 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 	return cluster, nil
 }
 
-// run starts the server on its data.
-func (c *Cluster) run() error {
-	guard := exec.Command("/bin/sh", c.arguments...)
-	guard.Dir, guard.SysProcAttr = c.dir, c.attributes
-	leash, err := guard.StdinPipe()
+// start starts the server on its data.
+func (c *Cluster) start() error {
+	supervisor := exec.Command("/bin/sh", c.arguments...)
+	supervisor.Dir, supervisor.SysProcAttr = c.dir, c.attributes
+	input, err := supervisor.StdinPipe()
 	if err != nil {
 		return err
 	}
-	if err := guard.Start(); err != nil {
+	if err := supervisor.Start(); err != nil {
 		return err
 	}
-	c.guard, c.leash = guard, leash
-	alive.Store(c, nil)
+	c.supervisor, c.input = supervisor, input
+	running.Store(c, nil)
 	return nil
 }
 
-// answers waits until the server does.
-func (c *Cluster) answers(patience time.Duration) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+// waitReady waits until the server answers.
+func (c *Cluster) waitReady(timeout time.Duration) error {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
 		err := execute(c.URL, "SELECT 1")
 		if err == nil || time.Now().After(deadline) {
 			return err
@@ -197,8 +200,8 @@ func (c *Cluster) answers(patience time.Duration) error {
 	}
 }
 
-// freePort may be taken by somebody else before it is used; starting again then is
-// simpler than a lock.
+// freePort returns a free port. Another process may take it before it is used;
+// Start then tries again.
 func freePort() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -209,14 +212,14 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// binaries finds the server's programs, and installs them where that is ours
-// to do: as root on a Debian machine, which is what a build machine is.
+// binaries finds the folder of the server's programs. As root on a Debian
+// machine, such as a build machine, it installs them when they are missing.
 func binaries() (string, error) {
 	if bin, ok := find(); ok {
 		return bin, nil
 	}
 	if err := tooltest.Install("postgresql"); err != nil {
-		return "", fmt.Errorf("PostgreSQL was not found; %w, or set %s to the URL of a server to test against", err, Environment)
+		return "", fmt.Errorf("PostgreSQL was not found; %w, or set %s to the URL of a server to test against", err, URLVariable)
 	}
 	if bin, ok := find(); ok {
 		return bin, nil
@@ -224,16 +227,17 @@ func binaries() (string, error) {
 	return "", errors.New("PostgreSQL was installed but cannot be found")
 }
 
-// Programs names the variable that holds the folder of another PostgreSQL's
-// programs than the newest one installed.
-const Programs = "LANDFALL_TEST_POSTGRES_BIN"
+// BinVariable is the environment variable for the folder of PostgreSQL's
+// programs. By default the newest installed version is used.
+const BinVariable = "LANDFALL_TEST_POSTGRES_BIN"
 
-// find looks where Debian puts the programs, unless somebody names others.
+// find looks for the programs where Debian installs them, unless BinVariable is
+// set.
 func find() (string, bool) {
-	if bin := os.Getenv(Programs); bin != "" {
+	if bin := os.Getenv(BinVariable); bin != "" {
 		return bin, true
 	}
-	// Debian keeps every major in a folder of its own; take the newest.
+	// Debian installs each major version in its own folder.
 	found, newest := "", 0
 	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	for _, candidate := range candidates {
@@ -249,9 +253,9 @@ func find() (string, bool) {
 	return filepath.Dir(path), err == nil
 }
 
-// Own gives files to whom servers run as, who reads a private key only when it
-// is his own.
-func Own(paths ...string) error {
+// ChownToServer makes the user that servers run as the owner of files.
+// PostgreSQL reads a private key only when it owns the file.
+func ChownToServer(paths ...string) error {
 	attributes, err := unprivileged()
 	if err != nil || attributes.Credential == nil {
 		return err

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Kill ends the server as a power cut would end it: SIGKILL to the process all
-// others depend on. The data stays as it is.
+// Kill ends the server as a power cut would: it sends SIGKILL to the main
+// process. The data stays as it is.
 func (c *Cluster) Kill() error { return c.end(syscall.SIGKILL) }
 
-// Abort ends the server at once, without a checkpoint, which is what an
-// immediate shutdown does: the next start has to recover.
+// Abort ends the server with an immediate shutdown, without a checkpoint. The
+// next start has to recover.
 func (c *Cluster) Abort() error { return c.end(syscall.SIGQUIT) }
 
-// end tells the guardian to keep the data, which it would remove otherwise.
+// end signals the server and tells its supervisor to keep the data.
 func (c *Cluster) end(signal syscall.Signal) error {
 	pid, err := c.pid()
 	if err != nil {
@@ -32,18 +32,18 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return fmt.Errorf("ending PostgreSQL: %w", err)
 	}
-	_, err = io.WriteString(c.leash, "keep")
-	c.leash.Close()
-	alive.Delete(c)
-	// The guardian's status is the server's, which was killed.
+	_, err = io.WriteString(c.input, "keep")
+	c.input.Close()
+	running.Delete(c)
+	// The supervisor exits with the status of the server, which was killed.
 	var exit *exec.ExitError
-	if waited := c.guard.Wait(); waited != nil && !errors.As(waited, &exit) {
+	if waited := c.supervisor.Wait(); waited != nil && !errors.As(waited, &exit) {
 		return waited
 	}
 	return err
 }
 
-// pid reads whom the data belongs to.
+// pid returns the process ID of the server that uses the data.
 func (c *Cluster) pid() (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -53,43 +53,44 @@ func (c *Cluster) pid() (int, error) {
 	return strconv.Atoi(string(first))
 }
 
-// lives asks the system and not the server, which may be too busy to answer.
-func (c *Cluster) lives() bool {
+// isAlive asks the operating system and not the server, which may be too busy
+// to answer.
+func (c *Cluster) isAlive() bool {
 	pid, err := c.pid()
 	return err == nil && syscall.Kill(pid, 0) == nil
 }
 
-// Restart runs a server that was ended again, on the same data and port, and
-// waits until it has recovered. The children of a killed one may live on for a
-// moment and keep a new one out, so it is tried again.
+// Restart starts a server that was killed or aborted, with the same data and
+// port, and waits until it has recovered. Child processes of a killed server may
+// live for a moment and block the new one, so Restart tries again.
 func (c *Cluster) Restart() error {
 	var err error
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		if err = c.run(); err != nil {
+		if err = c.start(); err != nil {
 			return err
 		}
-		// It writes down who it is after a moment only.
-		for err = c.answers(time.Second); err != nil && c.lives(); {
-			err = c.answers(100 * time.Millisecond)
+		// The server writes its process ID a moment after it starts.
+		for err = c.waitReady(time.Second); err != nil && c.isAlive(); {
+			err = c.waitReady(100 * time.Millisecond)
 		}
 		if err == nil {
 			return nil
 		}
-		_, _ = io.WriteString(c.leash, "keep")
-		c.leash.Close()
-		_ = c.guard.Wait() // it says how the server ended, which the log says better
+		_, _ = io.WriteString(c.input, "keep")
+		c.input.Close()
+		_ = c.supervisor.Wait() // the log says more than its status
 	}
 	log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
-	return fmt.Errorf("PostgreSQL does not come back: %w: %s", err, log)
+	return fmt.Errorf("PostgreSQL did not restart: %w: %s", err, log)
 }
 
-// Standby makes a copy of a cluster that follows it, reaching it at an address
-// of the caller's choice. The cluster needs wal_level=replica and
-// max_wal_senders above 0.
+// Standby starts a standby of the cluster. It connects to the primary at the
+// address through. The cluster needs wal_level=replica and max_wal_senders above
+// 0.
 func (c *Cluster) Standby(through string) (*Cluster, error) { return c.duplicate(through, true) }
 
-// Restored makes a backup of a cluster, has PostgreSQL verify it, and runs it
-// as a server of its own. The cluster needs what Standby needs.
+// Restored makes a backup of the cluster, verifies it with pg_verifybackup and
+// starts a server on it. The cluster needs the same settings as for Standby.
 func (c *Cluster) Restored() (*Cluster, error) {
 	address, err := url.Parse(c.URL)
 	if err != nil {
@@ -98,8 +99,8 @@ func (c *Cluster) Restored() (*Cluster, error) {
 	return c.duplicate(address.Host, false)
 }
 
-// duplicate runs a base backup as a server beside this one. It needs the same
-// owner: PostgreSQL refuses data that is not its own.
+// duplicate starts a server on a base backup of this one. The backup must have
+// the same owner, because PostgreSQL refuses data of another user.
 func (c *Cluster) duplicate(through string, follows bool) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {
@@ -138,22 +139,22 @@ func (c *Cluster) duplicate(through string, follows bool) (*Cluster, error) {
 	}
 	arguments[4], arguments[8], arguments[10] = dir, port, dir
 	copied := &Cluster{URL: own.String(), dir: dir, arguments: arguments, attributes: c.attributes}
-	if err := copied.run(); err != nil {
+	if err := copied.start(); err != nil {
 		return nil, err
 	}
-	if err := copied.answers(20 * time.Second); err != nil {
+	if err := copied.waitReady(20 * time.Second); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
 		copied.Stop()
-		return nil, fmt.Errorf("the copy did not start: %w: %s", err, log)
+		return nil, fmt.Errorf("the copy of PostgreSQL did not start: %w: %s", err, log)
 	}
 	return copied, nil
 }
 
-// Program gives the path of one of the server's own programs, such as pg_dump.
+// Program returns the path of one of PostgreSQL's programs, such as pg_dump.
 func (c *Cluster) Program(name string) string { return filepath.Join(c.arguments[3], name) }
 
-// Database makes a database in this very cluster and gives its address. It
-// goes when the cluster does.
+// Database creates a database in this cluster and returns its URL. It lives as
+// long as the cluster.
 func (c *Cluster) Database(name string) (string, error) {
 	if err := c.Execute(fmt.Sprintf("CREATE DATABASE %q TEMPLATE template0", name)); err != nil {
 		return "", err

@@ -1,6 +1,6 @@
-// Package pgtest gives tests a real PostgreSQL of their own: a private cluster
-// on a free loopback port, and in it a fresh database for every caller. Only
-// test files import it.
+// Package pgtest gives tests a real PostgreSQL: a private cluster on a free
+// loopback port with a fresh database for each caller. Only test files import
+// it.
 package pgtest
 
 import (
@@ -16,27 +16,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Environment names the variable that holds the administrator's URL of a
-// cluster that is already running, so that many test processes can share one.
-const Environment = "LANDFALL_TEST_POSTGRES"
+// URLVariable is the environment variable for the administrator's URL of a
+// running cluster, so that many test processes can share one.
+const URLVariable = "LANDFALL_TEST_POSTGRES"
 
-// shared starts the cluster of this process at the first call. Nobody stops
-// it: it ends by itself when the process does, however that happens.
+// shared starts the cluster of this process at the first call. It stops when the
+// process ends, so nothing has to stop it.
 var shared = sync.OnceValues(func() (*Cluster, error) {
-	if given := os.Getenv(Environment); given != "" {
-		return &Cluster{URL: given}, nil
+	if url := os.Getenv(URLVariable); url != "" {
+		return &Cluster{URL: url}, nil
 	}
 	return Start()
 })
 
-// URL gives the address of a fresh, empty database, dropped when the test ends.
+// URL returns the URL of a fresh, empty database, dropped when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
 	return create(t, "template0")
 }
 
-// Clone gives a fresh copy of a database made by URL or Clone, so that a schema
-// need be built only once. Nobody may be connected to the original meanwhile.
+// Clone returns the URL of a copy of a database made by URL, Clone or Template.
+// No connection to the original may be open meanwhile.
 func Clone(t testing.TB, original string) string {
 	t.Helper()
 	address, err := url.Parse(original)
@@ -46,16 +46,16 @@ func Clone(t testing.TB, original string) string {
 	return create(t, address.Path[1:])
 }
 
-// Template gives the address of a fresh database that lives as long as its
-// cluster, to be prepared once and cloned by many tests.
+// Template returns the URL of a fresh database that lives as long as its
+// cluster, so that many tests can clone it.
 func Template(t testing.TB) string {
 	t.Helper()
 	address, _ := build(t, "template0")
 	return address
 }
 
-// create drops the database when the test ends. A drop that fails is only noted: the
-// whole cluster goes soon.
+// create makes a database and drops it when the test ends. A failed drop is only
+// logged, because the whole cluster is removed soon.
 func create(t testing.TB, template string) string {
 	t.Helper()
 	address, drop := build(t, template)
@@ -67,8 +67,8 @@ func create(t testing.TB, template string) string {
 	return address
 }
 
-// build gives every database a name of its own, so that tests of many processes
-// never meet.
+// build makes a database with a random name, so that test processes do not
+// collide.
 func build(t testing.TB, template string) (address string, drop func() error) {
 	t.Helper()
 	cluster, err := shared()
@@ -78,21 +78,21 @@ func build(t testing.TB, template string) (address string, drop func() error) {
 	admin := cluster.URL
 	server, err := url.Parse(admin)
 	if err != nil {
-		t.Fatalf("pgtest: %s is not a URL", Environment)
+		t.Fatalf("pgtest: %s is not a URL", URLVariable)
 	}
 	name := "t" + rand.Text()[:12]
 	if err := execute(admin, fmt.Sprintf(`CREATE DATABASE %q TEMPLATE %q`, name, template)); err != nil {
-		t.Fatalf("pgtest: making a database: %v", err)
+		t.Fatalf("pgtest: creating a database: %v", err)
 	}
 	server.Path = "/" + name
 	return server.String(), func() error {
-		// FORCE ends connections a failed test left open.
+		// FORCE closes connections that a failed test left open.
 		return execute(admin, fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name))
 	}
 }
 
-// execute runs one statement as the administrator, on a connection of its own:
-// databases come and go too rarely to keep one open.
+// execute runs one statement as the administrator on a new connection. Databases
+// are created too rarely to keep one open.
 func execute(admin, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -11,32 +11,33 @@ import (
 	"testing"
 )
 
-// Proxy stands between a client and a PostgreSQL server and misbehaves when
-// told to: it loses one exchange, the answers to all commits, or falls silent.
+// Proxy forwards connections to a PostgreSQL server and injects faults: it loses
+// one request or response, loses the responses to all commits, or stops
+// forwarding.
 type Proxy struct {
 	URL    string
 	target string
 
-	at      atomic.Int64 // requests until the one to be lost; below 1: none
-	request atomic.Bool  // lose the request and not the answer
-	commits atomic.Bool  // lose the answer to every commit
-	mute    atomic.Bool  // let nothing through on any connection, new ones too
+	at      atomic.Int64 // requests until the one to lose; below 1: none
+	request atomic.Bool  // lose the request and not the response
+	commits atomic.Bool  // lose the response to every commit
+	mute    atomic.Bool  // forward nothing on any connection, new ones included
 	lost    atomic.Int64
 
-	lock  sync.Mutex
-	lines map[*line]bool
+	lock        sync.Mutex
+	connections map[*proxied]bool
 }
 
-// line is one connection through the proxy.
-type line struct {
+// proxied is one connection through the proxy.
+type proxied struct {
 	client, server net.Conn
-	frozen         atomic.Bool // nothing comes through any more
-	swallowing     atomic.Bool
-	names          map[string]bool // of prepared statements that commit
-	committing     bool            // the exchange under way does
+	frozen         atomic.Bool     // forward nothing any more
+	dropping       atomic.Bool     // drop the response that is under way
+	commits        map[string]bool // whether a prepared statement commits, by name
+	committing     bool            // whether the current request commits
 }
 
-// NewProxy puts one before the server a URL names.
+// NewProxy starts a proxy for the server of a URL.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	address, err := url.Parse(server)
@@ -47,14 +48,14 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{target: address.Host, lines: map[*line]bool{}}
+	p := &Proxy{target: address.Host, connections: map[*proxied]bool{}}
 	t.Cleanup(func() {
 		listener.Close()
 		p.Cut()
 	})
 	address.Host = listener.Addr().String()
 	query := address.Query()
-	query.Set("sslmode", "disable") // or there is nothing to understand
+	query.Set("sslmode", "disable") // the proxy has to read the messages
 	address.RawQuery = query.Encode()
 	p.URL = address.String()
 	go func() {
@@ -69,145 +70,145 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Lose arms the proxy for the n-th request from now: its answer is lost after
-// the server has carried it out, or the request itself. Then that connection
-// is cut.
+// Lose makes the proxy lose the response to the n-th request from now, after the
+// server has executed it, or the request itself. Then it closes that connection.
 func (p *Proxy) Lose(n int64, request bool) {
 	p.request.Store(request)
 	p.at.Store(n)
 }
 
-// LoseCommits loses the answers to all commits from now on, or no longer.
+// LoseCommits turns losing the responses to all commits on or off.
 func (p *Proxy) LoseCommits(on bool) { p.commits.Store(on) }
 
-// Lost tells how many exchanges were lost.
+// Lost returns the number of requests and responses that were lost.
 func (p *Proxy) Lost() int64 { return p.lost.Load() }
 
-// Freeze lets nothing through any more on the connections there are; new ones
-// work.
+// Freeze stops forwarding on all open connections. New connections work.
 func (p *Proxy) Freeze() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	for l := range p.lines {
-		l.frozen.Store(true)
+	for c := range p.connections {
+		c.frozen.Store(true)
 	}
 }
 
-// Mute accepts connections and says nothing on any, until it ends.
+// Mute turns forwarding on all connections off or on again. Connections are still
+// accepted.
 func (p *Proxy) Mute(on bool) { p.mute.Store(on) }
 
-// Cut ends every connection.
+// Cut closes every connection.
 func (p *Proxy) Cut() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	for l := range p.lines {
-		l.close()
+	for c := range p.connections {
+		c.close()
 	}
 }
 
-// close ends both halves, since each waits for the other.
-func (l *line) close() {
-	l.client.Close()
-	l.server.Close()
+// close closes both halves, because each waits for the other.
+func (c *proxied) close() {
+	c.client.Close()
+	c.server.Close()
 }
 
-// serve joins two connections until one ends. One whose answer is swallowed stays
-// open towards the server, which must be able to finish.
+// serve forwards in both directions until one connection ends. When a response is
+// dropped the connection to the server stays open, so that the server can finish.
 func (p *Proxy) serve(client net.Conn) {
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
 		client.Close()
 		return
 	}
-	l := &line{client: client, server: server, names: map[string]bool{}}
+	c := &proxied{client: client, server: server, commits: map[string]bool{}}
 	p.lock.Lock()
-	p.lines[l] = true
+	p.connections[c] = true
 	p.lock.Unlock()
 	defer func() {
 		p.lock.Lock()
-		delete(p.lines, l)
+		delete(p.connections, c)
 		p.lock.Unlock()
-		l.close()
+		c.close()
 	}()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer l.close()
-		p.answers(l)
+		defer c.close()
+		p.responses(c)
 	}()
-	p.requests(l)
-	if !l.swallowing.Load() {
-		l.close()
+	p.requests(c)
+	if !c.dropping.Load() {
+		c.close()
 	}
 	<-done
 }
 
-// silent says that a message must not go on.
-func (p *Proxy) silent(l *line) bool { return p.mute.Load() || l.frozen.Load() }
+// blocked reports whether messages on a connection must not be forwarded.
+func (p *Proxy) blocked(c *proxied) bool { return p.mute.Load() || c.frozen.Load() }
 
-// answers carries messages back to the client, or loses them.
-func (p *Proxy) answers(l *line) {
+// responses forwards messages to the client or drops them.
+func (p *Proxy) responses(c *proxied) {
 	for {
-		message, err := readMessage(l.server, true)
+		message, err := readMessage(c.server, true)
 		if err != nil {
 			return
 		}
-		if p.silent(l) {
+		if p.blocked(c) {
 			continue
 		}
-		if l.swallowing.Load() {
-			if message[0] == 'Z' { // ready for the next: it is carried out
+		if c.dropping.Load() {
+			if message[0] == 'Z' { // ready for the next query: this one was executed
 				return
 			}
 			continue
 		}
-		if _, err := l.client.Write(message); err != nil {
+		if _, err := c.client.Write(message); err != nil {
 			return
 		}
 	}
 }
 
-// requests carries messages to the server and counts what it asks for.
-func (p *Proxy) requests(l *line) {
+// requests forwards messages to the server and counts those that expect a
+// response.
+func (p *Proxy) requests(c *proxied) {
 	typed := false // the first message has no type
 	for {
-		message, err := readMessage(l.client, typed)
+		message, err := readMessage(c.client, typed)
 		if err != nil {
 			return
 		}
-		if p.silent(l) {
+		if p.blocked(c) {
 			continue
 		}
-		if typed && p.loses(l, message) {
+		if typed && p.loses(c, message) {
 			p.lost.Add(1)
 			if p.request.Load() {
 				return
 			}
-			l.swallowing.Store(true)
+			c.dropping.Store(true)
 		}
 		typed = true
-		if _, err := l.server.Write(message); err != nil {
+		if _, err := c.server.Write(message); err != nil {
 			return
 		}
 	}
 }
 
-// loses says whether a message ends an exchange that is to be lost.
-func (p *Proxy) loses(l *line, message []byte) bool {
+// loses reports whether a message completes a request that is to be lost.
+func (p *Proxy) loses(c *proxied, message []byte) bool {
 	switch parts := bytes.SplitN(message[5:], []byte{0}, 3); {
 	case message[0] == 'P' && len(parts) > 1: // parse: name, text
-		l.names[string(parts[0])] = string(parts[1]) == "COMMIT"
-	case message[0] == 'B' && len(parts) > 1 && l.names[string(parts[1])]: // bind: portal, name
-		l.committing = true
-	case message[0] == 'Q', message[0] == 'S': // a simple query and a sync each ask for one answer
-		commits := l.committing
-		l.committing = false
+		c.commits[string(parts[0])] = string(parts[1]) == "COMMIT"
+	case message[0] == 'B' && len(parts) > 1 && c.commits[string(parts[1])]: // bind: portal, name
+		c.committing = true
+	case message[0] == 'Q', message[0] == 'S': // a simple query and a sync each expect one response
+		commits := c.committing
+		c.committing = false
 		return p.at.Add(-1) == 0 || commits && p.commits.Load()
 	}
 	return false
 }
 
-// readMessage takes one whole message, since half of one could not be lost cleanly.
+// readMessage reads one whole message, so that only whole messages are lost.
 func readMessage(from io.Reader, typed bool) ([]byte, error) {
 	head := make([]byte, 4, 5)
 	if typed {

@@ -24,7 +24,7 @@ type Authority struct {
 	issued      int64
 }
 
-// NewAuthority makes one that nobody else trusts.
+// NewAuthority creates an authority for one test.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t), Pool: x509.NewCertPool(), File: filepath.Join(t.TempDir(), "ca.pem")}
@@ -44,8 +44,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue writes a certificate for a name, localhost and 127.0.0.1, with its key,
-// good for servers and for clients. What the files held is replaced at once.
+// Issue writes a certificate for a name, localhost and 127.0.0.1, and its key.
+// Servers and clients can use it. It replaces each file atomically.
 func (a *Authority) Issue(t testing.TB, name, certificate, private string) {
 	t.Helper()
 	a.issued++
@@ -76,14 +76,14 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// write puts a file in place of another.
+// write replaces a file atomically.
 func write(t testing.TB, file, kind string, der []byte) {
 	t.Helper()
-	half := file + ".half"
-	if err := os.WriteFile(half, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+	partial := file + ".partial"
+	if err := os.WriteFile(partial, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(half, file); err != nil {
+	if err := os.Rename(partial, file); err != nil {
 		t.Fatal(err)
 	}
 }

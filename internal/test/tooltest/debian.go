@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// Debian gives the path of a program that the distribution carries, such as
-// zsh, sqlite3, pgbouncer or chromium, and installs it first where it is
-// missing and installing is ours to do: as root on a machine with apt-get,
-// which is what a build machine is. Elsewhere the test is skipped, or fails
-// where CI is true.
+// Debian returns the path of a program of the distribution, such as zsh, sqlite3,
+// pgbouncer or chromium. As root on a machine with apt-get, such as a build
+// machine, it installs a missing program. Elsewhere the test is skipped, or fails
+// when CI is true.
 //
 //	zsh := tooltest.Debian(t, "zsh")
-//	dig := tooltest.Debian(t, "dig", "bind9-dnsutils") // package of another name
+//	dig := tooltest.Debian(t, "dig", "bind9-dnsutils") // the package has another name
 func Debian(t testing.TB, program string, packages ...string) string {
 	t.Helper()
 	if len(packages) == 0 {
@@ -27,17 +26,17 @@ func Debian(t testing.TB, program string, packages ...string) string {
 		return path
 	}
 	if err := Install(packages...); err != nil {
-		lackf(t, "%s is missing: %v", program, err)
+		missingf(t, "%s is missing: %v", program, err)
 	}
 	path, ok := onPath(program)
 	if !ok {
-		lackf(t, "%s was installed but has no program %s", strings.Join(packages, ", "), program)
+		missingf(t, "%s was installed but has no program %s", strings.Join(packages, ", "), program)
 	}
 	return path
 }
 
-// Install installs Debian packages. Test processes run side by side, so one
-// after the other does it; what somebody else installed meanwhile costs little.
+// Install installs Debian packages. Test processes run in parallel, so a lock
+// makes them install one after the other.
 func Install(packages ...string) error {
 	wanted := strings.Join(packages, " ")
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
@@ -48,8 +47,8 @@ func Install(packages ...string) error {
 		return err
 	}
 	defer unlock()
-	// A list of packages that is days old names files that are gone, so it is
-	// fetched again, but only when the first attempt fails for it.
+	// An old package list names files that the mirror no longer has. Update it
+	// only when the first attempt fails.
 	if err = apt("install", packages...); err == nil {
 		return nil
 	}
@@ -60,8 +59,7 @@ func Install(packages ...string) error {
 }
 
 func apt(verb string, packages ...string) error {
-	// Another program of the machine may hold the lock of packages for minutes, as one
-	// that updates by itself does.
+	// Another program, such as unattended-upgrades, may hold the lock for minutes.
 	arguments := []string{"-o", "DPkg::Lock::Timeout=300", verb, "-q", "-y"}
 	if verb == "install" {
 		arguments = append(arguments, "--no-install-recommends")
@@ -74,8 +72,8 @@ func apt(verb string, packages ...string) error {
 	return nil
 }
 
-// onPath also looks where Debian keeps servers, which the path of a person may
-// leave out.
+// onPath also looks in /usr/sbin, where Debian installs servers and which is not
+// on every user's PATH.
 func onPath(program string) (string, bool) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, true
@@ -84,13 +82,13 @@ func onPath(program string) (string, bool) {
 	return path, err == nil
 }
 
-// lock waits until no other test process holds the lock of that name. It ends
-// with the process at the latest.
+// lock waits until no other test process holds the lock of that name. The lock
+// ends with the process at the latest.
 func lock(name string) (unlock func(), err error) {
-	if err := os.MkdirAll(shelf(), 0o755); err != nil {
+	if err := os.MkdirAll(cacheDir(), 0o755); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(shelf(), name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(cacheDir(), name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

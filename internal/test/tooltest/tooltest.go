@@ -1,8 +1,7 @@
-// Package tooltest gives tests the programs of others that they need: servers
-// to talk to, public judges of what we serve, and programs of the system. The
-// former are pinned to a version and installed once into the user's cache; none
-// is ever a dependency of the program.
-// Only test files import it.
+// Package tooltest gives tests the programs that they need: landfall itself,
+// servers to talk to, linters and programs of the system. Programs of others are
+// pinned to a version and installed once into the user's cache. None is a
+// dependency of the product. Only test files import it.
 package tooltest
 
 import (
@@ -15,61 +14,60 @@ import (
 	"testing"
 )
 
-// Go gives the path of a program written in Go, of that very version.
+// Go returns the path of a program written in Go, of exactly that version.
 func Go(t *testing.T, module, version string) string {
 	t.Helper()
 	name := filepath.Base(module)
-	folder := filepath.Join(shelf(), name+"@"+version)
+	folder := filepath.Join(cacheDir(), name+"@"+version)
 	if fetched(folder) {
 		return filepath.Join(folder, name)
 	}
-	half := begin(t, folder)
+	partial := begin(t, folder)
 	install := exec.CommandContext(t.Context(), "go", "install", module+"@"+version)
-	// Outside our module and without our flags: the tool is built as its own module
-	// pins it, and the same on every machine.
-	install.Dir = half
-	install.Env = append(os.Environ(), "GOBIN="+half, "GOFLAGS=", "CGO_ENABLED=0")
+	// Outside this module and without its flags, so that the dependencies are the
+	// ones that the tool pins and the result is the same on every machine.
+	install.Dir = partial
+	install.Env = append(os.Environ(), "GOBIN="+partial, "GOFLAGS=", "CGO_ENABLED=0")
 	if output, err := install.CombinedOutput(); err != nil {
-		lackf(t, "%s cannot be installed: %v\n%s", module, err, output)
+		missingf(t, "%s cannot be installed: %v\n%s", module, err, output)
 	}
-	finish(t, half, folder)
+	finish(t, partial, folder)
 	return filepath.Join(folder, name)
 }
 
-// Node gives a folder with the Node packages that the lock file in a folder of
-// ours pins. A changed lock file gets a folder of its own.
+// Node returns a folder with the Node packages that the lock file in the folder
+// locked pins. Each version of a lock file has its own folder.
 func Node(t *testing.T, locked string) string {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			lackf(t, "%s is missing: install Node.js", program)
+			missingf(t, "%s is missing: install Node.js", program)
 		}
 	}
-	lock := read(t, filepath.Join(locked, "package-lock.json"))
-	sum := sha256.Sum256(lock)
-	folder := filepath.Join(shelf(), "node-"+hex.EncodeToString(sum[:6]))
+	sum := sha256.Sum256(read(t, filepath.Join(locked, "package-lock.json")))
+	folder := filepath.Join(cacheDir(), "node-"+hex.EncodeToString(sum[:6]))
 	if fetched(folder) {
 		return folder
 	}
-	half := begin(t, folder)
+	partial := begin(t, folder)
 	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
-		if err := os.WriteFile(filepath.Join(half, name), read(t, filepath.Join(locked, name)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(partial, name), read(t, filepath.Join(locked, name)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// No package may run a script of its own on the machine of a developer.
+	// Packages must not run their scripts on a developer's machine.
 	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = half
+	install.Dir = partial
 	if output, err := install.CombinedOutput(); err != nil {
-		lackf(t, "the packages of %s cannot be installed: %v\n%s", locked, err, output)
+		missingf(t, "the packages of %s cannot be installed: %v\n%s", locked, err, output)
 	}
-	finish(t, half, folder)
+	finish(t, partial, folder)
 	return folder
 }
 
-// lackf skips a test whose tool cannot be had, but never in CI: a proof that
-// silently stops running is none.
-func lackf(t testing.TB, format string, args ...any) {
+// missingf skips a test whose tool is not available. In CI it fails the test, so
+// that no test stops running unnoticed.
+func missingf(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf(format, args...)
@@ -77,7 +75,18 @@ func lackf(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-func shelf() string {
+// SkipIfShort skips a test that takes seconds: one that waits for time limits,
+// kills servers or opens thousands of connections. make test runs with -short,
+// make proofs without it.
+func SkipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: make proofs runs this test")
+	}
+}
+
+// cacheDir is the folder that installed programs are kept in.
+func cacheDir() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -85,28 +94,28 @@ func shelf() string {
 	return filepath.Join(cache, "landfall-tools")
 }
 
-// fetched takes a folder for whole by its name alone, which it gets last.
+// fetched reports whether a folder is complete: it gets its name last.
 func fetched(folder string) bool {
 	_, err := os.Stat(folder)
 	return err == nil
 }
 
-// begin makes a folder to fetch into, and finish moves it to its place. The
-// move is atomic, so packages testing side by side never meet half a tool;
-// whoever comes second finds like in place of like.
+// begin creates a folder to install into, and finish renames it. The rename is
+// atomic, so test processes that run in parallel never see an incomplete tool.
+// When two install the same tool, the second keeps the folder of the first.
 func begin(t *testing.T, folder string) string {
 	t.Helper()
-	half := folder + ".half" + strconv.Itoa(os.Getpid())
-	if err := os.MkdirAll(half, 0o755); err != nil {
+	partial := folder + ".partial" + strconv.Itoa(os.Getpid())
+	if err := os.MkdirAll(partial, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(half) })
-	return half
+	t.Cleanup(func() { os.RemoveAll(partial) })
+	return partial
 }
 
-func finish(t *testing.T, half, folder string) {
+func finish(t *testing.T, partial, folder string) {
 	t.Helper()
-	if err := os.Rename(half, folder); err != nil && !fetched(folder) {
+	if err := os.Rename(partial, folder); err != nil && !fetched(folder) {
 		t.Fatal(err)
 	}
 }

@@ -5,12 +5,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"landfall/internal/test/pgtest"
@@ -28,12 +28,22 @@ func run(command []string) (status int, err error) {
 	if len(command) == 0 {
 		return 2, errors.New("usage: cluster COMMAND [ARGUMENT…]")
 	}
-	// The child gets the keyboard's interrupt too and ends by it; this program
-	// waits for that, so that the server is still there until the end.
+	// Ctrl-C also reaches the command and stops it. This program keeps running
+	// until then, so that the server is there until the end.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
-	usual := os.Environ()
-	if roomy(memory) {
-		if err := os.Setenv("TMPDIR", memory); err != nil {
+	environment := os.Environ()
+	if hasSpace(memory) {
+		folder, err := os.MkdirTemp(memory, "landfall-test")
+		if err != nil {
+			return 1, err
+		}
+		defer os.RemoveAll(folder)
+		if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as another user
+			return 1, err
+		}
+		// The go command keeps its own folder: what it builds does not belong in memory.
+		environment = append(environment, "GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()), "TMPDIR="+folder)
+		if err := os.Setenv("TMPDIR", folder); err != nil {
 			return 1, err
 		}
 	}
@@ -44,7 +54,7 @@ func run(command []string) (status int, err error) {
 	defer cluster.Stop()
 	child := exec.Command(command[0], command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.Env = slices.Concat(usual, []string{pgtest.Environment + "=" + cluster.URL})
+	child.Env = append(environment, pgtest.URLVariable+"="+cluster.URL)
 	var exit *exec.ExitError
 	if err := child.Run(); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
@@ -54,17 +64,19 @@ func run(command []string) (status int, err error) {
 	return 0, nil
 }
 
-// memory is where a system keeps files that it need not outlive. Hundreds of
-// databases are made and dropped in a run, and tests would wait for the disk more
-// than for anything else. Those that kill a server have one of their own, on disk.
+// A run creates and drops hundreds of databases. On disk, tests would mostly wait
+// for fsync, so all temporary files are kept in memory where the machine has
+// enough of it.
 const (
-	memory = "/dev/shm"
-	enough = 6 << 30
+	memory  = "/dev/shm"
+	minimum = 6 << 30 // free bytes
+	noExec  = 8       // mount flag ST_NOEXEC; tests start programs that they build
 )
 
-// roomy says whether a folder is there with room for all that tests write.
-func roomy(folder string) bool {
+// hasSpace reports whether a folder has space for all that tests write and may
+// hold programs.
+func hasSpace(folder string) bool {
 	var found syscall.Statfs_t
 	err := syscall.Statfs(folder, &found)
-	return err == nil && found.Bavail*uint64(found.Bsize) >= enough
+	return err == nil && found.Bavail*uint64(found.Bsize) >= minimum && found.Flags&noExec == 0
 }
