@@ -72,9 +72,9 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		{`INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, status, reason)
 			SELECT 'billing', id, supplier, external, 'dead', 9, 1, 500, 'the receiver answered 500' FROM event ORDER BY id LIMIT $1`, manyDeliveries},
 		// Whoever works behind the pages has nothing left to do.
-		{`UPDATE search_clerk SET account_after = $1, account_until = $1, event_after = (SELECT max(id) FROM event)`, accounts},
-		{`INSERT OR IGNORE INTO audit_link (place, entry, hash) SELECT id, id, '' FROM audit WHERE $1 > 0`, accounts},
-		{`UPDATE audit_chain SET place = (SELECT max(id) FROM audit), through = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
+		{`UPDATE search_index SET event_after = (SELECT max(id) FROM event) WHERE $1 > 0`, accounts},
+		{`INSERT OR IGNORE INTO audit_link (position, entry, hash) SELECT id, id, '' FROM audit WHERE $1 > 0`, accounts},
+		{`UPDATE audit_chain SET position = (SELECT max(id) FROM audit), through = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
 		{`UPDATE run SET undone = $1 WHERE number = '` + undoneRun + `'`, accounts},
 		{`INSERT OR IGNORE INTO vendor (code, adapter, base_url, secret_env, networks, settings, created_at) VALUES ('SANDBOX', 'sandbox', '', '', '[]', '{}', $1)`, accounts},
 	}

@@ -200,7 +200,7 @@ func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, err
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
-			Connections: settings.Connections, Logger: log.Logger, Figures: contract.DocumentFigures,
+			Connections: settings.Connections, Logger: log.Logger,
 			SearchTerms: contract.SearchTerms, Keys: keys,
 		})
 		switch {

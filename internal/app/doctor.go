@@ -178,7 +178,7 @@ func (d *doctor) database(ctx context.Context) {
 	if err != nil {
 		return // told among the settings
 	}
-	options := sqlstore.Options{Keys: keys, Looks: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms}
+	options := sqlstore.Options{Keys: keys, Looks: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.say("database", Bad, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")

@@ -23,9 +23,6 @@ type Options struct {
 	// ApplySchema brings an older schema up to date; without it an older
 	// schema is refused. A newer one is refused always.
 	ApplySchema bool
-	// LastStep makes this program one that knows no later schema step, as an
-	// earlier version of it was; zero means all there are.
-	LastStep int64
 	// AllowWeakDurability accepts a database that may forget answered writes
 	// in a power cut. It is for trying things out.
 	AllowWeakDurability bool

@@ -67,11 +67,7 @@ func newSchema(
 		return nil, errors.Join(err, db.Close())
 	}
 	sources := provider.ListSources()
-	last := sources[len(sources)-1].Version
-	if options.LastStep > 0 {
-		last = min(last, options.LastStep)
-	}
-	return &schema{dialect: d, db: db, goose: provider, lock: lock, last: last}, nil
+	return &schema{dialect: d, db: db, goose: provider, lock: lock, last: sources[len(sources)-1].Version}, nil
 }
 
 func (s *schema) close() error { return s.goose.Close() }

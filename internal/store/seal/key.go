@@ -108,4 +108,4 @@ func Unwrap(key Key, kept []byte) (Secret, error) {
 	return Secret(secret), nil
 }
 
-var secretPlace = NewPlace("vault_key", "secret")
+var secretPlace = NewPlace("encryption_key", "secret")

@@ -47,7 +47,7 @@ func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
 
 // AuditChain says how far the entries are chained.
 func (v *view) AuditChain(ctx context.Context) (chain landfall.AuditChain, err error) {
-	err = v.one(ctx, `SELECT name, place, hash, through FROM audit_chain WHERE id = 1`, nil,
+	err = v.one(ctx, `SELECT name, position, hash, through FROM audit_chain WHERE id = 1`, nil,
 		[]any{&chain.Name, &chain.Position, hashInto{&chain.Hash}, &chain.Through})
 	return chain, err
 }
@@ -64,13 +64,13 @@ func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]lan
 	}
 	return collect(ctx, v.session, func(scan scanner, link *landfall.AuditLink) error {
 		return scan(append(auditInto(&link.AuditEntry), &link.Position, hashInto{&link.Hash})...)
-	}, auditEntry+`, coalesce(l.place, 0), coalesce(l.hash, '') FROM audit a LEFT JOIN audit_link l ON l.entry = a.id
+	}, auditEntry+`, coalesce(l.position, 0), coalesce(l.hash, '') FROM audit a LEFT JOIN audit_link l ON l.entry = a.id
 		WHERE a.id > $1 AND a.id < $2 ORDER BY `+order+` LIMIT $3`, query.After, before, int64(query.Limit))
 }
 
 // AuditPosition gives the entry that was given a place.
 func (v *view) AuditPosition(ctx context.Context, place int64) (id int64, there bool, err error) {
-	err = v.one(ctx, `SELECT l.entry, EXISTS (SELECT 1 FROM audit a WHERE a.id = l.entry) FROM audit_link l WHERE l.place = $1`,
+	err = v.one(ctx, `SELECT l.entry, EXISTS (SELECT 1 FROM audit a WHERE a.id = l.entry) FROM audit_link l WHERE l.position = $1`,
 		[]any{place}, []any{&id, &there})
 	return id, there, err
 }
@@ -89,7 +89,7 @@ func (v *view) AuditBacklog(ctx context.Context, most int) (backlog landfall.Aud
 const sealBatch = 500
 
 // linkTable is the chain.
-var linkTable = newTable("audit_link", "place bigint", "entry bigint", "hash text")
+var linkTable = newTable("audit_link", "position bigint", "entry bigint", "hash text")
 
 // ChainAudit chains what is complete.
 func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
@@ -123,7 +123,7 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 	var place, through int64
 	var hash landfall.AuditHash
-	err := t.one(ctx, `SELECT held.place, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,
+	err := t.one(ctx, `SELECT held.position, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,
 		[]any{&place, hashInto{&hash}, &through})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return -1, nil
@@ -146,6 +146,6 @@ func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 	if err := t.write(ctx, &links); err != nil {
 		return 0, err
 	}
-	_, err = t.exec(ctx, `UPDATE audit_chain SET place = $1, hash = $2, through = $3 WHERE id = 1`, place, hash.String(), through)
+	_, err = t.exec(ctx, `UPDATE audit_chain SET position = $1, hash = $2, through = $3 WHERE id = 1`, place, hash.String(), through)
 	return len(entries), err
 }

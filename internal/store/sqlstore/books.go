@@ -45,7 +45,7 @@ var (
 			AND n.ordinal = (SELECT f.ordinal FROM note f WHERE f.account_id = w.id AND f.digest = w.name AND f.ordinal > 64
 				ORDER BY f.account_id, f.digest, f.ordinal LIMIT 1)
 		ORDER BY n.account_id, n.ordinal`, "name bigint")
-	timedNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_timed} ON n.account_id = w.id AND n.digest = w.name
+	timedNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_created} ON n.account_id = w.id AND n.digest = w.name
 			AND n.created_at >= w.second AND n.created_at < w.second + 1000000 AND n.ordinal > 64
 		ORDER BY n.account_id, n.ordinal`, "name bigint", "second bigint")
 	unwrittenWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name

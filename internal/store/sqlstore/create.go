@@ -91,12 +91,12 @@ func turn(condition string) turning {
 		imports: newBatch(`
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
-				failed_before = process.failed_at IS NOT NULL
+				previously_failed = process.failed_at IS NOT NULL
 			FROM wanted w JOIN supplier s ON s.code = w.supplier
 			WHERE process.supplier_id = s.id AND process.external = w.external AND `+condition+` AND s.status = 'Ongoing'
 				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
 			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
-				process.failed_before, process.figures`,
+				process.previously_failed, process.figures`,
 			"supplier text", "external text", "token text", "revision bigint", "number text"),
 		reasons: newBatch(`
 			SELECT w.supplier, w.external, coalesce(s.status, ''), `+condition+`

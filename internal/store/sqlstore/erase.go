@@ -79,10 +79,10 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 			return erasure, err
 		}
 	}
-	if _, err := t.exec(ctx, `UPDATE mail SET gone_at = coalesce(gone_at, {now}) WHERE account_id = $1`, id); err != nil {
+	if _, err := t.exec(ctx, `UPDATE mail SET purged_at = coalesce(purged_at, {now}) WHERE account_id = $1`, id); err != nil {
 		return erasure, err
 	}
-	if _, err := t.exec(ctx, `UPDATE staging SET gone_at = coalesce(gone_at, {now}) WHERE process_id = $1`, id); err != nil {
+	if _, err := t.exec(ctx, `UPDATE staging SET purged_at = coalesce(purged_at, {now}) WHERE process_id = $1`, id); err != nil {
 		return erasure, err
 	}
 	_, err = t.exec(ctx, `UPDATE process SET erased_at = coalesce(erased_at, {now}) WHERE id = $1`, id)

@@ -144,7 +144,7 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 	var kept []byte
 	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
 		return v.readRevision(key)(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.RemovedAt})...) }, r)
-	}, stagedColumns+`, g.document, g.gone_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
+	}, stagedColumns+`, g.document, g.purged_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
 	one, err := first(found, err, landfall.ErrNotFound)
 	if err != nil {
 		return landfall.StagedRevision{}, err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"testing/fstest"
 	"time"
 
 	"landfall"
@@ -188,30 +190,47 @@ func (s *Store) wishText(query wish, wanted []any) (text string, args []any, err
 	return text, args, err
 }
 
-// Former makes a database as an earlier program left it: with the steps up to a
-// version, and with rows.
-func Former(ctx context.Context, url string, version int64, rows ...string) error {
+// ApplyLater applies the steps of this program and further ones of a later program,
+// by their paths in the schema folder.
+func ApplyLater(ctx context.Context, url string, later map[string]string) ([]SchemaStep, error) {
 	name, err := engine.Parse(url)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	options := Options{}.engine()
-	options.LastStep = version
-	if _, err := engine.SchemaApply(ctx, name, options); err != nil {
-		return err
+	options.Steps = laterSteps(later)
+	return engine.SchemaApply(ctx, name, options)
+}
+
+// OpenLater opens a database as the later program does.
+func OpenLater(ctx context.Context, url string, later map[string]string) (*Store, error) {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return nil, err
 	}
+	options := Options{}.engine()
+	options.Steps = laterSteps(later)
 	db, err := engine.Open(ctx, name, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(db.Update(ctx, "", func(t *engine.Tx) error {
-		for _, row := range rows {
-			if _, err := t.Exec(ctx, row); err != nil {
-				return err
-			}
+	return &Store{db: db}, nil
+}
+
+func laterSteps(later map[string]string) fs.FS {
+	all := fstest.MapFS{}
+	for path, text := range later {
+		all[path] = &fstest.MapFile{Data: []byte(text)}
+	}
+	paths, _ := fs.Glob(schemaSteps(), "*/*.sql") // the pattern is a good one
+	for _, path := range paths {
+		text, err := fs.ReadFile(schemaSteps(), path)
+		if err != nil {
+			panic(err) // it is embedded
 		}
-		return nil
-	}), db.Close())
+		all[path] = &fstest.MapFile{Data: text}
+	}
+	return all
 }
 
 // Damaged tells what an inspection finds after a damage, which is undone.

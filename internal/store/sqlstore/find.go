@@ -85,7 +85,7 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 }
 
 // behindText tells how much the clerk has not seen.
-const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after + account_until - account_after FROM search_clerk`
+const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after FROM search_index`
 
 // byNumbers takes what has one of the two numbers, whole ones first.
 func (f *finding) byNumbers(ctx context.Context) error {

@@ -33,7 +33,7 @@ func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
 	text := `UPDATE process SET claim_until = {now} + $4` + held + ` AND claim_until > {now}`
 	args := []any{claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()}
 	if claim.DryRun {
-		text = `UPDATE rehearsal SET until = {now} + $2 WHERE token = $1 AND until > {now}`
+		text = `UPDATE dry_run_lease SET until = {now} + $2 WHERE token = $1 AND until > {now}`
 		args = args[2:]
 	}
 	count, err := t.exec(ctx, text, args...)
@@ -87,7 +87,7 @@ var releases = newBatch(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
 		claim_until = CASE WHEN w.dry THEN process.claim_until END,
-		failed_before = process.failed_at IS NOT NULL,
+		previously_failed = process.failed_at IS NOT NULL,
 		failure = CAST(w.failure AS {json}), failed_at = CASE WHEN w.failure IS NOT NULL THEN {now} END
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE
@@ -95,7 +95,7 @@ var releases = newBatch(`
 		WHEN w.token = '' THEN `+untouched+` AND coalesce(process.failed_at, 0) = coalesce(w.failed, 0)
 		ELSE process.claim_token = w.token END
 	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external, process.supplier_id,
-		process.failed_before, process.failed_at IS NOT NULL, process.figures`,
+		process.previously_failed, process.failed_at IS NOT NULL, process.figures`,
 	"supplier text", "external text", "token text", "dry boolean", "revision bigint", "failed bigint", "failure text")
 
 // release ends a batch of claims. Nothing is kept in the name of a key that is
@@ -218,7 +218,7 @@ func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
 // so whoever held one has ended.
 func (s *Store) freeClaims(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM rehearsal`); err != nil {
+		if _, err := t.exec(ctx, `DELETE FROM dry_run_lease`); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, `UPDATE mail SET due_at = {now} WHERE due_at IS NOT NULL AND state = 'sending'`); err != nil {

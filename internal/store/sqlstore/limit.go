@@ -134,7 +134,7 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 	counts, err := collect(ctx, t.session, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
 		`SELECT s.code, count(*) FROM (
 			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}
-			UNION ALL SELECT supplier_id FROM rehearsal WHERE until > {now}
+			UNION ALL SELECT supplier_id FROM dry_run_lease WHERE until > {now}
 		) live JOIN supplier s ON s.id = live.supplier_id GROUP BY s.code`)
 	for _, c := range counts {
 		found.service += c.live

@@ -45,7 +45,7 @@ func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (la
 // together.
 func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
 	var freeAt, now int64
-	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_desk held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
+	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_sender held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
 		return landfall.MailBatch{}, err
 	}
 	gap := time.Minute.Microseconds() / int64(demand.PerMinute)
@@ -82,7 +82,7 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 		}
 		supply.Mails = append(supply.Mails, taken...)
 	}
-	_, err = t.exec(ctx, `UPDATE mail_desk SET free_at = $1 WHERE id = 1`, freeAt+gap*int64(len(supply.Mails)))
+	_, err = t.exec(ctx, `UPDATE mail_sender SET free_at = $1 WHERE id = 1`, freeAt+gap*int64(len(supply.Mails)))
 	return supply, err
 }
 

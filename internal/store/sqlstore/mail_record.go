@@ -10,7 +10,7 @@ import (
 
 // mailRecord is how a mail is read, whoever asks.
 const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.account_id, m.kind, m.recipient, m.language, m.state,
-	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.gone_at IS NOT NULL
+	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.purged_at IS NOT NULL
 	FROM mail m JOIN process p ON p.id = m.account_id`
 
 // mails is for all queries that give them.
@@ -81,15 +81,15 @@ func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, erro
 // MailSenderUntil says until when a server promised to send mail.
 func (v *view) MailSenderUntil(ctx context.Context) (time.Time, error) {
 	var until int64
-	err := v.one(ctx, `SELECT open_until FROM mail_desk WHERE id = 1`, nil, []any{&until})
+	err := v.one(ctx, `SELECT open_until FROM mail_sender WHERE id = 1`, nil, []any{&until})
 	return moment(until), err
 }
 
 // AnnounceMailSender notes that a server can send mail.
 func (t *tx) AnnounceMailSender(ctx context.Context, length time.Duration) error {
-	text, args := `UPDATE mail_desk SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
+	text, args := `UPDATE mail_sender SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
 	if length == 0 {
-		text, args = `UPDATE mail_desk SET open_until = 0 WHERE id = 1`, nil
+		text, args = `UPDATE mail_sender SET open_until = 0 WHERE id = 1`, nil
 	}
 	_, err := t.exec(ctx, text, args...)
 	return err

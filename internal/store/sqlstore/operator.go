@@ -9,7 +9,7 @@ import (
 )
 
 // operatorColumns are in the order of keptOperator.columns.
-const operatorColumns = `o.name, o.role, o.disabled, o.password, o.second, o.second_used, o.invitation, o.invitation_ends_at,
+const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.invitation, o.invitation_ends_at,
 	o.created_at, o.password_at, o.signed_in_at`
 
 // keptOperator is an operator's columns on their way into one.
@@ -22,7 +22,7 @@ type keptOperator struct {
 // columns opens the second factor, which has to be known in the clear to be checked.
 func (kept *keptOperator) columns(safe *safe, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
-		safe.shelf("operator", &o.Name).text("second", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
+		safe.shelf("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
@@ -60,7 +60,7 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 // CreateOperator keeps a new one.
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
-			(name, role, disabled, password, second, second_used, invitation, invitation_ends_at, created_at)
+			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
 		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))
 }
@@ -68,8 +68,8 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 // SaveOperator replaces an existing one. When its password was chosen is
 // written down where it changes.
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, second = $5,
-			second_used = $6, invitation = $7, invitation_ends_at = $8,
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
+			totp_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
 		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))

@@ -117,11 +117,11 @@ var authored = as(staff, "key_id", "request_id")
 var holdings = map[string]holding{
 	"process": {of: `id = $1`, key: []string{"id bigint"}, row: byKey, join: ofKey, columns: all(
 		as(plain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
-			"claim_token", "claim_until", "failed_at", "figures", "former_figures", "failed_before", "erased_at"),
+			"claim_token", "claim_until", "failed_at", "figures", "previous_figures", "previously_failed", "erased_at"),
 		as(identity, "external", "account_number"),
 		keptAs(matched, nil, blanked(noBytes, "hash")), blanked(erasedFailure, "failure"))},
 	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: byProcess, join: ofProcess,
-		columns: all(authored, as(plain, "process_id", "revision", "staged_at", "gone_at"),
+		columns: all(authored, as(plain, "process_id", "revision", "staged_at", "purged_at"),
 			keptAs(matched, nil, blanked(noBytes, "hash")), blanked(noBytes, "document"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
 		key: []string{"supplier_id bigint", "external text"}, row: byKey, join: ofKey,
@@ -157,7 +157,7 @@ var holdings = map[string]holding{
 	"payment_schedule": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
 		as(booked, "start_on", "end_on", "amount", "threshold"))},
 	"mail": {of: ofAccount, key: []string{"id bigint"}, columns: all(
-		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "gone_at"),
+		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
 		keptAs(matched, []string{"account_id", "kind"}, blanked(`'erased ' || CAST(id AS TEXT)`, "recipient")), blanked(noText, "reply"))},
 	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), keptAs(digested, nil, blanked(nothing, "term")))},
 	"run_failure": {key: []string{"run_id bigint", "external text"},
@@ -179,8 +179,8 @@ var holdings = map[string]holding{
 	"audit": {columns: all(as(staff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(plain, "id", "at", "action", "detail"))},
 	// What an operator's codes are computed from is worth as much as a key.
 	"operator": {key: []string{"name text"}, columns: all(
-		as(staff, "name", "role", "disabled", "password", "second_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
-		keptAs(sealed, nil, as(staff, "second")))},
+		as(staff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+		keptAs(sealed, nil, as(staff, "totp_secret")))},
 }
 
 // impersonal are the tables that hold nothing about any account: settings,
@@ -188,7 +188,7 @@ var holdings = map[string]holding{
 // or about those who work here.
 var impersonal = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
-	"claim_counter", "rehearsal", "mail_desk", "run_slice", "tally", "uncounted", "control_totals", "sign_off", "webhook", "webhook_round",
-	"undo_kept", "place", "operator_session", "search_clerk", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica", "purge_round", "event_gone", "vault_key", "rekey_round",
+	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",
+	"undo_refusal", "database_identity", "operator_session", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
+	"run_sample", "replica", "purge_schedule", "event_purge", "encryption_key", "rekey_progress",
 }

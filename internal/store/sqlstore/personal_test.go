@@ -67,7 +67,7 @@ func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []
 
 // byHand are the columns that are sealed by whoever writes them, because what
 // they are bound to is known before there is a row, or they are changed alone.
-var byHand = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.second"}
+var byHand = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.totp_secret"}
 
 func TestWhatIsPersonalIsSealed(t *testing.T) {
 	sealing := map[string]bool{}

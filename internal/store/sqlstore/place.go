@@ -27,7 +27,7 @@ func (s *Store) settlePlace(ctx context.Context) error {
 		if err != nil || here == "" || was != "" {
 			return err
 		}
-		_, err = t.exec(ctx, `UPDATE place SET fingerprint = $1 WHERE id = 1`, here)
+		_, err = t.exec(ctx, `UPDATE database_identity SET fingerprint = $1 WHERE id = 1`, here)
 		return err
 	})
 }
@@ -48,7 +48,7 @@ func (s *Store) AtHome(ctx context.Context) error {
 func (v *view) home(ctx context.Context, here, hold string) (string, error) {
 	var was sql.NullString
 	var copied sql.NullInt64
-	if err := v.one(ctx, `SELECT fingerprint, copied_at FROM place held WHERE id = 1 `+hold, nil, []any{&was, &copied}); err != nil {
+	if err := v.one(ctx, `SELECT fingerprint, copied_at FROM database_identity held WHERE id = 1 `+hold, nil, []any{&was, &copied}); err != nil {
 		return "", err
 	}
 	switch {
@@ -81,12 +81,12 @@ func (s *Store) fingerprint(ctx context.Context) (string, error) {
 
 // markCopy says in a backup that it is one.
 func (t *tx) markCopy(ctx context.Context) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = {now} WHERE id = 1`))
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = {now} WHERE id = 1`))
 }
 
 // AdmitCopy makes a copy a database that may be served where it is now.
 func (t *tx) AdmitCopy(ctx context.Context) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE place SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
+	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 
 // EndTokens ends every login, of callers and of the console.

@@ -55,7 +55,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
 		r.Hash = v.safe.openHash(key, hash)
 		return err
-	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.gone_at, g.key_id, g.request_id, k.organisation
+	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.purged_at, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
 		LEFT JOIN api_key k ON k.id = g.key_id
 		WHERE s.code = $1 AND p.external = $2 ORDER BY g.revision`, key.Supplier, key.External)

@@ -16,7 +16,7 @@ const interested = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.
 // the log are counted from it.
 const needed = `SELECT coalesce(min(needed.through), 0) FROM (
 		SELECT max(e.id) - 1 AS through FROM event e WHERE e.supplier = $1
-		UNION ALL SELECT c.event_after FROM search_clerk c
+		UNION ALL SELECT c.event_after FROM search_index c
 		UNION ALL SELECT w.position` + interested + `
 	) AS needed`
 
@@ -103,10 +103,10 @@ func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(ctx, `INSERT INTO event_gone (supplier, through, at) VALUES ($1, $2, $3)
+	_, err = t.exec(ctx, `INSERT INTO event_purge (supplier, through, at) VALUES ($1, $2, $3)
 		ON CONFLICT (supplier) DO UPDATE SET
-			through = CASE WHEN excluded.through > event_gone.through THEN excluded.through ELSE event_gone.through END,
-			at = CASE WHEN excluded.at > event_gone.at THEN excluded.at ELSE event_gone.at END`, supplier, old.last, old.at)
+			through = CASE WHEN excluded.through > event_purge.through THEN excluded.through ELSE event_purge.through END,
+			at = CASE WHEN excluded.at > event_purge.at THEN excluded.at ELSE event_purge.at END`, supplier, old.last, old.at)
 	return int(count), err
 }
 
@@ -129,6 +129,6 @@ func (v *view) PurgedEvents(ctx context.Context) (map[string]landfall.EventPosit
 		err := scan(&supplier, &through, &at)
 		gone[supplier] = landfall.EventPosition{ID: through, At: moment(at)}
 		return err
-	}, `SELECT supplier, through, at FROM event_gone`)
+	}, `SELECT supplier, through, at FROM event_purge`)
 	return gone, err
 }

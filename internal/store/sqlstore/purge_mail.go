@@ -9,7 +9,7 @@ import (
 // settledMails are those of a supplier that were settled longer ago than $2, in
 // an index that they leave when they are purged.
 const settledMails = `SELECT held.id, held.settled_at FROM mail held
-	WHERE held.supplier = $1 AND held.due_at IS NULL AND held.gone_at IS NULL
+	WHERE held.supplier = $1 AND held.due_at IS NULL AND held.purged_at IS NULL
 		AND held.settled_at < (SELECT {now}) - $2 AND (held.settled_at, held.id) > ($3, $4)
 	ORDER BY held.settled_at, held.id LIMIT $5`
 
@@ -35,8 +35,8 @@ func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeC
 			if err != nil {
 				return err
 			}
-			count, err := t.exec(ctx, `UPDATE mail SET recipient = 'gone ' || CAST(id AS TEXT), reply = '', gone_at = {now}
-				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.gone_at IS NULL {take})`, list)
+			count, err := t.exec(ctx, `UPDATE mail SET recipient = 'gone ' || CAST(id AS TEXT), reply = '', purged_at = {now}
+				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.purged_at IS NULL {take})`, list)
 			gone.Mails = int(count)
 			return err
 		})

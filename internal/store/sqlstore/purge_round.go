@@ -98,7 +98,7 @@ func (s *Store) purgeable(ctx context.Context) (codes []string, due bool, err er
 				codes = append(codes, supplier.Code)
 			}
 		}
-		return v.one(ctx, `SELECT due_at <= {now} FROM purge_round WHERE id = 1`, nil, []any{&due})
+		return v.one(ctx, `SELECT due_at <= {now} FROM purge_schedule WHERE id = 1`, nil, []any{&due})
 	})
 	if err != nil {
 		return nil, false, err
@@ -109,21 +109,21 @@ func (s *Store) purgeable(ctx context.Context) (codes []string, due bool, err er
 // endPurge says that everything was gone through, and when it is time again.
 func (s *Store) endPurge(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE purge_round SET due_at = {now} + $1, ended_at = {now} WHERE id = 1`, purgeEvery.Microseconds())
+		_, err := t.exec(ctx, `UPDATE purge_schedule SET due_at = {now} + $1, ended_at = {now} WHERE id = 1`, purgeEvery.Microseconds())
 		return err
 	})
 }
 
 // PurgeEnded says when everything was last gone through to its end.
 func (v *view) PurgeEnded(ctx context.Context) (at time.Time, err error) {
-	err = v.one(ctx, `SELECT ended_at FROM purge_round WHERE id = 1`, nil, []any{instantInto{&at}})
+	err = v.one(ctx, `SELECT ended_at FROM purge_schedule WHERE id = 1`, nil, []any{instantInto{&at}})
 	return at, err
 }
 
 // movePurge moves the time of the next round, and says whether it could.
 func (s *Store) movePurge(ctx context.Context, condition string, to time.Duration) (moved bool, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		count, err := t.exec(ctx, `UPDATE purge_round SET due_at = {now} + $1 WHERE id = 1`+condition, to.Microseconds())
+		count, err := t.exec(ctx, `UPDATE purge_schedule SET due_at = {now} + $1 WHERE id = 1`+condition, to.Microseconds())
 		moved = count > 0
 		return err
 	})

@@ -47,7 +47,7 @@ func stagedLane(condition string, forget forgetting) walk {
 			if err != nil {
 				return err
 			}
-			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND gone_at IS NULL`, []any{list}, []any{&gone.Documents})
+			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND purged_at IS NULL`, []any{list}, []any{&gone.Documents})
 		})
 		if err != nil {
 			return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
@@ -81,7 +81,7 @@ func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, du
 	if these, list, err = among(&t.view, "bigint", held); err != nil {
 		return 0, err
 	}
-	count, err := t.exec(ctx, `UPDATE staging SET document = `+noBytes+`, gone_at = {now} WHERE process_id`+these+` AND gone_at IS NULL`, list)
+	count, err := t.exec(ctx, `UPDATE staging SET document = `+noBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`, list)
 	return int(count), err
 }
 
@@ -114,9 +114,9 @@ func askAgain(ctx context.Context, t *tx, ids []int64) error {
 		err := scan(&supplier, &before, figuresInto{&figures})
 		moved.move(supplier, waiting(before), landfall.StatusFailed, figures)
 		return err
-	}, `UPDATE process SET hash = `+noBytes+`, failure = CAST($2 AS {json}), failed_before = failed_at IS NOT NULL, failed_at = {now},
+	}, `UPDATE process SET hash = `+noBytes+`, failure = CAST($2 AS {json}), previously_failed = failed_at IS NOT NULL, failed_at = {now},
 			state = 'staged', claim_token = NULL, claim_until = NULL
-		WHERE id`+these+` RETURNING supplier_id, failed_before, figures`, list, failure)
+		WHERE id`+these+` RETURNING supplier_id, previously_failed, figures`, list, failure)
 	if err != nil {
 		return err
 	}

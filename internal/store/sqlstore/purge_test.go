@@ -41,11 +41,11 @@ func TestServersPurgeByTurns(t *testing.T) {
 		}
 		round(0) // that was a moment ago
 		// A server that began a round and died has left its lease behind.
-		if err := store.Force(t.Context(), `UPDATE purge_round SET due_at = {now} + $1`, time.Hour.Microseconds()); err != nil {
+		if err := store.Force(t.Context(), `UPDATE purge_schedule SET due_at = {now} + $1`, time.Hour.Microseconds()); err != nil {
 			t.Fatal(err)
 		}
 		round(0)
-		if err := store.Force(t.Context(), `UPDATE purge_round SET due_at = {now} - 1`); err != nil {
+		if err := store.Force(t.Context(), `UPDATE purge_schedule SET due_at = {now} - 1`); err != nil {
 			t.Fatal(err)
 		}
 		round(1)
@@ -64,7 +64,7 @@ func TestWhatIsGoneIsToldFromWhatIsLost(t *testing.T) {
 		}
 		for _, plant := range []struct{ text, back, want string }{
 			{``, ``, ``},
-			{`UPDATE staging SET gone_at = NULL`, `UPDATE staging SET gone_at = 1`, "is not the document that was staged"},
+			{`UPDATE staging SET purged_at = NULL`, `UPDATE staging SET purged_at = 1`, "is not the document that was staged"},
 			{`UPDATE process SET hash = (SELECT g.hash FROM staging g WHERE g.process_id = process.id)`, `UPDATE process SET hash = CAST('' AS {bytes})`,
 				"the same could not be staged again"},
 		} {

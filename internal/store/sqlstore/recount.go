@@ -46,9 +46,7 @@ func newCountTexts(some string) countTexts {
 const moneySplit = 1_000_000
 
 var (
-	// inRange is the processes behind one id up to another.
-	inRange = newCountTexts(`p.id > $1 AND p.id <= $2`)
-	// ofSupplier is those of one supplier among them.
+	// ofSupplier is the processes of one supplier behind one id up to another.
 	ofSupplier = newCountTexts(`p.id > $1 AND p.id <= $2 AND p.supplier_id = $3`)
 	// listed is those of a list, as each database takes one.
 	listedAsArray = newCountTexts(`p.id = ANY ($1::bigint[])`)

@@ -33,13 +33,13 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	}
 	// Whoever came to no end gives his place back here: everybody who counts
 	// passes by, so the table never holds more than a few rows.
-	if _, err := t.exec(ctx, `DELETE FROM rehearsal WHERE until <= {now}`); err != nil {
+	if _, err := t.exec(ctx, `DELETE FROM dry_run_lease WHERE until <= {now}`); err != nil {
 		return err
 	}
 	for _, one := range admitted {
 		claim := &one.outcome.Claim
 		claim.Token = rand.Text()
-		if _, err := t.exec(ctx, `INSERT INTO rehearsal (token, supplier_id, until)
+		if _, err := t.exec(ctx, `INSERT INTO dry_run_lease (token, supplier_id, until)
 			SELECT $1, id, {now} + $2 FROM supplier WHERE code = $3`,
 			claim.Token, claim.Lease.Microseconds(), one.key.Supplier); err != nil {
 			return err
@@ -134,6 +134,6 @@ func (t *tx) endRehearsal(ctx context.Context, token string) error {
 	if token == "" {
 		return nil
 	}
-	_, err := t.exec(ctx, `DELETE FROM rehearsal WHERE token = $1`, token)
+	_, err := t.exec(ctx, `DELETE FROM dry_run_lease WHERE token = $1`, token)
 	return err
 }

@@ -71,7 +71,7 @@ func (s *Store) round(ctx context.Context) (at round, err error) {
 		at = round{}
 		var after []byte
 		var place string
-		err := t.one(ctx, `SELECT place, after, looked, sealed, missed FROM rekey_round WHERE id = 1 AND key_id = $1`, []any{s.safe.Writer()},
+		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.safe.Writer()},
 			[]any{&place, &after, &at.looked, &at.sealed, &at.missed})
 		if absentIsNone(err) != nil {
 			return err
@@ -90,10 +90,10 @@ func (s *Store) round(ctx context.Context) (at round, err error) {
 			at.after, err = readPlace(after)
 			return err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM rekey_round`); err != nil {
+		if _, err := t.exec(ctx, `DELETE FROM rekey_progress`); err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO rekey_round (id, key_id, place, after, looked, sealed, missed, started_at)
+		_, err = t.exec(ctx, `INSERT INTO rekey_progress (id, key_id, table_name, after_row, seen, encrypted, missed, started_at)
 			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.safe.Writer(), rekeyed[0].table)
 		return err
 	})
@@ -133,7 +133,7 @@ func (s *Store) saveRound(ctx context.Context, at round) error {
 		return err
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE rekey_round SET place = $1, after = CAST($2 AS {json}), looked = $3, sealed = $4, missed = $5 WHERE id = 1`,
+		_, err := t.exec(ctx, `UPDATE rekey_progress SET table_name = $1, after_row = CAST($2 AS {json}), seen = $3, encrypted = $4, missed = $5 WHERE id = 1`,
 			placeName(at.place), string(after), at.looked, at.sealed, at.missed)
 		return err
 	})
@@ -143,11 +143,11 @@ func (s *Store) saveRound(ctx context.Context, at round) error {
 func (s *Store) endRounds(ctx context.Context) (dropped []string, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		dropped, err = collect(ctx, t.session, func(scan scanner, id *string) error { return scan(id) },
-			`DELETE FROM vault_key WHERE id <> $1 RETURNING id`, s.safe.Writer())
+			`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.safe.Writer())
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `DELETE FROM rekey_round`)
+		_, err = t.exec(ctx, `DELETE FROM rekey_progress`)
 		return err
 	})
 	return dropped, err
@@ -165,7 +165,7 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 	}
 	err = s.stream(ctx, func(v *view) error {
 		step := &found.Progress
-		err := v.one(ctx, `SELECT key_id, place, looked, sealed, missed FROM rekey_round WHERE id = 1`, nil,
+		err := v.one(ctx, `SELECT key_id, table_name, seen, encrypted, missed FROM rekey_progress WHERE id = 1`, nil,
 			[]any{&step.Key, &step.Table, &step.Scanned, &step.Encrypted, &step.Changed})
 		found.Rekeying = err == nil
 		if absentIsNone(err) != nil {
@@ -181,7 +181,7 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 // of before there was a key are older than all others.
 func (v *view) bare(ctx context.Context) (bool, error) {
 	for _, text := range []string{
-		`SELECT g.document FROM staging g WHERE g.gone_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
+		`SELECT g.document FROM staging g WHERE g.purged_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
 		`SELECT c.family_name FROM customer c WHERE c.family_name <> '' ORDER BY c.account_id, c.ordinal LIMIT 1`,
 	} {
 		found, err := collect(ctx, v.session, func(scan scanner, kept *[]byte) error { return scan(kept) }, text)

@@ -111,7 +111,7 @@ var (
 	attemptPlace   = seal.NewPlace("process", "failure")
 	refusedPlace   = seal.NewPlace("refusal", "failure")
 	inRunPlace     = seal.NewPlace("run_failure", "failure")
-	secondPlace    = seal.NewPlace("operator", "second")
+	secondPlace    = seal.NewPlace("operator", "totp_secret")
 	replyPlace     = seal.NewPlace("mail", "reply")
 	referencePlace = seal.NewPlace("instruction", "reference")
 )
@@ -151,23 +151,18 @@ func (s *safe) openHash(key landfall.Key, kept []byte) [32]byte {
 
 // unpacked gives a document as it was sent.
 func (s *safe) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
-	if document, err = s.opened(key, kept); err != nil {
+	if s != nil {
+		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
+			return nil, errors.Join(errAltered, err)
+		}
+	}
+	if document, err = pack.Unpack(kept); err != nil {
 		return nil, errors.Join(errAltered, err)
 	}
 	if sha256.Sum256(document) != hash {
 		return nil, errAltered
 	}
 	return document, nil
-}
-
-// opened is unpacked for a document of before there were hashes to compare.
-func (s *safe) opened(key landfall.Key, kept []byte) (document []byte, err error) {
-	if s != nil {
-		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
-			return nil, err
-		}
-	}
-	return pack.Unpack(kept)
 }
 
 // json seals a JSON text that is no part of a pile; nil stays nil.

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"landfall"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/pgtest"
 )
@@ -102,6 +104,69 @@ func TestSchemaStatus(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLaterStepIsApplied gives a database with an account the step of a later program.
+// The account stays as it was, and this program refuses the database from then on.
+func TestLaterStepIsApplied(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		before := accountOf(t, store)
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		step := "-- +goose Up\nALTER TABLE account ADD COLUMN later TEXT;\nUPDATE account SET later = billing_name;\n"
+		later := map[string]string{"sqlite/0002_later.sql": step, "postgres/0002_later.sql": step}
+		for range 2 { // the second time there is nothing to do
+			steps, err := sqlstore.ApplyLater(t.Context(), url, later)
+			if err != nil || len(steps) != 2 || !steps[1].Applied {
+				t.Fatalf("got %+v, %v", steps, err)
+			}
+		}
+		if older, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true}); err == nil {
+			older.Close()
+			t.Error("a newer database was opened")
+		}
+		if _, err := sqlstore.ApplyLater(t.Context(), url, map[string]string{
+			"sqlite/0002_later.sql": step, "postgres/0002_later.sql": step,
+			"sqlite/0003_broken.sql":   "-- +goose Up\nALTER TABLE account ADD COLUMN half TEXT;\nUPDATE account SET nothing = 1;\n",
+			"postgres/0003_broken.sql": "-- +goose Up\nALTER TABLE account ADD COLUMN half TEXT;\nUPDATE account SET nothing = 1;\n",
+		}); err == nil {
+			t.Error("a broken step was applied")
+		}
+		after := openLater(t, url, later)
+		if count, err := after.Count(t.Context(), `SELECT count(*) FROM account WHERE later = billing_name`); err != nil || count != 1 {
+			t.Errorf("%d accounts were updated, %v", count, err)
+		}
+		if _, err := after.Count(t.Context(), `SELECT count(half) FROM account`); err == nil {
+			t.Error("a failed step left a column behind")
+		}
+		if got := accountOf(t, after); !reflect.DeepEqual(got, before) {
+			t.Errorf("got %+v, want %+v", got, before)
+		}
+	})
+}
+
+// openLater opens a database as a later program does.
+func openLater(t *testing.T, url string, later map[string]string) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.OpenLater(t.Context(), url, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func accountOf(t *testing.T, store *sqlstore.Store) (account landfall.Account) {
+	t.Helper()
+	if err := store.View(t.Context(), func(view landfall.View) (err error) {
+		account, err = view.Account(t.Context(), held)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return account
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {

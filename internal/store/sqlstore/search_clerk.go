@@ -18,9 +18,6 @@ const (
 	enterRows = 1000
 )
 
-// clerkState is how far the terms are entered.
-type clerkState struct{ accountAfter, accountUntil, eventAfter int64 }
-
 // termTable is what accounts are found by.
 var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
 
@@ -47,22 +44,16 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 	if s.logged, err = s.Watermark(ctx, s.logged); err != nil {
 		return 0, false, err
 	}
-	var before, after clerkState
+	var before, after int64 // the last event whose account is entered
 	var batch []entry
 	err = s.stream(ctx, func(v *view) error {
 		if before, err = v.clerk(ctx, ``); err != nil {
 			return err
 		}
-		after = before
+		// Not beyond the watermark: a transaction that is still under way may bring an
+		// event with a lower number, which the indexer would never come back to.
 		var ids []int64
-		if before.accountAfter < before.accountUntil {
-			ids, after.accountAfter, err = v.formerAccounts(ctx, before)
-		} else {
-			// Not beyond the watermark: a transaction that is still under way may
-			// bring an event with a lower number, which the clerk would never come
-			// back to.
-			ids, after.eventAfter, err = v.newAccounts(ctx, before, s.logged.Complete)
-		}
+		ids, after, err = v.newAccounts(ctx, before, s.logged.Complete)
 		if err == nil && len(ids) > 0 {
 			batch, err = v.entries(ctx, ids)
 		}
@@ -96,24 +87,12 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 }
 
 // clerkText reads the one row that says how far all replicas are.
-const clerkText = `SELECT held.account_after, held.account_until, held.event_after FROM search_clerk held `
+const clerkText = `SELECT held.event_after FROM search_index held `
 
 // clerk reads how far the terms are entered; whoever writes holds it.
-func (v *view) clerk(ctx context.Context, hold string) (state clerkState, err error) {
-	err = v.one(ctx, clerkText+hold, nil, []any{&state.accountAfter, &state.accountUntil, &state.eventAfter})
-	return state, err
-}
-
-// formerAccounts gives accounts of before there was a search, in the order of
-// their keys.
-func (v *view) formerAccounts(ctx context.Context, state clerkState) (ids []int64, after int64, err error) {
-	ids, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
-		`SELECT id FROM account WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
-		state.accountAfter, state.accountUntil, int64(enterBatch))
-	if len(ids) < enterBatch {
-		return ids, state.accountUntil, err
-	}
-	return ids, ids[len(ids)-1], err
+func (v *view) clerk(ctx context.Context, hold string) (eventAfter int64, err error) {
+	err = v.one(ctx, clerkText+hold, nil, []any{&eventAfter})
+	return eventAfter, err
 }
 
 // toldText reads events with the accounts they are about, each looked up by its key.
@@ -127,7 +106,7 @@ const toldText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
 
 // newAccounts gives the accounts that the next events say were created, and are
 // still there.
-func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64) (ids []int64, after int64, err error) {
+func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []int64, after int64, err error) {
 	events, err := collect(ctx, v.session, func(scan scanner, event *int64) error {
 		var kind landfall.EventType
 		var told string
@@ -139,9 +118,9 @@ func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64
 			ids = append(ids, id.Int64)
 		}
 		return err
-	}, toldText, state.eventAfter, complete, int64(enterBatch))
+	}, toldText, before, complete, int64(enterBatch))
 	if err != nil || len(events) == 0 {
-		return nil, state.eventAfter, err
+		return nil, before, err
 	}
 	after = events[len(events)-1]
 	// Numbers of events have gaps. All there are up to the mark have been seen, also
@@ -155,7 +134,7 @@ func (v *view) newAccounts(ctx context.Context, state clerkState, complete int64
 
 // enter writes terms and, with the last of a batch, how far the clerk is. It
 // reports false when somebody else has done the same meanwhile.
-func (t *tx) enter(ctx context.Context, rows []termRow, before, after clerkState, last bool) (bool, error) {
+func (t *tx) enter(ctx context.Context, rows []termRow, before, after int64, last bool) (bool, error) {
 	now, err := t.clerk(ctx, `{hold}`)
 	if err != nil || now != before {
 		return false, err
@@ -174,7 +153,7 @@ func (t *tx) enter(ctx context.Context, rows []termRow, before, after clerkState
 		return false, err
 	}
 	if last {
-		_, err = t.exec(ctx, `UPDATE search_clerk SET account_after = $1, event_after = $2`, after.accountAfter, after.eventAfter)
+		_, err = t.exec(ctx, `UPDATE search_index SET event_after = $1`, after)
 	}
 	return true, err
 }

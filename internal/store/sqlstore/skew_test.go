@@ -189,7 +189,7 @@ func TestManyEqualNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		cheap(t, store, "", first, firstArgs...)
-		cheap(t, store, "note_timed", timedText, timedArgs...)
+		cheap(t, store, "note_created", timedText, timedArgs...)
 		for _, at := range []time.Time{note.CreatedAt, {}} {
 			note.CreatedAt = at
 			var seen []landfall.Note

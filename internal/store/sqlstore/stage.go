@@ -75,7 +75,7 @@ var upsertKeyed = newBatch(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WH
 	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
 
 const (
-	// What was there before is moved into former_figures by the same statement: a
+	// What was there before is moved into previous_figures by the same statement: a
 	// statement gives back rows as it leaves them, and the sums need both.
 	upserting = `
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
@@ -85,10 +85,10 @@ const (
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
-		figures = excluded.figures, former_figures = process.figures
+		figures = excluded.figures, previous_figures = process.figures
 	WHERE ` + free + ` AND process.hash <> excluded.hash`
 	upserted = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
-		supplier_id, failed_at IS NOT NULL, former_figures,
+		supplier_id, failed_at IS NOT NULL, previous_figures,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
 )
 

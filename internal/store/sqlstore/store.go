@@ -41,9 +41,6 @@ type Options struct {
 	// Random is where account numbers come from; nil means the system's own
 	// source. Many goroutines read it at once.
 	Random io.Reader
-	// Figures counts what a staged document comes to, given its supplier's
-	// currency, for documents of before such figures were kept.
-	Figures func(document []byte, currency string) landfall.Figures
 	// SearchTerms says what an account of a supplier's region is found by, where
 	// only whole terms are found or beginnings too. Without it nothing is
 	// entered, and accounts are found by their numbers alone.
@@ -142,9 +139,6 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 
 // prepare does what must have been done before anybody is served.
 func (s *Store) prepare(ctx context.Context, options Options) error {
-	if err := s.countFormer(ctx, options.Figures, options.Logger); err != nil {
-		return err
-	}
 	if !options.Server {
 		return nil
 	}

@@ -61,17 +61,6 @@ func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Fi
 	}
 }
 
-// addAll counts all of some sums.
-func (t *tallies) addAll(supplier int64, tallies *landfall.Tallies) {
-	for standing, currencies := range tallies.Sums {
-		for currency, sums := range currencies {
-			for _, figures := range sums.Figures(currency) {
-				t.add(supplier, standing, figures)
-			}
-		}
-	}
-}
-
 // piles gives the rows that say all this.
 func (t *tallies) piles() (sums, deviations *pile) {
 	sums = &pile{table: tallyTable}

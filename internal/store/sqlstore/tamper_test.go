@@ -117,12 +117,12 @@ var forgeries = map[string]func(*forger) int64{
 	"removed with its link": func(f *forger) int64 {
 		place := f.pick()
 		f.force(`DELETE FROM audit WHERE id = $1`, f.id(place))
-		f.force(`DELETE FROM audit_link WHERE place = $1`, place)
+		f.force(`DELETE FROM audit_link WHERE position = $1`, place)
 		return place
 	},
 	"a link removed": func(f *forger) int64 {
 		place := f.pick()
-		f.force(`DELETE FROM audit_link WHERE place = $1`, place)
+		f.force(`DELETE FROM audit_link WHERE position = $1`, place)
 		return place
 	},
 	"put in": func(f *forger) int64 {
@@ -152,22 +152,22 @@ var forgeries = map[string]func(*forger) int64{
 	"links swapped": func(f *forger) int64 {
 		first := f.pick()
 		second := first + 1
-		f.force(`UPDATE audit_link SET entry = -1 WHERE place = $1`, first)
-		f.force(`UPDATE audit_link SET entry = $2 WHERE place = $1`, second, f.id(first))
-		f.force(`UPDATE audit_link SET entry = $2 WHERE place = $1`, first, f.id(second))
+		f.force(`UPDATE audit_link SET entry = -1 WHERE position = $1`, first)
+		f.force(`UPDATE audit_link SET entry = $2 WHERE position = $1`, second, f.id(first))
+		f.force(`UPDATE audit_link SET entry = $2 WHERE position = $1`, first, f.id(second))
 		return first
 	},
 	"cut off": func(f *forger) int64 {
 		place := f.pick()
 		f.force(`DELETE FROM audit WHERE id >= $1`, f.id(place))
-		f.force(`DELETE FROM audit_link WHERE place >= $1`, place)
+		f.force(`DELETE FROM audit_link WHERE position >= $1`, place)
 		return place
 	},
 	"cut off, and the end moved": func(f *forger) int64 {
 		place := 1 + f.pick()
 		f.force(`DELETE FROM audit WHERE id >= $1`, f.id(place))
-		f.force(`DELETE FROM audit_link WHERE place >= $1`, place)
-		f.force(`UPDATE audit_chain SET place = $1, hash = $2, through = $3`, place-1, f.links[place-2].Hash.String(), f.id(place)-1)
+		f.force(`DELETE FROM audit_link WHERE position >= $1`, place)
+		f.force(`UPDATE audit_chain SET position = $1, hash = $2, through = $3`, place-1, f.links[place-2].Hash.String(), f.id(place)-1)
 		return place
 	},
 	"written anew": func(f *forger) int64 {
@@ -176,7 +176,7 @@ var forgeries = map[string]func(*forger) int64{
 		var hash landfall.AuditHash
 		for _, link := range f.trail() {
 			if hash = link.HashAfter(hash); link.Position >= place {
-				f.force(`UPDATE audit_link SET hash = $2 WHERE place = $1`, link.Position, hash.String())
+				f.force(`UPDATE audit_link SET hash = $2 WHERE position = $1`, link.Position, hash.String())
 			}
 		}
 		f.force(`UPDATE audit_chain SET hash = $1`, hash.String())

@@ -114,8 +114,8 @@ func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64)
 		if times[reason] == 0 {
 			continue
 		}
-		if _, err := t.exec(ctx, `INSERT INTO undo_kept (reason, times) VALUES ($1, $2)
-			ON CONFLICT (reason) DO UPDATE SET times = undo_kept.times + excluded.times`, string(reason), times[reason]); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO undo_refusal (reason, times) VALUES ($1, $2)
+			ON CONFLICT (reason) DO UPDATE SET times = undo_refusal.times + excluded.times`, string(reason), times[reason]); err != nil {
 			return err
 		}
 	}

@@ -179,36 +179,3 @@ func TestUndoRacesOverReplicas(t *testing.T) {
 		}
 	})
 }
-
-// TestAccountsOfBeforeKnowTheirPostings upgrades a database in which something
-// was posted before postings were counted.
-func TestAccountsOfBeforeKnowTheirPostings(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
-		rows := []string{
-			`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails,
-				verify_documents, concurrency_limit, severities, created_at)
-				VALUES ('ACME', 'A', 'Ongoing', 'ACME', 'GBP', 'GB', 'UTC', FALSE, FALSE, 0, '{}', 1)`,
-			`INSERT INTO event (type, supplier, external, account_number, at, details) VALUES ('post_import.notes_created', 'ACME', '2', '', 1, '{}')`,
-		}
-		for _, external := range []string{"1", "2"} {
-			rows = append(rows, `INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
-				SELECT id, '`+external+`', 'imported', 0, CAST('' AS {bytes}), 1, 1, 'A-`+external+`', {now} FROM supplier`)
-		}
-		rows = append(rows, `INSERT INTO account (id, revision, team, account_type, currency, billing_name, open_from_on, balance, ledger_length,
-			note_count, statement_count, instruction_count) SELECT id, 1, 'T', '', 'GBP', '', '2026-01-01', 0, 0, 0, 0, 0 FROM process`)
-		if err := sqlstore.Former(t.Context(), url, 13, rows...); err != nil {
-			t.Fatal(err)
-		}
-		store := open(t, url)
-		for external, want := range map[string]landfall.UndoOutcome{
-			"1": {Verdict: landfall.Undone, Number: "A-1"},
-			"2": {Verdict: landfall.UndoKept, Number: "A-2", Kept: landfall.KeptHasPostings},
-		} {
-			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: landfall.Key{Supplier: "ACME", External: external}})
-			outcome.At = want.At
-			if err != nil || outcome != want {
-				t.Errorf("%s: %+v, %v, want %+v", external, outcome, err, want)
-			}
-		}
-	})
-}

@@ -86,6 +86,6 @@ func (v *view) UndoFigures(ctx context.Context) (undone int, kept map[landfall.K
 		err := scan(reason, &times)
 		kept[*reason] = times
 		return err
-	}, `SELECT reason, times FROM undo_kept`)
+	}, `SELECT reason, times FROM undo_refusal`)
 	return undone, kept, err
 }

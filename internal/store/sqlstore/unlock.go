@@ -79,7 +79,7 @@ func names(keys []seal.Key) string {
 func (s *Store) heldKeys(ctx context.Context) (held []heldKey, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		held, err = collect(ctx, v.session, func(scan scanner, one *heldKey) error { return scan(&one.id, &one.secret) },
-			`SELECT id, secret FROM vault_key ORDER BY id`)
+			`SELECT id, secret FROM encryption_key ORDER BY id`)
 		return err
 	})
 	return held, err
@@ -93,9 +93,9 @@ func (s *Store) hang(ctx context.Context, key seal.Key, secret seal.Secret, firs
 		if err := t.hold(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
 			return err
 		}
-		text := `INSERT INTO vault_key (id, secret, added_at) VALUES ($1, $2, {now}) ON CONFLICT (id) DO NOTHING`
+		text := `INSERT INTO encryption_key (id, secret, added_at) VALUES ($1, $2, {now}) ON CONFLICT (id) DO NOTHING`
 		if first {
-			text = `INSERT INTO vault_key (id, secret, added_at) SELECT $1, $2, {now} WHERE NOT EXISTS (SELECT 1 FROM vault_key)`
+			text = `INSERT INTO encryption_key (id, secret, added_at) SELECT $1, $2, {now} WHERE NOT EXISTS (SELECT 1 FROM encryption_key)`
 		}
 		_, err := t.exec(ctx, text, key.ID(), seal.Wrap(key, secret))
 		return err

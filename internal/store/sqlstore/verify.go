@@ -102,11 +102,11 @@ var laws = []struct{ broken, when string }{
 	{"its account has a number that was retired", `EXISTS (SELECT 1 FROM undone_account u WHERE u.number = p.account_number)`},
 	{"it was erased and could be staged or created again", `p.erased_at IS NOT NULL AND p.state NOT IN ('imported', 'skipped')`},
 	{"it was erased and has a staged document, a mail that waits or something it is found by", `p.erased_at IS NOT NULL AND (
-		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.gone_at IS NULL)
+		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.purged_at IS NULL)
 		OR EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.due_at IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id))`},
 	{"its document is gone, and the same could not be staged again", `length(p.hash) > 0 AND EXISTS (SELECT 1 FROM staging g
-		WHERE g.process_id = p.id AND g.revision = p.revision AND g.gone_at IS NOT NULL)`},
+		WHERE g.process_id = p.id AND g.revision = p.revision AND g.purged_at IS NOT NULL)`},
 	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
@@ -116,7 +116,7 @@ var laws = []struct{ broken, when string }{
 // eventKept is the condition under which the event of an instant cannot have
 // been purged.
 func eventKept(at string) string {
-	return at + ` > coalesce((SELECT g.at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + ` FROM event_gone g WHERE g.supplier = s.code), -1)`
+	return at + ` > coalesce((SELECT g.at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + ` FROM event_purge g WHERE g.supplier = s.code), -1)`
 }
 
 // anyPart is the condition under which a process has a row in a table that only
@@ -141,7 +141,7 @@ func counted(table string) string {
 // it was staged with, and that of the last one with its process's. They are
 // read one revision at a time: a document may be large.
 func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
-	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document, g.gone_at IS NOT NULL
+	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document, g.purged_at IS NOT NULL
 		FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN staging g ON g.process_id = p.id
 		WHERE p.id > $1 AND p.id <= $2 ORDER BY p.id, g.revision`, after, last)
 	if err != nil {
