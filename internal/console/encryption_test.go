@@ -16,7 +16,7 @@ import (
 // that it finds whole words only.
 func TestEveryPageWithEncryption(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
-		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms, Keys: []seal.Key{seal.NewKey()},
+		Server: true, ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: []seal.Key{seal.NewKey()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type testConsole struct {
 func newTestConsole(t testing.TB) *testConsole {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
-		Server: true, ApplySchema: true, Figures: contract.DocumentFigures, SearchTerms: contract.SearchTerms,
+		Server: true, ApplySchema: true, SearchTerms: contract.SearchTerms,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -76,10 +76,10 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) it
 
 // behind reads a batch of the accounts behind each reason.
 var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
-	landfall.ReasonPending: waitingBehind(pending + ` AND p.failed_at IS NULL`),
-	landfall.ReasonSkipped: waitingBehind(skipped),
-	landfall.ReasonFailed:  (*view).failedBehind,
-	landfall.ReasonOtherFigures:   (*view).deviatingBehind,
+	landfall.ReasonPending:      waitingBehind(pending + ` AND p.failed_at IS NULL`),
+	landfall.ReasonSkipped:      waitingBehind(skipped),
+	landfall.ReasonFailed:       (*view).failedBehind,
+	landfall.ReasonOtherFigures: (*view).deviatingBehind,
 }
 
 // waitingBehind reads processes in the order of first staging.
