@@ -17,6 +17,7 @@ import (
 
 	"landfall/internal/kit/importer"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // importKills is how often imports are killed: a few times, or IMPORT_KILLS.
@@ -45,6 +46,7 @@ func onBoth(t *testing.T, test func(t *testing.T, fresh func(testing.TB) string)
 // was killed often enough and is left in peace, and wants the effects and the
 // totals of exactly one.
 func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		kills := importKills(t)
 		// Long enough that it is not over before it was killed so often.
@@ -96,6 +98,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 // TestAnImportAndItsServerKilled kills the server under an import, and sometimes
 // the import as well, and wants what an undisturbed one leaves.
 func TestAnImportAndItsServerKilled(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		kills := importKills(t)
 		generated := []string{"--accounts", "800", "--fault", "phone=4%"}

@@ -17,6 +17,7 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
+	"landfall/internal/test/tooltest"
 )
 
 // running is a program that listens, as the command runs it.
@@ -156,6 +157,7 @@ func TestShutdownWaitsForSlowRequests(t *testing.T) {
 // The time to send a request ends when it is sent: a slow reader of a long
 // list is not taken for one that left.
 func TestLongAnswersOutliveTheReadTimeout(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	r := start(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ReadTimeout = time.Second })
 	const rows = 30000
 	fill(t, r, rows)

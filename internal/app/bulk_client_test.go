@@ -17,6 +17,7 @@ import (
 // them everything before they read anything. None of them may wait for us
 // while we wait for it.
 func TestClientsThatSendBeforeTheyRead(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	const lines = 40_000
 	spool := t.TempDir()
 	w := newWorld(t, databases["sqlite"](t), func(settings *app.Settings) { settings.BulkSpool = spool })
@@ -73,6 +74,7 @@ sys.stdout.buffer.write(connection.getresponse().read())`, path, file, w.words["
 // Who takes nothing while the spool is full is told where to go on, and gets to
 // hear it although he sends to the end first.
 func TestFullSpoolEndsTheStream(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	w := newWorld(t, databases["sqlite"](t), func(settings *app.Settings) { settings.BulkSpoolSize = 1 << 20 })
 	var book bytes.Buffer
 	for i := range 60_000 {

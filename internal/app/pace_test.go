@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"landfall/internal/app"
+	"landfall/internal/test/tooltest"
 )
 
 // sendSlowly stages an account whose body has white space behind it, a piece
@@ -44,6 +45,7 @@ func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration
 
 // A flat limit on the time to send used to cut off large bodies on thin lines.
 func TestALargeBodyMayTakeItsTimeWhileItKeepsComing(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	r := start(t, databases["sqlite"](t), func(settings *app.Settings) {
 		settings.ReadTimeout, settings.WriteTimeout, settings.BodyRate = 2*time.Second, 2*time.Second, 32<<10
 	})

@@ -18,6 +18,7 @@ import (
 // light and dark, on a phone and without JavaScript. With LANDFALL_SCREENSHOTS
 // it leaves pictures in that folder.
 func TestPeopleUseTheConsole(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
 	w := newTestWorld(t)

@@ -16,6 +16,7 @@ import (
 // client is made of the checked-in document, compiled, and moves an account:
 // staged, created, asked for, and posted to, without a penny changing.
 func TestGeneratedClientsMoveAnAccount(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	description, err := filepath.Abs(checkedIn)
 	if err != nil {
 		t.Fatal(err)

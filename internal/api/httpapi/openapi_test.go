@@ -48,6 +48,7 @@ func TestOpenAPIIsCheckedIn(t *testing.T) {
 // Two public linters judge the checked-in document. Each rule that is off has
 // its reason beside it in api/lint.
 func TestOpenAPIPleasesTheLinters(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	programs := filepath.Join(tooltest.Node(t, "../../../api/lint"), "node_modules", ".bin")
 	for name, arguments := range map[string][]string{
 		"redocly":  {"lint", "--config", "../../../api/lint/redocly.yaml", checkedIn},

@@ -16,6 +16,7 @@ import (
 // was refused. A real browser opens it, reads it, and tries every call as it is
 // filled in, from top to bottom.
 func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/client/node"), "node_modules")
 	h := openDemo(t)

@@ -11,11 +11,13 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/tooltest"
 )
 
 // TestStagedAccountsTakeHalfOfTheirBytes stages accounts as a migration does
 // and weighs what is on the disk, indexes and SQLite's log included.
 func TestStagedAccountsTakeHalfOfTheirBytes(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	sample, err := os.ReadFile("../pack/testdata/account.json")
 	if err != nil {
 		t.Fatal(err)

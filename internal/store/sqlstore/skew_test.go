@@ -11,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // visited matches what PostgreSQL says about the rows a part of a plan read
@@ -56,6 +57,7 @@ func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any
 // TestPendingOfAFinishedBook asks for what is rare in a book in which nearly
 // everything stands otherwise: a list must cost what it shows.
 func TestPendingOfAFinishedBook(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	states := map[string]string{
 		"staged":   `'staged', NULL, NULL, NULL, NULL, NULL`,
 		"failed":   `'staged', NULL, NULL, NULL, '{"code":"x","detail":""}', 1`,
