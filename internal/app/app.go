@@ -55,7 +55,7 @@ type App struct {
 	main     *server
 	ops      *server // nil when off
 	// telemetry is nil when nobody listens.
-	telemetry *telemetry.Line
+	telemetry *telemetry.Telemetry
 }
 
 // New opens the database, brings its schema up to date, and wires everything.
@@ -137,7 +137,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Console:        pages,
 		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
 	})
-	if err := app.openTelemetry(ctx); err != nil {
+	if err := app.startTelemetry(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return app, nil

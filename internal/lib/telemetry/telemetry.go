@@ -1,5 +1,5 @@
-// Package telemetry sends traces and metrics to an OpenTelemetry collector. It
-// is made only where one is configured; without it nothing here runs.
+// Package telemetry sends traces and metrics to an OpenTelemetry collector. It is
+// used only when one is configured.
 package telemetry
 
 import (
@@ -17,80 +17,71 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
-	"go.opentelemetry.io/otel/sdk/trace"
-	spans "go.opentelemetry.io/otel/trace"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Options say where to send what.
+// Options configures what is sent where.
 type Options struct {
-	Endpoint string // base URL of a collector that takes OTLP over HTTP
-	Headers  string // name=value, with commas between them; may hold secrets
-	Percent  int    // of requests that are traced
-	Every    time.Duration
-	Version  string
-	Figures  prometheus.Gatherer
-	Log      *slog.Logger
+	Endpoint        string // base URL of a collector that accepts OTLP over HTTP
+	Headers         string // name=value, separated by commas; may contain secrets
+	TracePercent    int    // of requests
+	MetricsInterval time.Duration
+	Version         string // of this program
+	Metrics         prometheus.Gatherer
+	Log             *slog.Logger
 }
 
-// Line is the way to a collector.
-type Line struct {
-	traces  *trace.TracerProvider
+// Telemetry sends traces and metrics.
+type Telemetry struct {
+	traces  *sdktrace.TracerProvider
 	metrics *metric.MeterProvider
-	tracer  spans.Tracer
+	tracer  trace.Tracer
 }
 
-// Open begins to send. A collector that is away costs nothing but what could
-// not be sent; the log says so now and then.
-func Open(ctx context.Context, options Options) (*Line, error) {
+// Start starts sending. When the collector is unavailable, data is dropped and a
+// warning is logged at most once a minute.
+func Start(options Options) (*Telemetry, error) {
 	base, err := url.Parse(options.Endpoint)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, errors.New("want the address of a collector such as http://127.0.0.1:4318")
+		return nil, errors.New("want the URL of a collector such as http://127.0.0.1:4318")
 	}
-	headers, err := readHeaders(options.Headers)
+	headers, err := parseHeaders(options.Headers)
 	if err != nil {
 		return nil, err
 	}
-	// The library has one handler for the whole process and would print to standard
-	// error otherwise, between the lines of a log that machines read.
-	otel.SetErrorHandler(&complainer{log: options.Log})
-	at := func(kind string) string { return base.JoinPath("v1", kind).String() }
-	spansOut, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(at("traces")), otlptracehttp.WithHeaders(headers))
-	if err != nil {
-		return nil, err
-	}
-	figuresOut, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(at("metrics")), otlpmetrichttp.WithHeaders(headers))
-	if err != nil {
-		return nil, err
-	}
+	// The library has one error handler per process. The default one writes to standard
+	// error, which would break up the JSON log.
+	otel.SetErrorHandler(&errorLogger{log: options.Log})
+	client := newClient(headers)
 	about := resource.NewSchemaless(attribute.String("service.name", "landfall"), attribute.String("service.version", options.Version))
-	line := &Line{
-		// Which request is traced is decided here, by its trace's number: a caller
-		// cannot have us send more than the setting says.
-		traces: trace.NewTracerProvider(trace.WithBatcher(spansOut), trace.WithResource(about),
-			trace.WithSampler(trace.TraceIDRatioBased(float64(options.Percent)/100))),
-		metrics: metric.NewMeterProvider(metric.WithResource(about), metric.WithReader(metric.NewPeriodicReader(figuresOut,
-			metric.WithInterval(options.Every), metric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(options.Figures)))))),
+	spans := &traceExporter{client: client, url: base.JoinPath("v1", "traces").String()}
+	metrics := &metricExporter{client: client, url: base.JoinPath("v1", "metrics").String()}
+	t := &Telemetry{
+		// We decide which requests are traced, by their trace ID, so that a caller cannot
+		// make us send more than the setting allows.
+		traces: sdktrace.NewTracerProvider(sdktrace.WithBatcher(spans), sdktrace.WithResource(about),
+			sdktrace.WithSampler(sdktrace.TraceIDRatioBased(float64(options.TracePercent)/100))),
+		metrics: metric.NewMeterProvider(metric.WithResource(about), metric.WithReader(metric.NewPeriodicReader(metrics,
+			metric.WithInterval(options.MetricsInterval), metric.WithProducer(bridge.NewMetricProducer(bridge.WithGatherer(options.Metrics)))))),
 	}
-	line.tracer = line.traces.Tracer("landfall")
-	return line, nil
+	t.tracer = t.traces.Tracer("landfall")
+	return t, nil
 }
 
-// Request begins the span of a request, within the caller's trace when it names
-// one, and gives what ends it. Spans hold routes, codes and ids, never what was
-// asked for or by whom.
-func (l *Line) Request(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string)) {
+// StartRequest starts the span of a request, within the caller's trace if the request
+// names one. The returned function ends it. Spans contain routes, codes and ids, never
+// payloads or the caller's identity.
+func (t *Telemetry) StartRequest(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string)) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
-	ctx, span := l.tracer.Start(ctx, "request", spans.WithSpanKind(spans.SpanKindServer)) //nolint:spancheck // the function that is given back ends it
+	ctx, span := t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer)) //nolint:spancheck // the returned function ends it
 	return ctx, func(method, route string, status int, code string) {                     //nolint:spancheck // likewise
-		// Most spans are not recorded: texts that nobody gets are not put together.
-		if span.IsRecording() {
+		if span.IsRecording() { // most requests are not traced
 			span.SetName(method + " " + route)
 			span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),
 				attribute.Int("http.response.status_code", status), attribute.String("landfall.request_id", id))
@@ -105,15 +96,15 @@ func (l *Line) Request(ctx context.Context, r *http.Request, id string) (context
 	}
 }
 
-// Close sends what is left, for as long as the context allows.
-func (l *Line) Close(ctx context.Context) error {
-	return errors.Join(l.traces.Shutdown(ctx), l.metrics.Shutdown(ctx))
+// Close sends the remaining data, for as long as the context allows.
+func (t *Telemetry) Close(ctx context.Context) error {
+	return errors.Join(t.traces.Shutdown(ctx), t.metrics.Shutdown(ctx))
 }
 
-// readHeaders never repeats a value: it may be a secret.
-func readHeaders(text string) (map[string]string, error) {
+// parseHeaders never repeats a value in an error: it may be a secret.
+func parseHeaders(list string) (map[string]string, error) {
 	headers := map[string]string{}
-	for i, pair := range strings.Split(text, ",") {
+	for i, pair := range strings.Split(list, ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
@@ -126,25 +117,25 @@ func readHeaders(text string) (map[string]string, error) {
 	return headers, nil
 }
 
-// complainEvery keeps a collector that is away from filling the log.
-const complainEvery = time.Minute
+// warnInterval keeps an unavailable collector from filling the log.
+const warnInterval = time.Minute
 
-// complainer tells the log that telemetry gets lost.
-type complainer struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	last time.Time
+// errorLogger logs export errors.
+type errorLogger struct {
+	log    *slog.Logger
+	mu     sync.Mutex
+	lastAt time.Time
 }
 
 // Handle implements otel.ErrorHandler.
-func (c *complainer) Handle(err error) {
-	c.mu.Lock()
-	due := time.Since(c.last) > complainEvery
+func (l *errorLogger) Handle(err error) {
+	l.mu.Lock()
+	due := time.Since(l.lastAt) > warnInterval
 	if due {
-		c.last = time.Now()
+		l.lastAt = time.Now()
 	}
-	c.mu.Unlock()
+	l.mu.Unlock()
 	if due {
-		c.log.Warn("traces and metrics do not reach their collector", "error", err.Error())
+		l.log.Warn("cannot send traces and metrics to the collector", "error", err.Error())
 	}
 }

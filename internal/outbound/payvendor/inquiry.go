@@ -7,15 +7,25 @@ import (
 	"net/url"
 )
 
-// inquiry reads one JSON value of a vendor that has no library.
+// inquiry reads JSON from the API of a vendor.
 type inquiry struct {
 	client  *http.Client
 	base    *url.URL
 	headers map[string]string
 }
 
-// get fetches a path below the base; the path is escaped already.
+// get fetches and parses a JSON value. The path is relative to the base URL and already
+// escaped.
 func (i inquiry) get(ctx context.Context, path string) (any, error) {
+	body, err := i.fetch(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(body)
+}
+
+// fetch returns the body of a reply, which the transport has checked and limited.
+func (i inquiry) fetch(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.base.String()+path, nil)
 	if err != nil {
 		return nil, broken("its address cannot be built")
@@ -30,9 +40,5 @@ func (i inquiry) get(ctx context.Context, path string) (any, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body) // the courier has limited it
-	if err != nil {
-		return nil, err
-	}
-	return parse(body)
+	return io.ReadAll(response.Body)
 }

@@ -10,109 +10,160 @@ import (
 	"strconv"
 	"time"
 
-	stripe "github.com/stripe/stripe-go/v85"
-
 	"landfall"
 )
 
-// stripeVendor asks Stripe. A reference is a payment method (pm_…, or card_…
-// from before there were payment methods) or a mandate (mandate_…).
+// stripeVendor queries Stripe. A reference is a payment method (pm_…, or card_… from
+// before there were payment methods) or a mandate (mandate_…).
 type stripeVendor struct {
-	client          *stripe.Client
-	account         string // a connected account; "" for our own
+	inquiry         inquiry
 	requireCustomer bool
 	refuseExpired   bool
 }
 
-// References go into the path of a request, so nothing else is let through.
+// stripeVersion pins the API version, so that a change of the Stripe account's default
+// version does not change the replies.
+const stripeVersion = "2026-03-25.dahlia"
+
+// References become part of the request path, so only these characters are allowed.
 var (
-	stripeMethod  = regexp.MustCompile(`^(pm|card)_[A-Za-z0-9_]{1,250}$`)
-	stripeMandate = regexp.MustCompile(`^mandate_[A-Za-z0-9_]{1,250}$`)
-	stripeAccount = regexp.MustCompile(`^(acct_[A-Za-z0-9]{1,64})?$`)
+	stripeMethodID  = regexp.MustCompile(`^(pm|card)_[A-Za-z0-9_]{1,250}$`)
+	stripeMandateID = regexp.MustCompile(`^mandate_[A-Za-z0-9_]{1,250}$`)
+	stripeAccountID = regexp.MustCompile(`^(acct_[A-Za-z0-9]{1,64})?$`)
 )
 
 // readStripe reads the settings.
 func readStripe(form *form, base *url.URL) func(*http.Client, string) adapter {
 	vendor := stripeVendor{
-		account:         form.text("account", ""),
 		requireCustomer: form.flag("require_customer"),
 		refuseExpired:   form.flag("refuse_expired"),
 	}
-	if !stripeAccount.MatchString(vendor.account) {
+	account := form.text("account", "") // a connected account; "" for our own
+	if !stripeAccountID.MatchString(account) {
 		form.fault("settings.account", "it is a connected account's id, acct_…")
 	}
 	return func(client *http.Client, secret string) adapter {
-		// The library would repeat by itself, report timings to Stripe and
-		// write failures to standard error.
-		vendor.client = stripe.NewClient(secret, stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
-			URL:               stripe.String(base.String()),
-			HTTPClient:        client,
-			MaxNetworkRetries: stripe.Int64(0),
-			EnableTelemetry:   new(false),
-			LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
-		})))
+		headers := map[string]string{"Authorization": "Bearer " + secret, "Stripe-Version": stripeVersion}
+		if account != "" {
+			headers["Stripe-Account"] = account
+		}
+		vendor.inquiry = inquiry{client: client, base: base, headers: headers}
 		return vendor
 	}
 }
 
-// ask fetches a payment method or a mandate, by the look of the reference.
+// stripeMethod is the part of a payment method that we read.
+type stripeMethod struct {
+	ID       string      `json:"id"`
+	Object   string      `json:"object"`
+	Type     string      `json:"type"`
+	Customer any         `json:"customer"` // an id or an object; nil when there is none
+	Card     *stripeCard `json:"card"`
+
+	// Debits keep the last digits of the bank account under the name of their type.
+	BACSDebit     *stripeBank `json:"bacs_debit"`
+	SEPADebit     *stripeBank `json:"sepa_debit"`
+	AUBECSDebit   *stripeBank `json:"au_becs_debit"`
+	ACSSDebit     *stripeBank `json:"acss_debit"`
+	USBankAccount *stripeBank `json:"us_bank_account"`
+	NZBankAccount *stripeBank `json:"nz_bank_account"`
+}
+
+type stripeCard struct {
+	Brand    string `json:"brand"`
+	Last4    string `json:"last4"`
+	ExpYear  int64  `json:"exp_year"`
+	ExpMonth int64  `json:"exp_month"`
+}
+
+type stripeBank struct {
+	Last4 string `json:"last4"`
+}
+
+// stripeMandate is the part of a mandate that we read.
+type stripeMandate struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Status  string `json:"status"`
+	Details *struct {
+		Type string `json:"type"`
+	} `json:"payment_method_details"`
+	Method expandedMethod `json:"payment_method"`
+}
+
+// expandedMethod is a payment method inside another object. It is nil when Stripe sent
+// only the id.
+type expandedMethod struct{ *stripeMethod }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *expandedMethod) UnmarshalJSON(data []byte) error {
+	var id string
+	if json.Unmarshal(data, &id) == nil { // also null
+		return nil
+	}
+	return json.Unmarshal(data, &e.stripeMethod)
+}
+
+// ask fetches a payment method or a mandate, depending on the reference.
 func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error) {
 	switch {
-	case stripeMethod.MatchString(reference):
-		params := &stripe.PaymentMethodRetrieveParams{}
-		v.address(&params.Params)
-		method, err := v.client.V1PaymentMethods.Retrieve(ctx, reference, params)
-		if err != nil {
-			return answer{}, stripeFailure(err)
-		}
-		if method.Object != "payment_method" {
-			return answer{}, broken("it is a thing of another kind")
-		}
-		if err := about(reference, method.ID); err != nil {
+	case stripeMethodID.MatchString(reference):
+		var method stripeMethod
+		if err := v.get(ctx, "/v1/payment_methods/"+reference, &method); err != nil {
 			return answer{}, err
 		}
-		return v.method(method), nil
-	case stripeMandate.MatchString(reference):
-		params := &stripe.MandateRetrieveParams{}
-		v.address(&params.Params)
-		params.AddExpand("payment_method")
-		mandate, err := v.client.V1Mandates.Retrieve(ctx, reference, params)
-		if err != nil {
-			return answer{}, stripeFailure(err)
-		}
-		if mandate.Object != "mandate" {
-			return answer{}, broken("it is a thing of another kind")
-		}
-		if err := about(reference, mandate.ID); err != nil {
+		if err := checkStripe(reference, "payment_method", method.ID, method.Object); err != nil {
 			return answer{}, err
 		}
-		return v.mandate(mandate), nil
+		return v.method(&method), nil
+	case stripeMandateID.MatchString(reference):
+		var mandate stripeMandate
+		if err := v.get(ctx, "/v1/mandates/"+reference+"?expand[0]=payment_method", &mandate); err != nil {
+			return answer{}, err
+		}
+		if err := checkStripe(reference, "mandate", mandate.ID, mandate.Object); err != nil {
+			return answer{}, err
+		}
+		return v.mandate(&mandate), nil
 	}
-	return answer{}, errMissing // Stripe has such ids for other things, or for none
+	return answer{}, errMissing // not the id of a payment method or a mandate
 }
 
-// address directs a request to a connected account.
-func (v stripeVendor) address(params *stripe.Params) {
-	if v.account != "" {
-		params.SetStripeAccount(v.account)
+// get fetches an object.
+func (v stripeVendor) get(ctx context.Context, path string, object any) error {
+	body, err := v.inquiry.fetch(ctx, path)
+	if err != nil {
+		return notFound(err)
 	}
+	if json.Unmarshal(body, object) != nil {
+		return broken("it has an unexpected shape")
+	}
+	return nil
 }
 
-// method reads a payment method. Stripe gives it no status of its own: it is
-// usable unless the operator wants more.
-func (v stripeVendor) method(method *stripe.PaymentMethod) answer {
-	got := answer{types: stripeTypes(string(method.Type)), active: true}
+// checkStripe checks the kind and the id of an object.
+func checkStripe(reference, kind, id, object string) error {
+	if object != kind {
+		return broken("it is an object of another kind")
+	}
+	return about(reference, id)
+}
+
+// method reads a payment method. Stripe gives it no status: it is usable unless the
+// settings ask for more.
+func (v stripeVendor) method(method *stripeMethod) answer {
+	got := answer{types: stripeTypes(method.Type), active: true}
 	got.details = landfall.InstructionDetails{
 		Status:     "attached",
-		Scheme:     word(string(method.Type)),
-		LastDigits: lastDigits(stripeDigits(method)),
+		Scheme:     word(method.Type),
+		LastDigits: lastDigits(method.last4()),
 	}
 	if method.Customer == nil {
 		got.details.Status = "unattached"
 		got.active = !v.requireCustomer
 	}
 	if card := method.Card; card != nil {
-		got.details.Scheme = word(string(card.Brand))
+		got.details.Scheme = word(card.Brand)
 		got.details.Expiry = expiry(strconv.FormatInt(card.ExpYear, 10), strconv.FormatInt(card.ExpMonth, 10))
 		if v.refuseExpired && got.details.Expiry != "" && got.details.Expiry < time.Now().UTC().Format("2006-01") {
 			got.details.Status = "expired"
@@ -122,23 +173,23 @@ func (v stripeVendor) method(method *stripe.PaymentMethod) answer {
 	return got
 }
 
-// mandate reads a mandate. A pending one is new, not cancelled.
-func (v stripeVendor) mandate(mandate *stripe.Mandate) answer {
-	got := answer{active: mandate.Status == stripe.MandateStatusActive || mandate.Status == stripe.MandateStatusPending}
-	got.details.Status = word(string(mandate.Status))
-	if details := mandate.PaymentMethodDetails; details != nil {
-		got.types = stripeTypes(string(details.Type))
-		got.details.Scheme = word(string(details.Type))
+// mandate reads a mandate. A pending one is new and usable.
+func (v stripeVendor) mandate(mandate *stripeMandate) answer {
+	got := answer{active: mandate.Status == "active" || mandate.Status == "pending"}
+	got.details.Status = word(mandate.Status)
+	if mandate.Details != nil {
+		got.types = stripeTypes(mandate.Details.Type)
+		got.details.Scheme = word(mandate.Details.Type)
 	}
-	if mandate.PaymentMethod != nil {
-		method := v.method(mandate.PaymentMethod).details
+	if mandate.Method.stripeMethod != nil {
+		method := v.method(mandate.Method.stripeMethod).details
 		got.details.LastDigits, got.details.Expiry = method.LastDigits, method.Expiry
 	}
 	return got
 }
 
-// stripeTypes says what a Stripe type counts as here. What is neither a card
-// nor a debit can only be a custom instruction.
+// stripeTypes maps a Stripe type to instruction types. What is neither a card nor a
+// debit can only be a custom instruction.
 func stripeTypes(name string) []string {
 	switch name {
 	case "card":
@@ -149,39 +200,21 @@ func stripeTypes(name string) []string {
 	return []string{landfall.Custom}
 }
 
-// stripeDigits finds the last digits, which every type keeps elsewhere.
-func stripeDigits(method *stripe.PaymentMethod) string {
-	switch {
-	case method.Card != nil:
-		return method.Card.Last4
-	case method.BACSDebit != nil:
-		return method.BACSDebit.Last4
-	case method.SEPADebit != nil:
-		return method.SEPADebit.Last4
-	case method.AUBECSDebit != nil:
-		return method.AUBECSDebit.Last4
-	case method.ACSSDebit != nil:
-		return method.ACSSDebit.Last4
-	case method.USBankAccount != nil:
-		return method.USBankAccount.Last4
-	case method.NzBankAccount != nil:
-		return method.NzBankAccount.Last4
+// last4 returns the last digits of the card or bank account.
+func (m *stripeMethod) last4() string {
+	if m.Card != nil {
+		return m.Card.Last4
+	}
+	for _, bank := range []*stripeBank{m.BACSDebit, m.SEPADebit, m.AUBECSDebit, m.ACSSDebit, m.USBankAccount, m.NZBankAccount} {
+		if bank != nil {
+			return bank.Last4
+		}
 	}
 	return ""
 }
 
-// stripeFailure keeps the errors of the way and drops the library's own: they
-// quote the reply.
-func stripeFailure(err error) error {
-	var way *url.Error
-	if !errors.As(err, &way) {
-		return broken("it has an unexpected shape")
-	}
-	return notFound(way)
-}
-
-// notFound tells a vendor's "no such thing" from a stranger's 404, which comes
-// from a wrong address or a page in between: the vendor's has an error object.
+// notFound distinguishes the vendor's own "not found", which has an error object, from
+// another 404, which comes from a wrong base URL or a proxy.
 func notFound(err error) error {
 	var status *statusError
 	if !errors.As(err, &status) || status.status != http.StatusNotFound {
@@ -191,7 +224,7 @@ func notFound(err error) error {
 		Error map[string]any `json:"error"`
 	}
 	if json.Unmarshal(status.body, &body) != nil || body.Error == nil {
-		return broken("its 404 is not the vendor's own")
+		return broken("the 404 does not come from the vendor's API")
 	}
 	return errMissing
 }
