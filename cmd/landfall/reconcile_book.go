@@ -16,7 +16,6 @@ import (
 	"landfall/client"
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/compare"
-	"landfall/internal/kit/report"
 	"landfall/internal/service/operate"
 )
 
@@ -139,8 +138,8 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 		}
 		for _, differs := range one.Differences {
 			err := rows.Write([]string{
-				report.Inert(one.Key.Supplier), report.Inert(one.Key.External), one.Number, string(one.State), one.Code,
-				differs.What, report.Inert(differs.Book), report.Inert(differs.Server),
+				book.EscapeFormula(one.Key.Supplier), book.EscapeFormula(one.Key.External), one.Number, string(one.State), one.Code,
+				differs.What, book.EscapeFormula(differs.Book), book.EscapeFormula(differs.Server),
 			})
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"landfall/internal/store/pack"
 )
@@ -95,4 +96,12 @@ func (w *Writer) Close() error {
 // Abandon gives up a file that is not whole.
 func (w *Writer) Abandon() error {
 	return errors.Join(w.file.Close(), os.Remove(w.path+".part"))
+}
+
+// EscapeFormula keeps a spreadsheet from treating a text in a CSV file as a formula.
+func EscapeFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

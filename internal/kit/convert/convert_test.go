@@ -12,8 +12,8 @@ import (
 	"landfall/internal/kit/convert"
 )
 
-// entrySource writes tables and a map into a folder.
-func entrySource(t *testing.T, files map[string]string) string {
+// tableFolder writes tables and a map into a folder.
+func tableFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, text := range files {
@@ -34,7 +34,7 @@ func attempt(t *testing.T, folder string) (book string, result *convert.Result, 
 // must converts and gives the lines of the accounts and the problems.
 func must(t *testing.T, files map[string]string) (lines []string, problems [][]string, result *convert.Result) {
 	t.Helper()
-	book, result, err := attempt(t, entrySource(t, files))
+	book, result, err := attempt(t, tableFolder(t, files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestRowsThatNeverEnd(t *testing.T) {
 // may be split over several lines of the book is; of the rest each row is told,
 // so that none is lost without a word.
 func TestListsHaveAnEnd(t *testing.T) {
-	book, result, err := attempt(t, entrySource(t, map[string]string{
+	book, result, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",
 		"a.csv":    "NO\n1\n",
 		"c.csv":    "NO\n" + strings.Repeat("1\n", 2500),
@@ -320,7 +320,7 @@ func TestListsHaveAnEnd(t *testing.T) {
 
 // TestNothingIsLeftOfWhatFailed: no book, and no folder beside it.
 func TestNothingIsLeftOfWhatFailed(t *testing.T) {
-	folder := entrySource(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO\n1\n"})
+	folder := tableFolder(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO\n1\n"})
 	above := t.TempDir()
 	order := convert.Options{Map: filepath.Join(folder, "map.yaml"), Source: folder, Book: filepath.Join(above, "book")}
 	ctx, stop := context.WithCancel(t.Context())

@@ -9,42 +9,39 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// MapError says everything that is wrong with a map, each with its line.
+// MapError lists everything that is wrong with a map, with line numbers.
 type MapError struct {
 	Path  string
 	Wrong []string
 }
 
-// Error gives every mistake on a line of its own.
+// Error returns one mistake per line.
 func (e *MapError) Error() string { return strings.Join(e.Wrong, "\n") }
 
-// mapReader reads a map and gathers what is wrong with it, so that whoever
-// wrote it need not find that out one mistake at a time.
+// mapReader reads a map and collects its mistakes, so that all are reported at once.
 type mapReader struct {
 	path  string
 	wrong []mapMistake
 }
 
-// mapMistake is one thing wrong with a map, and where it stands.
+// mapMistake is a mistake and its line.
 type mapMistake struct {
 	line int
 	text string
 }
 
-// maxMistakes is how many mistakes are told at once.
+// maxMistakes limits how many mistakes are reported.
 const maxMistakes = 100
 
-// errorf keeps a mistake with its place, as compilers do, so that editors
-// find it.
+// errorf records a mistake in the format of compilers, so that editors can jump to it.
 func (m *mapReader) errorf(line int, format string, args ...any) {
 	one := mapMistake{line, fmt.Sprintf("%s:%d: ", m.path, line) + fmt.Sprintf(format, args...)}
-	if len(m.wrong) < maxMistakes && !slices.Contains(m.wrong, one) { // a fill that several places share
+	if len(m.wrong) < maxMistakes && !slices.Contains(m.wrong, one) { // duplicates come from a fill that several places share
 		m.wrong = append(m.wrong, one)
 	}
 }
 
-// err gives all of them in the order of the file, whatever the order in which
-// they were found.
+// err returns all mistakes in the order of the file.
 func (m *mapReader) err() error {
 	if len(m.wrong) == 0 {
 		return nil
@@ -57,10 +54,10 @@ func (m *mapReader) err() error {
 	return &MapError{m.path, texts}
 }
 
-// unknown complains about a name that is none, with those that were meant.
+// unknown reports an unknown name and suggests a known one.
 func (m *mapReader) unknown(line int, what, name, where string, known []string) {
 	hint := spelling.Hint(name, known)
-	// Where nothing is near, a long list would help nobody either.
+	// A long list of names would not help.
 	if hint == "" && len(known) <= 20 {
 		hint = "There are " + strings.Join(known, ", ") + "."
 	}
@@ -70,7 +67,7 @@ func (m *mapReader) unknown(line int, what, name, where string, known []string) 
 	m.errorf(line, "there is no %s %s%s. %s", what, name, where, hint)
 }
 
-// group takes a node for named members, of which only some are known.
+// group checks that a node has only known members.
 func (m *mapReader) group(node *yamltree.Node, what string, known ...string) bool {
 	if node.Kind != yamltree.Group {
 		m.errorf(node.Line, "%s must have members, such as %s: …", what, known[0])
@@ -84,10 +81,10 @@ func (m *mapReader) group(node *yamltree.Node, what string, known ...string) boo
 	return true
 }
 
-// text takes a member for a plain text; what is not there is "".
+// text reads a plain text; "" if it is missing.
 func (m *mapReader) text(of *yamltree.Node, name string) (text string, line int) {
 	node := of.Find(name)
-	// A name with nothing behind it counts as not said.
+	// A name without a value counts as missing.
 	if node == nil || node.Kind == yamltree.Nothing {
 		return "", of.Line
 	}
@@ -98,7 +95,7 @@ func (m *mapReader) text(of *yamltree.Node, name string) (text string, line int)
 	return node.Text, node.Line
 }
 
-// flag takes a member for true or false.
+// flag reads a boolean.
 func (m *mapReader) flag(of *yamltree.Node, name string) bool {
 	text, line := m.text(of, name)
 	switch text {
@@ -111,7 +108,7 @@ func (m *mapReader) flag(of *yamltree.Node, name string) bool {
 	return false
 }
 
-// texts takes a node for one text or a list of them.
+// texts reads one text or a list of texts.
 func (m *mapReader) texts(node *yamltree.Node, what string) (list []string) {
 	if node == nil {
 		return nil
@@ -133,7 +130,7 @@ func (m *mapReader) texts(node *yamltree.Node, what string) (list []string) {
 	return list
 }
 
-// word takes a member for one of a few.
+// word reads one of a few words.
 func (m *mapReader) word(of *yamltree.Node, name, usual string, known []string) string {
 	text, line := m.text(of, name)
 	if text == "" {
@@ -146,19 +143,18 @@ func (m *mapReader) word(of *yamltree.Node, name, usual string, known []string) 
 	return strings.ToLower(text)
 }
 
-// letter takes a member for one ASCII character, or for a name of one.
+// letter reads one ASCII character, or the name of one.
 func (m *mapReader) letter(of *yamltree.Node, name string, usual byte, names map[string]byte) byte {
 	node := of.Find(name)
 	if node == nil {
 		return usual
 	}
-	// An empty text can be a name too: it stands for no grouping. Whether the member
-	// is there at all was asked before for that reason.
+	// An empty text can be a name too: it means no grouping.
 	text, line := m.text(of, name)
 	if c, known := names[strings.ToLower(text)]; known {
 		return c
 	}
-	// A line end between fields could not be told from one between rows.
+	// A line end cannot separate fields.
 	if len(text) != 1 || text[0] >= 0x80 || text[0] == '\n' || text[0] == '\r' {
 		m.errorf(line, "%s must be one character", name)
 		return usual

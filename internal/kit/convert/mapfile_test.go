@@ -14,7 +14,7 @@ import (
 // TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one
 // map and wants all of them, with their lines and what was meant.
 func TestEverythingWrongWithAMapIsSaidAtOnce(t *testing.T) {
-	_, _, err := attempt(t, entrySource(t, map[string]string{
+	_, _, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": `map: 1
 suplier: NORTH
 source: {encoding: windows1252, dates: DD.MM.JJJJ, zone: Mars}
@@ -43,7 +43,7 @@ tables:
 	all := strings.Join(wrong.Wrong, "\n")
 	for _, want := range []string{
 		":2: there is no setting suplier in a map. Did you mean supplier?", ": supplier is needed",
-		":3: there is no encoding windows1252. Did you mean windows-1252", `:3: dates: "DD.MM.JJJJ" has "J"`, ":3: there is no zone Mars",
+		":3: there is no encoding windows1252. Did you mean windows-1252", `:3: dates: "DD.MM.JJJJ" contains "J"`, ":3: unknown zone Mars",
 		":8: there is no column NUMBER in a.csv", ":10: there is no attr customer in accounts. Did you mean customers",
 		":11: P is translated into DOMESTICK, which must be one of DOMESTIC, BUSINESS", ":12: there is no column BAL in a.csv", ":12: minor_units",
 		":13: an attr has exactly one of", ":14: there is no file bee.csv in ", "Did you mean b.csv", ":15: there is no attr supply_address in A. Did you mean supply_addresses?",
@@ -60,14 +60,14 @@ tables:
 
 func TestMapsThatGoInCircles(t *testing.T) {
 	for want, text := range map[string]string{
-		"go round in circles: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
-		"go round in circles: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
-		"contains itself":                "map: 1\ntables: &t\n  A: *t\n",
-		"begins with map: 1":             "map: 2\nsupplier: N\ntables: {}\n",
-		"a map must have members":        "- map\n",
-		"did not find":                   "map: [1\n",
+		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
+		"the tables form a circle: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
+		"contains itself":                     "map: 1\ntables: &t\n  A: *t\n",
+		"begins with map: 1":                  "map: 2\nsupplier: N\ntables: {}\n",
+		"a map must have members":             "- map\n",
+		"did not find":                        "map: [1\n",
 	} {
-		_, _, err := attempt(t, entrySource(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
+		_, _, err := attempt(t, tableFolder(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		}
@@ -129,12 +129,12 @@ func TestASuggestionDoesNotPretend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`decimal: ","`, `grouping: "."`, "seems to be transactions", "nothing tells what it is about", "into: CHOOSE", "# not used: ZpId"} {
+	for _, want := range []string{`decimal: ","`, `grouping: "."`, "probably transactions", "unknown content", "into: CHOOSE", "# not used: ZpId"} {
 		if !strings.Contains(suggestion.Text, want) {
 			t.Errorf("no %q in\n%s", want, suggestion.Text)
 		}
 	}
-	if strings.Contains(suggestion.Text, "seems to be notes") {
+	if strings.Contains(suggestion.Text, "probably notes") {
 		t.Errorf("something was taken for notes:\n%s", suggestion.Text)
 	}
 }

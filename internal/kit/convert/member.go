@@ -1,40 +1,38 @@
 package convert
 
-// objectMember is an attr of an object and how it is filled. An object is written as
-// its members, each with a comma behind it; who puts the braces round them
-// takes the last comma away. So objects can be put together from the rows of
-// several tables without knowing which of them have anything to say.
+// objectMember is an attr of an object and how it is filled. Members are written with a trailing
+// comma; whoever adds the braces removes the last one. So an object can be built from the rows of
+// several tables, some of which may add nothing.
 type objectMember struct {
-	attr     string // its path, for people
-	name     []byte // with quotes and colon, and the quote of a value that has them
+	attr     string // path, for messages
+	name     []byte // with quotes, colon, and the opening quote of a string
 	required bool
 
 	value       *expression      // a plain value
-	parts       []objectMember   // an object in the same row
-	items       [][]objectMember // a list of objects in the same row
-	texts       []*expression    // a list of plain values in the same row
-	split       string           // where the one text of a list is cut
-	placeholder *placeholder     // what other tables bring
+	parts       []objectMember   // an object from the same row
+	items       [][]objectMember // a list of objects from the same row
+	texts       []*expression    // a list of plain values from the same row
+	split       string           // separator of a list in one text
+	placeholder *placeholder     // the rows of other tables
 
-	// What is known of a plain value before any row is.
-	constant []byte       // the whole member, comma included, if it is always the same
-	codes    *[128][]byte // and by the letter in its column, if that is a code
-	plain    bool         // a text stands there as it stands in its column
+	// Computed before any row is read.
+	constant []byte       // the whole member with its comma, if it is constant
+	codes    *[128][]byte // the same by a one-letter code in its column
+	plain    bool         // the column can be copied
 }
 
-// placeholder is a place in an object that rows of another table fill: a list, one
-// object, or further members of the object itself.
+// placeholder is where rows of another table are inserted: a list, one object, or further members.
 type placeholder struct {
 	place *place
-	mark  byte // from 1; a NUL and this byte stand for it until it is filled
+	mark  byte // from 1; a NUL and this byte are replaced later
 }
 
-// endMark stands behind a NUL for the end of an object that has holes: whether
-// its last comma has to go is known when they are filled.
+// endMark follows a NUL at the end of an object with placeholders. Whether the last comma must be
+// removed is known after filling them.
 const endMark = 0
 
-// write appends the members of an object. It says whether any of them came out
-// of the row: an object of constants alone says nothing.
+// write appends the members of an object. It reports whether any value came from the row: an object
+// of constants alone is not written.
 func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 	drawn := false
 	for i := range members {
@@ -42,7 +40,7 @@ func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 		before, had := len(dst), drawn
 		switch {
 		case m.constant != nil:
-			// A constant is no reason to write an object, so drawn stays as it was.
+			// A constant does not count as a value from the row.
 			dst = append(dst, m.constant...)
 			continue
 		case m.value != nil:
@@ -64,8 +62,7 @@ func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 			}
 			drawn = drawn || !m.value.fixed
 		case m.placeholder != nil:
-			// Whether rows will come is not known yet, so that an object with a
-			// hole in it is always written.
+			// Whether rows will come is unknown, so an object with a placeholder is always written.
 			dst = append(dst, 0, m.placeholder.mark)
 			drawn = true
 		case m.parts != nil:
@@ -79,16 +76,14 @@ func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 		default:
 			var some bool
 			if dst, some = r.list(append(dst, m.name...), m); !some {
-				// A list that must be there is written empty; the row need not have
-				// anything for it.
+				// A required list is written even if it is empty.
 				if dst = dst[:before]; m.required {
 					dst = append(append(dst, m.name...), '[', ']', ',')
 				}
 			}
 			drawn = drawn || some
 		}
-		// A value that could not be read has failed the row already, and is not
-		// missing on top.
+		// An unreadable value has already failed the row.
 		if len(dst) == before && m.required && !r.failed {
 			r.missing(m)
 			drawn = had
@@ -97,7 +92,7 @@ func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 	return dst, drawn
 }
 
-// missing complains of an attr that must be there and is empty.
+// missing reports a required attr without a value.
 func (r *currentRow) missing(m *objectMember) {
 	column := -1
 	if m.value != nil {
@@ -107,13 +102,13 @@ func (r *currentRow) missing(m *objectMember) {
 	r.fail(Unconvertible, column, nil, m.attr+" is required and there is nothing for it; give it a default, or leave the row out with when")
 }
 
-// object writes an object of the same row. If nothing of it came out of the row
-// then neither did what is wrong with it.
+// object writes an object from the same row. If no value came from the row, missing attrs in it are
+// not reported.
 func (r *currentRow) object(dst []byte, parts []objectMember) (out []byte, drawn bool) {
 	failed := r.failed
 	dst, drawn = r.write(append(dst, '{'), parts)
 	if !drawn {
-		if r.lacking { // something that is only needed if there is anything
+		if r.lacking { // required only if there is anything
 			r.failed, r.lacking = failed, false
 		}
 		return dst, false
@@ -123,14 +118,14 @@ func (r *currentRow) object(dst []byte, parts []objectMember) (out []byte, drawn
 			return append(dst, 0, endMark), true
 		}
 	}
-	dst[len(dst)-1] = '}' // instead of the last comma
+	dst[len(dst)-1] = '}' // replaces the last comma
 	return dst, true
 }
 
-// hasPlaceholder reports whether rows of other tables come in here.
+// hasPlaceholder reports whether rows of other tables are inserted here.
 func (m *objectMember) hasPlaceholder() bool { return m.placeholder != nil }
 
-// list writes a list of the same row.
+// list writes a list from the same row.
 func (r *currentRow) list(dst []byte, m *objectMember) (out []byte, drawn bool) {
 	dst = append(dst, '[')
 	for _, item := range m.items {

@@ -1,23 +1,21 @@
 package convert
 
-// entrySource gives entries in order.
+// entrySource returns entries in order.
 type entrySource interface {
 	next() bool
 	entry() *sortEntry
 	err() error
 }
 
-// memorySource is a chain of batches, each of which begins behind the end of
-// the one before it.
+// memorySource is a chain of batches in order.
 type memorySource struct {
-	leave   func(*batch) // takes those that were read
+	leave   func(*batch) // called with batches that were read
 	batches []*batch
-	at      int // in the first of them
+	at      int // index in the first batch
 	now     sortEntry
 }
 
-// next moves on to the next row of the batches. Those that were read are let
-// go at once: a whole table is in them.
+// next returns the next row. Batches that were read are released at once.
 func (m *memorySource) next() bool {
 	for len(m.batches) > 0 {
 		if m.at < len(m.batches[0].slots) {
@@ -25,7 +23,7 @@ func (m *memorySource) next() bool {
 			m.at++
 			return true
 		}
-		m.leave(m.batches[0]) // whoever had an entry of it has asked for the next
+		m.leave(m.batches[0]) // the caller no longer uses an entry of it
 		m.batches[0] = nil
 		m.batches, m.at = m.batches[1:], 0
 	}
@@ -35,11 +33,9 @@ func (m *memorySource) next() bool {
 func (m *memorySource) entry() *sortEntry { return &m.now }
 func (m *memorySource) err() error        { return nil }
 
-// memory puts batches into as few chains as it can: a table that is in
-// order already is one.
+// memory arranges the batches in as few chains as possible. A sorted table is one chain.
 func (s *sorter) memory(leave func(*batch)) []entrySource {
-	// Every further chain makes merging dearer for each row, so there should be
-	// few.
+	// Every further chain makes the merge more expensive.
 	var chains []*memorySource
 	var ends []sortEntry
 next:
@@ -60,8 +56,7 @@ next:
 	return sources
 }
 
-// merge gives the entries of several sources in order, with a heap of those
-// that have any left.
+// merge merges sorted sources with a heap.
 type merge struct {
 	heap    []entrySource
 	heads   []*sortEntry
@@ -69,12 +64,11 @@ type merge struct {
 	wrong   error
 }
 
-// newMerge begins with the first row of every source.
+// newMerge starts with the first entry of every source.
 func newMerge(sources []entrySource) *merge {
 	m := &merge{}
 	for _, s := range sources {
-		// A source that cannot even begin is told by stream, before anybody relies
-		// on its rows.
+		// stream returns the error before any row is used.
 		if s.next() {
 			m.heap, m.heads = append(m.heap, s), append(m.heads, s.entry())
 		} else if err := s.err(); err != nil {
@@ -87,15 +81,13 @@ func newMerge(sources []entrySource) *merge {
 	return m
 }
 
-// next gives the next entry, or nil. It is valid until the next.
+// next returns the next entry, or nil. It is valid until the next call.
 func (m *merge) next() *sortEntry {
-	// The source moves on only now: whoever got its entry may have used it until
-	// this call.
+	// The source moves on only now, because the caller may have used its entry until this call.
 	if m.started && len(m.heap) > 0 {
 		if !m.heap[0].next() {
 			if err := m.heap[0].err(); err != nil {
-				// After an error nothing more is given. What would follow looks
-				// whole and has a gap.
+				// Stop after an error: the rest would have a gap.
 				m.wrong, m.heap = err, nil
 				return nil
 			}
@@ -112,7 +104,7 @@ func (m *merge) next() *sortEntry {
 	return m.heads[0]
 }
 
-// sink moves the root of the heap down to where it belongs.
+// sink restores the heap from index i downwards.
 func (m *merge) sink(i int) {
 	for {
 		least := i
@@ -130,5 +122,5 @@ func (m *merge) sink(i int) {
 	}
 }
 
-// err says whether everything could be read.
+// err returns the first read error.
 func (m *merge) err() error { return m.wrong }

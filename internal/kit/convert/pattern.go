@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// datePattern is how a table writes days or instants, such as DD.MM.YYYY. What is
-// no part of a date must be there as it stands.
+// datePattern is a date or time format such as DD.MM.YYYY. Other characters must match literally.
 type datePattern struct {
 	text  string
 	parts []patternPart
-	clock bool // it has hours
-	fixed bool // DD.MM.YYYY with any mark between, which is what most write
+	clock bool // it includes a time
+	fixed bool // DD.MM.YYYY with any separator, the usual case
 }
 
 // patternPart is one piece of a pattern.
 type patternPart struct {
-	what    byte // Y M D h m s, N for a month's name, or 0 for a text that must be there
+	what    byte // Y M D h m s, N for the name of a month, or 0 for a literal
 	literal string
 	min     int // digits
 	max     int
 }
 
-// tokens are the pieces a pattern may have, longest first.
+// tokens are the pieces of a pattern, longest first.
 var tokens = []struct {
 	token string
 	part  patternPart
@@ -35,7 +34,7 @@ var tokens = []struct {
 	{"mm", patternPart{what: 'm', min: 2, max: 2}}, {"ss", patternPart{what: 's', min: 2, max: 2}},
 }
 
-// newPattern reads a pattern.
+// newPattern parses a pattern.
 func newPattern(text string) (*datePattern, error) {
 	p := &datePattern{text: text}
 	have := map[byte]bool{}
@@ -46,7 +45,7 @@ func newPattern(text string) (*datePattern, error) {
 				continue
 			}
 			what := known.part.what
-			// A month is written once, as a number or as a name.
+			// A month can be a number or a name, but only once.
 			if what == 'N' {
 				what = 'M'
 			}
@@ -59,10 +58,10 @@ func newPattern(text string) (*datePattern, error) {
 			break
 		}
 		if !found {
-			// A letter that means nothing is most likely a token written wrongly. T
-			// and Z stand for themselves in many instants.
+			// An unknown letter is most likely a typo. T and Z stand for themselves in many
+			// formats.
 			if c := rest[0]; c >= 'A' && c <= 'Z' && c != 'T' && c != 'Z' || c >= 'a' && c <= 'z' {
-				return nil, fmt.Errorf("%q has %q, which means nothing; write it with YYYY, YY, MM, M, MON, DD, D, hh, h, mm and ss", text, rest[:1])
+				return nil, fmt.Errorf("%q contains %q, which has no meaning; use YYYY, YY, MM, M, MON, DD, D, hh, h, mm and ss", text, rest[:1])
 			}
 			p.parts = append(p.parts, patternPart{literal: rest[:1]})
 			rest = rest[1:]
@@ -76,27 +75,24 @@ func newPattern(text string) (*datePattern, error) {
 	return p, nil
 }
 
-// dateTime is what was read.
-type dateTime struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // it is copied where it is only read
+// dateTime is a parsed date and time.
+type dateTime struct{ year, month, day, hour, minute, second int } //nolint:recvcheck // copied where it is only read
 
-// monthNames are English, as old systems write them. Longer forms stand before
-// shorter ones: what a short one leaves of a long one would be no part of a date.
+// monthNames are English. Longer forms come first, or the rest of a long one would not match.
 var monthNames = [12][]string{
 	{"january", "jan"}, {"february", "feb"}, {"march", "mar"}, {"april", "apr"}, {"may"}, {"june", "jun"},
 	{"july", "jul"}, {"august", "aug"}, {"september", "sept", "sep"}, {"october", "oct"}, {"november", "nov"}, {"december", "dec"},
 }
 
-// centuryPivot is where years of two digits change their century: no account is older
-// than its holder, and hardly anything ends more than thirty years from now.
+// centuryPivot splits two-digit years: hardly any date is more than thirty years ahead.
 const centuryPivot = 50
 
-// read takes a text apart. It is false when the text is written otherwise or is
-// no day of the calendar.
+// read parses a text. It returns false if the text does not match or is not a valid date.
 func (p *datePattern) read(text []byte) (at dateTime, ok bool) {
 	if p.fixed && len(text) == 10 && text[2] == p.text[2] && text[5] == p.text[2] {
 		d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
 		y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
-		// What is no digit wraps round to more than 9.
+		// Characters other than digits wrap around to more than 9.
 		if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 {
 			return at, false
 		}
@@ -134,28 +130,26 @@ func (p *datePattern) read(text []byte) (at dateTime, ok bool) {
 		}
 		at.set(part, value)
 	}
-	// A text that goes on behind the pattern is written otherwise: a day must not
-	// be taken out of an instant.
+	// Trailing text means another format: a date must not be read from a datetime.
 	return at, i == len(text) && at.real()
 }
 
-// turn appends a day of the usual form as YYYY-MM-DD: its digits are moved about
-// as they stand. It leaves days that need a calendar to read.
+// turn converts a date in the usual format to YYYY-MM-DD by moving its digits. It returns false for
+// dates that need a calendar.
 func (p *datePattern) turn(dst, text []byte) ([]byte, bool) {
 	if !p.fixed || len(text) != 10 || text[2] != p.text[2] || text[5] != p.text[2] {
 		return dst, false
 	}
 	d1, d2, m1, m2 := text[0]-'0', text[1]-'0', text[3]-'0', text[4]-'0'
 	y1, y2, y3, y4 := text[6]-'0', text[7]-'0', text[8]-'0', text[9]-'0'
-	// Every month has 28 days, so that up to then no calendar is needed. Later
-	// days, and what is no day at all, go the long way.
+	// Every month has 28 days. Later days take the general path.
 	if max(d1, d2, m1, m2, y1, y2, y3, y4) > 9 || d1*10+d2-1 >= 28 || m1*10+m2-1 >= 12 || y1|y2|y3|y4 == 0 {
 		return dst, false
 	}
 	return append(dst, text[6], text[7], text[8], text[9], '-', text[3], text[4], '-', text[0], text[1]), true
 }
 
-// set puts a number where its part says.
+// set stores a parsed number.
 func (at *dateTime) set(part *patternPart, value int) {
 	switch part.what {
 	case 'Y':
@@ -178,8 +172,7 @@ func (at *dateTime) set(part *patternPart, value int) {
 	}
 }
 
-// parseMonth gives the month whose name a text begins with, and how many letters
-// that name has there; 0 for none.
+// parseMonth returns the month at the start of a text and the length of its name, or 0.
 func parseMonth(text []byte) (month, letters int) {
 	for i, forms := range monthNames {
 		for _, form := range forms {
@@ -191,24 +184,23 @@ func parseMonth(text []byte) (month, letters int) {
 	return 0, 0
 }
 
-// daysInMonth has 29 days for February; whether a year is a leap year is looked at
-// where it matters.
+// daysInMonth has 29 days for February; leap years are checked separately.
 var daysInMonth = [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// real reports whether it is in the calendar.
+// real reports whether the date exists.
 func (at dateTime) real() bool {
 	leap := at.year%4 == 0 && (at.year%100 != 0 || at.year%400 == 0)
 	return at.year > 0 && at.month >= 1 && at.month <= 12 && at.day >= 1 && at.day <= daysInMonth[at.month] &&
 		(at.month != 2 || at.day < 29 || leap) && at.hour < 24 && at.minute < 60 && at.second < 60
 }
 
-// appendDay writes YYYY-MM-DD.
+// appendDay appends YYYY-MM-DD.
 func (at dateTime) appendDay(dst []byte) []byte {
 	return append(dst, byte('0'+at.year/1000), byte('0'+at.year/100%10), byte('0'+at.year/10%10), byte('0'+at.year%10),
 		'-', byte('0'+at.month/10), byte('0'+at.month%10), '-', byte('0'+at.day/10), byte('0'+at.day%10))
 }
 
-// appendInstant writes the instant that a clock in the zone showed, in UTC.
+// appendInstant appends a local time of the zone as UTC.
 func (at dateTime) appendInstant(dst []byte, zone *time.Location) []byte {
 	if zone != time.UTC {
 		utc := time.Date(at.year, time.Month(at.month), at.day, at.hour, at.minute, at.second, 0, zone).UTC()

@@ -8,34 +8,34 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// plan is a map that makes sense, put together with the tables it is about.
+// plan is a valid map together with its tables.
 type plan struct {
 	supplier string
-	tables   []*sourceTable // those that others wait for first
-	totals   []byte         // the control totals, where the map says them itself
+	tables   []*sourceTable // inner tables first
+	totals   []byte         // control totals in the map itself
 }
 
 // sourceTable is a table of the old system.
 type sourceTable struct {
 	name    string
 	line    int
-	number  int // among the tables of the plan
+	number  int // index in the plan
 	paths   []string
-	bytes   int64 // of its files
+	bytes   int64 // total size of its files
 	columns []string
-	named   map[int]bool // columns that the map has a use for
+	named   map[int]bool // columns used by the map
 	headed  bool         // the first line of its files names the columns
-	unread  bool         // its files could not be read; that has been said
+	unread  bool         // its files could not be read, which was reported
 	dialect dialect
-	places  []*place       // where its rows go; the first that wants a row has it
+	places  []*place       // a row goes to the first one whose condition holds
 	groups  []*linkGroup   // the tables whose rows belong to its rows
 	below   []*sourceTable // all tables whose rows can be inside its objects
 
 	node    *yamltree.Node
-	holders []*place // places of other tables, in the order of their marks
+	holders []*place // places of other tables, by mark
 }
 
-// shortName is what a person calls the table: its file, without the folders.
+// shortName returns the file name of the table, for messages.
 func (t *sourceTable) shortName() string {
 	if len(t.paths) == 0 {
 		return t.name
@@ -43,7 +43,7 @@ func (t *sourceTable) shortName() string {
 	return filepath.Base(t.paths[0])
 }
 
-// mention notes that the map has a use for a column.
+// mention records that the map uses a column.
 func (t *sourceTable) mention(column int) {
 	if t.named == nil {
 		t.named = map[int]bool{}
@@ -51,8 +51,7 @@ func (t *sourceTable) mention(column int) {
 	t.named[column] = true
 }
 
-// unused are the columns that the map has no use for, under whichever name it
-// reads the same file.
+// unused returns the columns that the map does not use in any table of the same file.
 func (p *plan) unused(t *sourceTable) (names []string) {
 	for at, name := range t.columns {
 		used := slices.ContainsFunc(p.tables, func(other *sourceTable) bool {
@@ -65,53 +64,52 @@ func (p *plan) unused(t *sourceTable) (names []string) {
 	return names
 }
 
-// file names the file of a row.
+// file returns the file and line of a row.
 func (t *sourceTable) file(at uint64) (name string, line int) {
 	return filepath.Base(t.paths[at>>lineBits]), int(at & (1<<lineBits - 1))
 }
 
-// lineBits leaves room for files of as many lines as anybody has, and for as
-// many files.
+// lineBits is enough for the lines of any file, and leaves enough for the files.
 const lineBits = 44
 
-// mode is how rows come into their parent.
+// mode is how rows are inserted into their parent.
 type mode uint8
 
 // The modes.
 const (
-	asRoot    mode = iota // they are lines of the book themselves
-	asList                // each is an object of a list
-	asObject              // the one row is an object
-	asMembers             // the one row has further members of the same object
+	asRoot    mode = iota // lines of the book
+	asList                // objects of a list
+	asObject              // one object
+	asMembers             // further members of the same object
 )
 
 // place is where rows of a table go.
 type place struct {
 	table   *sourceTable
-	index   byte // among the places of its table
+	index   byte // index among the places of its table
 	line    int
 	mode    mode
-	stem    string // of a root: the file of the book
+	stem    string // for a root: the file of the book
 	parent  *sourceTable
-	path    string // of the attr, from the parent's object
+	path    string // path of the attr in the parent's object
 	mark    byte
-	key     []*expression // the account of a root, or what links a row to its parent
-	linked  []string      // the names of those columns, for people
+	key     []*expression // the account of a root, or the link to the parent
+	linked  []string      // the names of those columns, for messages
 	when    []test
 	members []objectMember
-	most    int    // rows a list may have
-	needed  bool   // the list must be there even if it is empty
+	most    int    // maximum number of rows in a list
+	needed  bool   // the list is required even if it is empty
 	name    []byte // of the attr, with quotes and colon
-	strict  bool   // a parent that refers to a row which is not there is wrong
+	strict  bool   // a parent must not refer to a missing row
 	orphans bool   // rows for accounts that are not in the book are kept
 	object  *rules.Table
-	broken  bool // what is wrong with it has been said
+	broken  bool // already reported as wrong
 
 	node   *yamltree.Node
 	sorter *sorter
 }
 
-// where names a place for people.
+// where names the place in messages.
 func (p *place) where() string {
 	switch p.mode {
 	case asRoot:
@@ -122,8 +120,8 @@ func (p *place) where() string {
 	return p.parent.name + "." + p.path
 }
 
-// linkGroup is the places whose rows are linked to a parent by the same columns of
-// it: one sorting of the parent serves them all.
+// linkGroup is a set of places linked to a parent by the same columns. The parent is sorted once
+// for all of them.
 type linkGroup struct {
 	id     string
 	key    []*expression

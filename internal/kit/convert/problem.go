@@ -11,24 +11,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+
+	"landfall/internal/kit/book"
 )
 
-// ProblemKind is why a row is not in the book.
+// ProblemKind is the reason why a row is not in the book.
 type ProblemKind string
 
 // The kinds.
 const (
-	Malformed     ProblemKind = "malformed"     // it is no row of its table
-	Unconvertible ProblemKind = "unconvertible" // a value cannot be made what it should be
-	Orphan        ProblemKind = "orphan"        // what it belongs to is not there
-	Missing       ProblemKind = "missing"       // what it refers to is not there
-	Duplicate     ProblemKind = "duplicate"     // an account is there already
-	Surplus       ProblemKind = "surplus"       // there are more than a list can have
+	Malformed     ProblemKind = "malformed"     // not a row of its table
+	Unconvertible ProblemKind = "unconvertible" // a value cannot be converted
+	Orphan        ProblemKind = "orphan"        // its parent does not exist
+	Missing       ProblemKind = "missing"       // it refers to a missing row
+	Duplicate     ProblemKind = "duplicate"     // the account already exists
+	Surplus       ProblemKind = "surplus"       // more rows than a list can have
 )
 
-// Problem is a row that is not in the book, and what to do about it.
+// Problem is a row that is not in the book, with the reason.
 type Problem struct {
 	Table  string      `json:"table"`
 	File   string      `json:"file"`
@@ -39,17 +40,17 @@ type Problem struct {
 	What   string      `json:"what"`
 }
 
-// Tally accounts for the rows of a table: Read is the sum of all the others.
+// Tally counts the rows of a table. Read is the sum of all others.
 type Tally struct {
 	Table       string              `json:"table"`
 	Files       []string            `json:"files"`
 	Read        int                 `json:"read"`
 	Used        int                 `json:"used"`
-	PassedOver  int                 `json:"passed_over"`  // no condition of the map wants them
+	PassedOver  int                 `json:"passed_over"`  // no condition of the map matches them
 	NotReferred int                 `json:"not_referred"` // rows with further members that nothing refers to
-	LeftOut     int                 `json:"left_out"`     // with the row they belong to, which has a problem
+	LeftOut     int                 `json:"left_out"`     // belong to a row with a problem
 	Problems    map[ProblemKind]int `json:"problems"`
-	Unused      []string            `json:"unused_columns,omitempty"` // that the map does not name
+	Unused      []string            `json:"unused_columns,omitempty"` // not used by the map
 }
 
 // Reported counts the rows with a problem of their own.
@@ -65,30 +66,28 @@ func (t *Tally) adds() bool {
 	return t.Read == t.Used+t.PassedOver+t.NotReferred+t.LeftOut+t.Reported()
 }
 
-// Trouble is a kind of problem with how often it occurs and the first of them.
+// Trouble is a problem, how often it occurs, and its first occurrence.
 type Trouble struct {
 	Count int     `json:"count"`
 	First Problem `json:"first"`
 }
 
-// maxTroubles bounds what is remembered of a table gone wrong in many ways;
-// problems.csv has them all.
+// maxTroubles limits the memory for a table with many different problems; problems.csv has all of
+// them.
 const maxTroubles = 1_000
 
-// tableTally is what is known of the rows of one table. Those who find out about
-// them work side by side.
+// tableTally collects the counts and problems of one table. It is used concurrently.
 type tableTally struct {
 	mutex    sync.Mutex
 	tally    Tally
-	path     string // of the problems, while they are gathered
+	path     string // of the problems, until they are put together
 	file     *os.File
 	buffer   *bufio.Writer
 	out      *csv.Writer
 	troubles map[Problem]*Trouble
 }
 
-// newTableTally begins the account of a table's rows: every one that was read
-// ends in exactly one of its figures.
+// newTableTally creates the tally of a table.
 func newTableTally(t *sourceTable, folder string) *tableTally {
 	return &tableTally{
 		tally:    Tally{Table: t.name, Problems: map[ProblemKind]int{}},
@@ -97,7 +96,7 @@ func newTableTally(t *sourceTable, folder string) *tableTally {
 	}
 }
 
-// read counts rows that were read, and those of them that no condition wants.
+// read counts rows that were read, and those that no condition matches.
 func (a *tableTally) read(rows, passed int) {
 	a.mutex.Lock()
 	a.tally.Read += rows
@@ -112,8 +111,7 @@ func (a *tableTally) use(rows int) {
 	a.mutex.Unlock()
 }
 
-// leaveOut counts rows that are not in the book because what they belong to
-// is not.
+// leaveOut counts rows that were left out with their parent.
 func (a *tableTally) leaveOut(rows int) {
 	a.mutex.Lock()
 	a.tally.LeftOut += rows
@@ -127,11 +125,11 @@ func (a *tableTally) notReferred() {
 	a.mutex.Unlock()
 }
 
-// problem writes a problem down.
+// problem records a problem.
 func (a *tableTally) problem(p Problem) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	// Most tables have no problems, and no file then.
+	// Most tables have no problems and need no file.
 	if a.file == nil {
 		file, err := os.OpenFile(a.path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 		if err != nil {
@@ -142,18 +140,18 @@ func (a *tableTally) problem(p Problem) error {
 	}
 	p.Table = a.tally.Table
 	a.tally.Problems[p.Kind]++
-	// Without file, line and value, rows with the same mistake fall together: a
-	// person reads one line for a million of them.
+	// Without file, line and value, rows with the same mistake are grouped.
 	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++
 	} else if len(a.troubles) < maxTroubles {
 		a.troubles[usual] = &Trouble{1, p}
 	}
-	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), escapeFormula(p.Column), escapeFormula(p.Value), escapeFormula(p.What)})
+	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind),
+		book.EscapeFormula(p.Column), book.EscapeFormula(p.Value), book.EscapeFormula(p.What)})
 }
 
-// writeProblems puts the problems of all tables into one file, if there are any.
+// writeProblems writes the problems of all tables into one file, if there are any.
 func writeProblems(path string, accounts []*tableTally) (err error) {
 	if !slices.ContainsFunc(accounts, func(a *tableTally) bool { return a.file != nil }) {
 		return nil
@@ -187,15 +185,7 @@ func writeProblems(path string, accounts []*tableTally) (err error) {
 	return out.Sync()
 }
 
-// escapeFormula keeps a spreadsheet from taking a value for a formula.
-func escapeFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
-}
-
-// rankTroubles gives the troubles of all tables, the most frequent first.
+// rankTroubles returns the troubles of all tables, most frequent first.
 func rankTroubles(accounts []*tableTally) []Trouble {
 	list := []Trouble{}
 	for _, a := range accounts {
@@ -203,8 +193,7 @@ func rankTroubles(accounts []*tableTally) []Trouble {
 			list = append(list, *trouble)
 		}
 	}
-	// Maps have no order. Ties are broken, so that the same tables give the same
-	// report.
+	// Ties are broken, so that the same tables give the same report.
 	slices.SortFunc(list, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.First.Table, b.First.Table),
 			cmp.Compare(a.First.File, b.First.File), cmp.Compare(a.First.Line, b.First.Line), cmp.Compare(a.First.What, b.First.What))

@@ -6,30 +6,28 @@ import (
 	"math/bits"
 )
 
-// records reads the rows of a block one after the other.
+// records reads the rows of a block.
 type records struct {
 	text             []byte
 	delimiter, quote byte
 	line             int // of the next row
 
-	fields [][]byte // of the row that was read last
+	fields [][]byte // of the current row
 	at     int      // its line
-	wrong  string   // what is wrong with it, if anything
-	began  int      // where it begins in the text, if it was read by next
-	ended  int      // where it ended in the text, for whoever shows it
+	wrong  string   // what is wrong with it, or ""
+	began  int      // start in the text, if it was read by next
+	ended  int      // end in the text
 }
 
-// reset begins with another block; the memory of the fields stays.
+// reset starts with another block and reuses the memory.
 func (r *records) reset(b block) {
 	r.text, r.line, r.ended = b.text, b.line, 0
 }
 
-// next reads a row. Lines with nothing in them are counted and are no rows.
-// A row has as many line ends in it as its quoted texts.
+// next reads a row. Empty lines are counted but are not rows. Quoted text may contain line ends.
 func (r *records) next() bool {
 	text, i := r.text, r.ended
-	// A carriage return by itself is part of a text. Only before a line feed, or at
-	// the very end, does it end a line.
+	// A carriage return ends a line only before a line feed or at the very end.
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' && (i+1 == len(text) || text[i+1] == '\n')) {
 		if text[i] == '\n' {
 			r.line++
@@ -66,9 +64,8 @@ func (r *records) next() bool {
 	return true
 }
 
-// fieldEnd finds the delimiter or line end behind a field without quotes, eight
-// bytes at a time: a byte is zero where it is the same as the one looked for,
-// and the lowest zero byte of a word is found by borrowing.
+// fieldEnd finds the end of an unquoted field, eight bytes at a time. A byte of the XOR is zero
+// where it matches, and the lowest zero byte is found by borrowing.
 func (r *records) fieldEnd(i int) int {
 	text, delimiters := r.text, ones*uint64(r.delimiter)
 	for ; i+8 <= len(text); i += 8 {
@@ -84,17 +81,13 @@ func (r *records) fieldEnd(i int) int {
 	return i
 }
 
-// simple reports whether no value of a block needs a second look: everything is
-// ASCII, stands for itself in JSON, and is not in quotes.
+// simple reports whether the whole block is ASCII that needs no JSON escaping and has no quotes.
 func (r *records) simple() bool { return r.simpleFrom(0, len(r.text)) }
 
-// simpleRow reports the same of the row that was read last. One name with an
-// accent does not make all others of its block need a second look.
+// simpleRow reports the same for the current row.
 func (r *records) simpleRow() bool { return r.simpleFrom(r.began, r.ended) }
 
-// simpleFrom reports whether a part of the text can be copied into JSON as it
-// is. It looks at eight bytes at once: nearly every text is simple, and
-// looking at each would cost more than the rest of the row.
+// simpleFrom checks a part of the text, eight bytes at a time.
 func (r *records) simpleFrom(from, to int) bool {
 	text := r.text[from:to]
 	if bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\\') >= 0 || r.quote != 0 && r.quote != '"' && bytes.IndexByte(text, r.quote) >= 0 {
@@ -103,8 +96,7 @@ func (r *records) simpleFrom(from, to int) bool {
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
 		word := binary.LittleEndian.Uint64(text[i:])
-		// Borrowing may point at a byte that is fine. endsOnly looks again, so that
-		// it costs time at most.
+		// Borrowing may give false positives, so endsOnly looks again.
 		if word&tops != 0 || (word-ones*' ')&^word&tops != 0 && !r.endsOnly(from+i, from+i+8) {
 			return false
 		}
@@ -115,8 +107,7 @@ func (r *records) simpleFrom(from, to int) bool {
 // ones and tops find a byte among eight without a loop.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// endsOnly reports whether the control characters of a part of the text are
-// those between fields and rows.
+// endsOnly reports whether all control characters separate fields or rows.
 func (r *records) endsOnly(from, to int) bool {
 	for i := from; i < to; i++ {
 		switch c := r.text[i]; {
@@ -129,8 +120,8 @@ func (r *records) endsOnly(from, to int) bool {
 	return true
 }
 
-// nextSimple reads a row of a simple block: it takes eight bytes at once and
-// finds all ends of fields in them. In ASCII no sum carries into the next byte.
+// nextSimple reads a row of a simple block, eight bytes at a time. In ASCII no sum carries into the
+// next byte.
 func (r *records) nextSimple() bool {
 	text, i := r.text, r.ended
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r') {
@@ -162,8 +153,7 @@ func (r *records) nextSimple() bool {
 		}
 		for found &= tops; found != 0; found &= found - 1 {
 			at := i + bits.TrailingZeros64(found)/8
-			// Capped, so that whoever appends to a field does not write into the
-			// next.
+			// Capped, so that appending to a field does not overwrite the next.
 			field := text[begin:at:at]
 			if at < len(text) && text[at] == r.delimiter {
 				fields, begin = append(fields, field), at+1
@@ -182,12 +172,12 @@ func (r *records) nextSimple() bool {
 	}
 }
 
-// quoted reads a field in quotes that begins at i and gives where it ends.
+// quoted reads a quoted field at i and returns its end.
 func (r *records) quoted(i int) int {
 	text := r.text
 	closing := closingQuote(text[i+1:], r.quote)
-	if closing < 0 { // the splitter lets none through but at the very end
-		r.wrong = "it opens a quote that nothing closes"
+	if closing < 0 { // only possible at the very end
+		r.wrong = "a quote is not closed"
 		r.fields = append(r.fields, text[i+1:])
 		return len(text)
 	}
@@ -202,9 +192,8 @@ func (r *records) quoted(i int) int {
 		i++
 	}
 	if i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
-		r.wrong = "it has text behind a closing quote; double the quotes within a text"
-		// The rest of the field is passed over: the row is reported once, and the
-		// next is read as it should be.
+		r.wrong = "text follows a closing quote; double the quotes within a text"
+		// Skip the rest of the field, so that the row is reported once.
 		for i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
 			i++
 		}

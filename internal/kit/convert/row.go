@@ -5,24 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// currentRow is the row being converted. What is made of it is valid until the next.
+// currentRow is the row being converted. Its results are valid until the next row.
 type currentRow struct {
 	table   *sourceTable
 	fields  [][]byte
 	scratch []byte // decoded and joined texts
-	simple  bool   // no value of the block needs a second look
+	simple  bool   // the row needs no decoding or escaping
 	failed  bool
-	lacking bool    // only because something required is empty
+	lacking bool    // only because a required value is empty
 	problem Problem // the first one
 }
 
-// begin takes up another row, with the memory of the one before.
+// begin starts with another row and reuses the memory.
 func (r *currentRow) begin(fields [][]byte) {
 	r.fields, r.scratch, r.failed, r.lacking = fields, r.scratch[:0], false, false
 }
 
-// fail keeps the first thing that is wrong with a row: mending it often mends
-// the others.
+// fail records the first problem of a row; fixing it often fixes the others.
 func (r *currentRow) fail(kind ProblemKind, column int, value []byte, what string) {
 	if r.failed {
 		return
@@ -34,13 +33,12 @@ func (r *currentRow) fail(kind ProblemKind, column int, value []byte, what strin
 	}
 }
 
-// maxShownBytes is how much of a value is shown: enough to find it again.
+// maxShownBytes limits values in messages.
 const maxShownBytes = 80
 
-// shorten shortens a value for a message, between two characters.
+// shorten shortens a value for a message, at a character boundary.
 func shorten(value []byte) string {
-	// The value may be in any charset, or broken, which may be the very thing that
-	// is reported: what is shown must be UTF-8 all the same.
+	// The value may be in any charset or broken; the message must be UTF-8.
 	if len(value) > maxShownBytes {
 		cut := maxShownBytes
 		for cut > maxShownBytes-utf8.UTFMax && !utf8.RuneStart(value[cut]) {
@@ -51,8 +49,7 @@ func shorten(value []byte) string {
 	return string(bytes.ToValidUTF8(value, []byte("\ufffd")))
 }
 
-// cell gives the text of a column as UTF-8, without blanks around it. Words
-// that mean nothing in this table are nothing.
+// cell returns the text of a column as UTF-8, trimmed, and nil for words that mean empty.
 func (r *currentRow) cell(column int, trim bool) []byte {
 	text := r.fields[column]
 	if len(text) == 0 {
@@ -67,11 +64,10 @@ func (r *currentRow) cell(column int, trim bool) []byte {
 	return r.decodeCell(column, text)
 }
 
-// decodeCell takes the second look that few values need.
+// decodeCell handles the few values that are not plain ASCII or may mean empty.
 func (r *currentRow) decodeCell(column int, text []byte) []byte {
 	if !plainASCII(text) {
-		// Texts of this row that were decoded before stay valid: growing makes a
-		// new scratch and leaves them in the old one.
+		// Earlier texts of this row stay valid: growing allocates a new buffer.
 		from := len(r.scratch)
 		var wrong string
 		if r.scratch, wrong = r.table.dialect.charset.decode(r.scratch, text); wrong != "" {
@@ -80,7 +76,7 @@ func (r *currentRow) decodeCell(column int, text []byte) []byte {
 		}
 		text = r.scratch[from:]
 	}
-	// Compared after decoding: the map names these words as people see them.
+	// Compared after decoding, as the map writes these words.
 	for _, nothing := range r.table.dialect.empty { //nolint:modernize // compared in place it makes no string
 		if string(text) == nothing {
 			return nil
@@ -89,7 +85,7 @@ func (r *currentRow) decodeCell(column int, text []byte) []byte {
 	return text
 }
 
-// trimBlanks takes blanks and tabs away at both ends; most texts have none.
+// trimBlanks removes spaces and tabs at both ends.
 func trimBlanks(text []byte) []byte {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]
@@ -103,12 +99,12 @@ func trimBlanks(text []byte) []byte {
 // test is a condition on one column.
 type test struct {
 	column int
-	is     []string // one of these; none of them means anything goes
+	is     []string // one of these; empty means anything
 	not    []string // none of these
 	empty  int8     // 1: must be empty, -1: must not be
 }
 
-// passes reports whether every condition holds.
+// passes reports whether all conditions hold.
 func (r *currentRow) passes(tests []test) bool {
 	for i := range tests {
 		t := &tests[i]
@@ -120,7 +116,7 @@ func (r *currentRow) passes(tests []test) bool {
 	return true
 }
 
-// contains compares without making a string of the text.
+// contains compares without allocating a string.
 func contains(list []string, text []byte) bool {
 	for _, one := range list { //nolint:modernize // likewise
 		if one == string(text) {
@@ -130,8 +126,7 @@ func contains(list []string, text []byte) bool {
 	return false
 }
 
-// jsonSafe are the bytes that stand for themselves in a JSON text. Bytes above ASCII
-// do: they are UTF-8 by now.
+// jsonSafe are the bytes that need no escaping in JSON. Bytes above ASCII are UTF-8 by now.
 var jsonSafe = func() (list [256]bool) {
 	for c := range list {
 		list[c] = c >= ' ' && c != '"' && c != '\\'
@@ -139,14 +134,13 @@ var jsonSafe = func() (list [256]bool) {
 	return list
 }()
 
-// appendText writes a JSON text. Unlike an answer of the service it is for
-// programs alone, so that a name like A & B stays as it is.
+// appendText appends a JSON string. HTML characters are not escaped.
 func appendText(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
-// appendEscaped writes a text as JSON wants it. The line separators of
-// JavaScript are escaped as well: some readers of lines take them for ends.
+// appendEscaped escapes a text for JSON. U+2028 and U+2029 are escaped too, because some line
+// readers treat them as line ends.
 func appendEscaped(dst, text []byte) []byte {
 	from := 0
 	for i, c := range text {
@@ -154,7 +148,6 @@ func appendEscaped(dst, text []byte) []byte {
 			if c != 0xe2 || i+2 >= len(text) || text[i+1] != 0x80 || text[i+2]&^1 != 0xa8 {
 				continue
 			}
-			// U+2028 and U+2029 end lines for some who read JSON.
 			dst = append(append(dst, text[from:i]...), `\u202`...)
 			dst = append(dst, "89"[text[i+2]&1])
 			from = i + 3

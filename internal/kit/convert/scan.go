@@ -9,9 +9,9 @@ import (
 	"runtime"
 )
 
-// scannedBlock is what came of one block of a table.
+// scannedBlock is the result of scanning one block of a table.
 type scannedBlock struct {
-	batches  []*batch // one for each target of the table
+	batches  []*batch // one per target of the table
 	problems []Problem
 	read     int
 	passed   int
@@ -19,13 +19,13 @@ type scannedBlock struct {
 	err      error
 }
 
-// scan reads a table on all cores and hands its rows, as far as they can be
-// made of it alone, to the sorters.
+// scan reads a table on all cores, converts each row as far as possible, and passes the rows to the
+// sorters.
 func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// Each block has a turn of its own, in the order of the file: whichever core is
-	// first, rows and problems come in the order in which they stand.
+	// Each block has a channel of its own, in file order, so that rows and problems keep their
+	// order.
 	turns := make(chan chan scannedBlock, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(turns)
@@ -38,8 +38,8 @@ func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 	account := x.tallies[t.number]
 	for turn := range turns {
 		done := <-turn
-		// Stopping ends whoever still cuts blocks, and those at work can leave
-		// their result in the turn although nobody takes it.
+		// The deferred stop ends the splitter. Running blocks can still store their result in the
+		// buffered channel.
 		if done.err != nil {
 			return done.err
 		}
@@ -59,8 +59,8 @@ func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 	return ctx.Err()
 }
 
-// targets are the sorters that the rows of a table go to first: to those of
-// their places, or to one where they wait for what belongs to them.
+// targets returns the sorters that rows of a table go to first: those of their places, or the one
+// of the first join.
 func (x *conversion) targets(t *sourceTable) []*sorter {
 	if len(t.groups) > 0 {
 		return x.stages[t.number][:1]
@@ -72,8 +72,7 @@ func (x *conversion) targets(t *sourceTable) []*sorter {
 	return list
 }
 
-// scanFile cuts a file into blocks and has them read side by side. A few wait
-// for their turn at most, whatever the size of the file.
+// scanFile splits a file into blocks and scans them in parallel. Only a few blocks wait at a time.
 func (x *conversion) scanFile(ctx context.Context, t *sourceTable, number int, path string, turns chan<- chan scannedBlock) bool {
 	send := func(turn chan scannedBlock) bool {
 		select {
@@ -108,31 +107,29 @@ func (x *conversion) scanFile(ctx context.Context, t *sourceTable, number int, p
 			return false
 		}
 		go func() {
-			// Meetings take cores as well. The block waits for one here, so that
-			// the splitter may read on.
+			// Joins use cores as well. Waiting here lets the splitter read on.
 			x.cores <- struct{}{}
 			w, _ := x.workers.Get().(*worker)
 			turn <- w.scan(x, t, b, number, first)
 			x.workers.Put(w)
 			<-x.cores
-			// Nothing points into the block any more: rows were written into
-			// batches, and problems have copies.
+			// Nothing refers to the block any more: rows and problems were copied.
 			split.spare.Put(&b.text)
 		}()
 	}
 }
 
-// worker is what one core needs to read rows.
+// worker is the state for scanning rows on one core.
 type worker struct {
 	row  currentRow
 	rows records
 	key  []byte
-	ends []int // of the keys in key
+	ends []int // end offsets of the keys in key
 
 	parent pendingRow
 }
 
-// reserveAfterRows is how many rows tell how long all of their block will be.
+// reserveAfterRows is how many rows are used to estimate the size of a block.
 const reserveAfterRows = 256
 
 // scan reads the rows of a block.
@@ -144,7 +141,7 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 		out.problems = append(out.problems, p)
 	}
 	if b.wrong != "" {
-		// It counts as one row, so that the figures of the table add up.
+		// It counts as one row, so that the figures add up.
 		out.read = 1
 		report(b.line, Problem{Kind: Malformed, Value: shorten(trimBlanks(b.text)), What: b.wrong})
 		return out
@@ -183,31 +180,30 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 			}
 		}
 	}
-	// Sorted on the core that has just written them; the sorters only merge.
+	// Sorted here in parallel; the sorters only merge.
 	for _, b := range out.batches {
 		b.sort()
 	}
 	return out
 }
 
-// checkShape says what is wrong with a row as such.
+// checkShape returns what is wrong with a row as such.
 func (w *worker) checkShape(t *sourceTable) string {
 	if w.rows.wrong != "" {
 		return w.rows.wrong
 	}
 	if have := len(w.rows.fields); have != len(t.columns) {
-		return fmt.Sprintf("it has %d fields and its table %d columns; a text with a delimiter or a line end in it needs quotes", have, len(t.columns))
+		return fmt.Sprintf("the row has %d fields, but the table has %d columns; quote texts that contain a delimiter or a line end", have, len(t.columns))
 	}
 	return ""
 }
 
-// convert makes of a row what can be made of it alone. It is false when no
-// place wants the row.
+// convert converts a row as far as possible. It returns false if no place wants the row.
 func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 	r := &w.row
 	for _, p := range t.places {
-		// The first place whose condition holds has the row, even if it cannot be
-		// converted for it: a problem must not make it something else.
+		// The first place whose condition holds gets the row, even if it cannot be converted for
+		// it.
 		if len(p.when) > 0 && !r.passes(p.when) {
 			continue
 		}
@@ -230,8 +226,8 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 	return false
 }
 
-// convertParent makes a row that rows of other tables belong to. Even when it cannot be
-// converted it goes on, so that they are not taken for orphans.
+// convertParent converts a row that others belong to. A bad row is passed on too, so that its child
+// rows are not taken for orphans.
 func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch) {
 	r := &w.row
 	w.key, w.ends = w.key[:0], w.ends[:0]
@@ -253,15 +249,14 @@ func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch)
 	into.text = l.append(into.text)
 	members := len(into.text)
 	if into.text, _ = r.write(into.text, p.members); r.failed {
-		// The load was written as that of a good row. It is written again in the
-		// same length, and nothing follows it.
+		// The row was encoded as a good one. It is encoded again with the same length.
 		l.bad = true
 		into.text = l.append(into.text[:begin])[:members]
 	}
 	into.close()
 }
 
-// checkKey wants a row to say whose it is.
+// checkKey requires a row to name its account or parent.
 func (w *worker) checkKey(p *place, key []byte) {
 	if len(key) > 0 || p.stem == totalsStem || w.row.failed {
 		return
@@ -273,7 +268,7 @@ func (w *worker) checkKey(p *place, key []byte) {
 	w.row.fail(Orphan, p.key[0].column, nil, "it does not say which row of "+p.parent.name+" it belongs to")
 }
 
-// key appends what links a row, or nothing if a part of it is missing.
+// key appends the key of a row, or nothing if a part of it is missing.
 func (r *currentRow) key(dst []byte, parts []*expression) []byte {
 	from := len(dst)
 	for i, part := range parts {
@@ -282,7 +277,7 @@ func (r *currentRow) key(dst []byte, parts []*expression) []byte {
 			return dst[:from]
 		}
 		if i > 0 {
-			dst = append(dst, 0) // which no text has
+			dst = append(dst, 0) // no text contains it
 		}
 		dst = append(dst, text...)
 	}

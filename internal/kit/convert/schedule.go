@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// readAtOnce is how many tables are read at once: while one comes to its end
-// the next has blocks for the cores that are free.
+// readAtOnce is how many tables are read at once: while one is ending, the next keeps all cores
+// busy.
 const readAtOnce = 2
 
-// convert reads the tables, a block for each core. As soon as everything that
-// belongs to the rows of one has been read they meet, on a core of their own.
+// convert reads the tables in parallel. The rows of a table are joined as soon as everything that
+// belongs to them was read.
 func (x *conversion) convert(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -23,15 +23,14 @@ func (x *conversion) convert(ctx context.Context) error {
 	var tables sync.WaitGroup
 	reading := make(chan struct{}, readAtOnce)
 	for _, t := range x.readOrder() {
-		// Waiting here, and not beside the others, keeps the order of urgency.
+		// Waiting here keeps the order.
 		reading <- struct{}{}
 		tables.Go(func() {
 			defer close(done[t.number])
 			if err := x.scan(ctx, t); err != nil {
-				stop(err) // the first one counts
+				stop(err) // the first error counts
 			}
-			// The place among the readers is given up before waiting for others, or
-			// tables that only wait would keep the next ones from being read.
+			// Released before waiting for other tables, which may still need to be read.
 			<-reading
 			for _, holder := range t.holders {
 				<-done[holder.table.number]
@@ -48,9 +47,8 @@ func (x *conversion) convert(ctx context.Context) error {
 	return x.writeFiles(ctx)
 }
 
-// readOrder gives the tables in the order of reading: what belongs to others
-// before these, and last those that meet nobody. A meeting takes one core, so
-// the long ones begin early, while there are tables to read on the others.
+// readOrder returns the tables in the order of reading: inner tables before outer ones, tables
+// without joins last. A join uses one core, so long ones start early.
 func (x *conversion) readOrder() (list []*sourceTable) {
 	var visit func(tables []*sourceTable)
 	visit = func(tables []*sourceTable) {
@@ -71,7 +69,7 @@ func (x *conversion) readOrder() (list []*sourceTable) {
 	return list
 }
 
-// totalBytes is how much there is of a table and of all that belongs to it.
+// totalBytes is the size of a table and of all tables below it.
 func (t *sourceTable) totalBytes() int64 {
 	all := t.bytes
 	for _, inside := range t.below {
@@ -80,13 +78,12 @@ func (t *sourceTable) totalBytes() int64 {
 	return all
 }
 
-// joinTable brings the rows of a table together with those of others.
+// joinTable joins the rows of a table with those of others.
 func (x *conversion) joinTable(ctx context.Context, t *sourceTable) error {
 	if len(t.groups) == 0 {
 		return nil
 	}
-	// A meeting takes a core as a block does, so that no more is at work than the
-	// machine has room for.
+	// A join uses a core, like a block.
 	x.cores <- struct{}{}
 	defer func() { <-x.cores }()
 	for stage := range t.groups {

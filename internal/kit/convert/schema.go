@@ -12,11 +12,11 @@ import (
 
 //go:generate go test -run TestSchemaIsWritten -update .
 
-// jsonObject is a piece of a schema.
+// jsonObject is a part of a schema.
 type jsonObject = map[string]any
 
-// Schema gives the JSON Schema of a map, for editors that complete and check
-// what is typed. Whether tables and columns exist only convert can say.
+// Schema returns the JSON Schema of a map, for editors. Only convert can check whether tables and
+// columns exist.
 func Schema() []byte {
 	text := jsonObject{"type": "string"}
 	texts := jsonObject{"oneOf": []any{text, jsonObject{"type": "array", "items": scalar}}}
@@ -38,22 +38,22 @@ func Schema() []byte {
 	}
 	encoded, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
-		panic(err) // maps of texts can always be written
+		panic(err) // cannot fail
 	}
 	return append(encoded, '\n')
 }
 
-// YAML takes 1 and yes for a number and a truth. A map takes them for the texts
-// they are, so that editors must let them pass.
+// YAML reads 1 and yes as a number and a boolean. A map treats them as text, so the schema allows
+// them.
 var (
 	scalar       = jsonObject{"type": []string{"string", "number", "boolean", "null"}}
 	translations = jsonObject{"type": "object", "additionalProperties": scalar, "description": "What each code means."}
 )
 
-// ref points at a definition.
+// ref refers to a definition.
 func ref(name string) jsonObject { return jsonObject{"$ref": "#/$defs/" + name} }
 
-// withDescription adds a sentence, which editors show.
+// withDescription adds a description, which editors show.
 func withDescription(schema jsonObject, text string) jsonObject {
 	all := jsonObject{"description": text}
 	maps.Copy(all, schema)
@@ -63,7 +63,7 @@ func withDescription(schema jsonObject, text string) jsonObject {
 // enumOf is one of some words.
 func enumOf(words ...string) jsonObject { return jsonObject{"enum": words} }
 
-// dialectSchema describes how a table is written.
+// dialectSchema describes a dialect.
 func dialectSchema(texts jsonObject) jsonObject {
 	letter := jsonObject{"type": "string"}
 	return jsonObject{
@@ -79,7 +79,7 @@ func dialectSchema(texts jsonObject) jsonObject {
 	}
 }
 
-// placeSettingsSchema gives the settings that tables and places have in common.
+// placeSettingsSchema describes the settings of tables and places.
 func placeSettingsSchema(_ jsonObject) jsonObject {
 	return jsonObject{
 		"account":  withDescription(ref("attr"), "The column with the number of the account, for a file of the book."),
@@ -91,14 +91,14 @@ func placeSettingsSchema(_ jsonObject) jsonObject {
 	}
 }
 
-// placeSchema describes one of several places of a table.
+// placeSchema describes one of several places.
 func placeSchema(texts jsonObject) jsonObject {
 	properties := placeSettingsSchema(texts)
 	properties["place"] = withDescription(jsonObject{"type": "string"}, placeText)
 	return jsonObject{"type": "object", "properties": properties, "required": []string{"place"}, "additionalProperties": false}
 }
 
-// placeText explains places, wherever one is named.
+// placeText is the description of a place.
 const placeText = "Where rows go: accounts, notes, transactions, statements, payment-instructions, control-totals, TABLE.attr for a list or an object of another table's rows, or TABLE for further attrs of its rows."
 
 // tableSchema describes a table.
@@ -139,7 +139,7 @@ func attrSchema(texts jsonObject) jsonObject {
 	}}
 }
 
-// conditionSchema describes which rows are wanted.
+// conditionSchema describes a condition.
 func conditionSchema(texts jsonObject) jsonObject {
 	return jsonObject{
 		"type": "object", "minProperties": 1, "description": "Columns and what they must be; all of it at once. Nothing means empty.",
@@ -150,8 +150,8 @@ func conditionSchema(texts jsonObject) jsonObject {
 	}
 }
 
-// fillSchema names every attr there is, with what it means: which of them an
-// object has depends on where it goes.
+// fillSchema lists all attrs with their descriptions. Which of them an object has depends on its
+// place.
 func fillSchema() jsonObject {
 	docs := map[string][]string{}
 	for _, stem := range append([]string{totalsStem}, bookStems()...) {
@@ -163,8 +163,7 @@ func fillSchema() jsonObject {
 	}
 	properties := jsonObject{}
 	for name, texts := range docs {
-		// An attr may mean something else in another object. An editor shows one
-		// sentence, and that is the first.
+		// An attr may differ between objects. Editors show one description, so the first is used.
 		properties[name] = jsonObject{"description": texts[0], "anyOf": []any{
 			ref("attr"), ref("fill"),
 			jsonObject{"type": "array", "items": jsonObject{"anyOf": []any{ref("attr"), ref("fill")}}},
@@ -174,7 +173,7 @@ func fillSchema() jsonObject {
 	return jsonObject{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// bookStems names the files of a book.
+// bookStems returns the files of a book.
 func bookStems() (list []string) {
 	for _, kind := range book.Kinds() {
 		list = append(list, kind.Stem)

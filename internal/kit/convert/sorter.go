@@ -7,20 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// Rows are brought to what they belong to by sorting: what is linked stands
-// under the same key, and two sorted streams meet in one pass. Keys are sorted
-// by their length first and their bytes then, in which order most exports are
-// already, numbers without zeros in front included.
+// Rows are joined by sorting: linked rows have the same key, and two sorted streams are joined in
+// one pass. Keys are sorted by length and then by bytes, an order that most exports already have.
 
-// sortEntry is something on its way to where it belongs.
+// sortEntry is a row with its sort key.
 type sortEntry struct {
 	key     []byte
-	at      uint64 // file and line, by which rows of one key keep their order
+	at      uint64 // file and line, which keep the order of rows with equal keys
 	payload []byte
 }
 
-// compareKeys puts shorter keys first, which is as good an order as any and
-// often decided by the lengths alone.
+// compareKeys compares lengths first.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return cmp.Compare(len(a), len(b))
@@ -28,8 +25,7 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// compare keeps rows of one key in the order in which they stood in their
-// table.
+// compare keeps rows with equal keys in the order of their table.
 func (e *sortEntry) compare(other *sortEntry) int {
 	if order := compareKeys(e.key, other.key); order != 0 {
 		return order
@@ -37,11 +33,10 @@ func (e *sortEntry) compare(other *sortEntry) int {
 	return cmp.Compare(e.at, other.at)
 }
 
-// An entry stands in memory and on disk as the lengths of its key and its load,
-// where its row is, and both.
+// An entry is encoded as the lengths of its key and payload, the position of its row, and both.
 const entryHead = 16
 
-// read takes an entry apart in place; its parts live as long as the text.
+// read decodes an entry in place.
 func (e *sortEntry) read(text []byte) {
 	key := int(binary.LittleEndian.Uint32(text))
 	load := int(binary.LittleEndian.Uint32(text[4:]))
@@ -50,13 +45,13 @@ func (e *sortEntry) read(text []byte) {
 	e.payload = text[entryHead+key : entryHead+key+load : entryHead+key+load]
 }
 
-// append writes an entry as read reads it.
+// append encodes an entry.
 func (e *sortEntry) append(dst []byte) []byte {
 	dst = appendHead(dst, e.at, e.key, len(e.payload))
 	return append(dst, e.payload...)
 }
 
-// appendHead writes what stands in front of a load.
+// appendHead encodes everything before the payload.
 func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(load))
@@ -64,20 +59,19 @@ func appendHead(dst []byte, at uint64, key []byte, load int) []byte {
 	return append(dst, key...)
 }
 
-// sorter takes batches, each in order, and gives all their entries in order. It
-// holds what fits into the memory it shares with the others, and puts the rest
-// on disk.
+// sorter takes sorted batches and returns all entries in order. It keeps what fits into the shared
+// memory and writes the rest to disk.
 type sorter struct {
 	workspace *workspace
 	batches   []*batch
 	held      int64
 	runs      []*sortedRun
 	frozen    bool
-	usual     atomic.Int64 // how long the last batch was
-	rows      atomic.Int64 // and of how many rows
+	usual     atomic.Int64 // size of the last batch
+	rows      atomic.Int64 // rows of the last batch
 }
 
-// batch gives an empty one, about as long as it will be.
+// batch returns an empty batch of about the expected size.
 func (s *sorter) batch() *batch {
 	text, slots := int(s.usual.Load()), int(s.rows.Load())
 	b := s.workspace.pool.get(text, slots)
@@ -104,7 +98,7 @@ func (s *sorter) add(b *batch) error {
 	return s.workspace.makeRoom()
 }
 
-// spill puts what is in memory on disk. The room is locked.
+// spill writes everything in memory to disk. The workspace is locked.
 func (s *sorter) spill() error {
 	if len(s.batches) == 0 {
 		return nil
@@ -113,15 +107,9 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
-	// The room is locked, and what was held is taken off in one step below, so that
-	// the batches go to the spares directly.
+	// The held size is adjusted below in one step, so the batches go to the pool directly.
 	m := newMerge(s.memory(func(b *batch) { s.workspace.pool.put(b) }))
-	for e := m.next(); e != nil; e = m.next() {
-		if err := out.write(e); err != nil {
-			return err
-		}
-	}
-	if err := out.finish(); err != nil {
+	if err := out.writeAll(m); err != nil {
 		return err
 	}
 	s.runs = append(s.runs, out)
@@ -131,11 +119,9 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-// stream ends the adding and gives the entries in order. Each is valid until
-// the next.
+// stream ends adding and returns the entries in order. Each is valid until the next.
 func (s *sorter) stream() (*merge, error) {
-	// The rows are being read from now on: nobody may put them on disk meanwhile to
-	// make way.
+	// From now on the rows are being read and must not be moved to disk.
 	s.workspace.mutex.Lock()
 	s.frozen = true
 	s.workspace.mutex.Unlock()
@@ -144,21 +130,17 @@ func (s *sorter) stream() (*merge, error) {
 			return nil, err
 		}
 	}
-	var sources []entrySource
-	for _, run := range s.runs {
-		reader, err := run.open()
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, reader)
+	sources, err := openRuns(s.runs)
+	if err != nil {
+		return nil, err
 	}
 	m := newMerge(append(sources, s.memory(s.leave)...))
-	// The merge has them now, and lets each go when it was read.
+	// The merge releases each batch after reading it.
 	s.batches = nil
 	return m, m.err()
 }
 
-// leave gives back a batch that was read, so that what is made of it finds room.
+// leave releases a batch that was read.
 func (s *sorter) leave(b *batch) {
 	s.workspace.mutex.Lock()
 	s.held -= b.size()
@@ -170,49 +152,47 @@ func (s *sorter) leave(b *batch) {
 // maxOpenRuns is how many files are read at once.
 const maxOpenRuns = 48
 
-// fold makes one run of the first ones, which go at once: what was folded would
-// otherwise lie on disk twice, and what was folded again three times.
+// fold merges the first runs into one and removes them at once, to save disk space.
 func (s *sorter) fold() error {
-	var sources []entrySource
 	folded := s.runs[:maxOpenRuns]
-	for _, run := range folded {
-		reader, err := run.open()
-		if err != nil {
-			return err
-		}
-		sources = append(sources, reader)
+	sources, err := openRuns(folded)
+	if err != nil {
+		return err
 	}
 	out, err := s.workspace.createRun()
 	if err != nil {
 		return err
 	}
-	m := newMerge(sources)
-	for e := m.next(); e != nil; e = m.next() {
-		if err := out.write(e); err != nil {
-			return err
-		}
-	}
-	if err := m.err(); err != nil {
-		return err
-	}
-	if err := out.finish(); err != nil {
+	if err := out.writeAll(newMerge(sources)); err != nil {
 		return err
 	}
 	s.runs = append(s.runs[maxOpenRuns:], out)
 	return removeAll(folded)
 }
 
-// removeAll takes away runs that nobody will read any more.
+// openRuns opens runs for reading.
+func openRuns(runs []*sortedRun) (sources []entrySource, err error) {
+	for _, one := range runs {
+		reader, err := one.open()
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, reader)
+	}
+	return sources, nil
+}
+
+// removeAll deletes runs that are no longer needed.
 func removeAll(runs []*sortedRun) error {
-	for _, run := range runs {
-		if err := run.remove(); err != nil {
+	for _, one := range runs {
+		if err := one.remove(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// release gives the memory and the files back.
+// release frees the memory and the files.
 func (s *sorter) release() error {
 	s.workspace.mutex.Lock()
 	defer s.workspace.mutex.Unlock()

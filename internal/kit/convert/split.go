@@ -9,44 +9,42 @@ import (
 )
 
 const (
-	// blockSize is how much of a table is handed to a core at once.
+	// blockSize is how much of a table one core reads at a time.
 	blockSize = 1 << 20
-	// maxRow is the longest row that is held in memory. A line of a book may
-	// be 10 MiB, and no single row gives all of it.
+	// maxRow is the longest row held in memory. A line of a book may be 10 MiB, and no single row
+	// fills it.
 	maxRow = 4 << 20
-	// maxOpenQuotes is how many quotes of a file may stay open before it is given
-	// up: each costs reading a longestRow again.
+	// maxOpenQuotes is how many unclosed quotes a file may have before it is given up. Each costs
+	// reading maxRow bytes again.
 	maxOpenQuotes = 20
 )
 
-// block is a run of whole rows of a table.
+// block is a sequence of whole rows.
 type block struct {
-	line  int // number of its first
+	line  int // of its first row
 	text  []byte
-	wrong string // why the one line in it is no row, of which text is the beginning
+	wrong string // why the one line in it, of which text is the beginning, is not a row
 }
 
-// splitter cuts a table into blocks at the ends of rows. A line end within
-// quotes is none, so it has to know which quotes are open; where a block has no
-// quotes at all, which is most of them, that costs nothing.
+// splitter splits a table into blocks at the ends of rows. Line ends within quotes do not end a
+// row, so it tracks open quotes, which costs nothing for blocks without quotes.
 type splitter struct {
 	source           io.Reader
-	delimiter, quote byte // quote 0: there are none
+	delimiter, quote byte // quote 0: none
 	line             int
-	text             []byte // read and not yet handed on
+	text             []byte // read but not returned yet
 	ended            error
 	openQuotes       int
-	spare            *sync.Pool // of blocks that were read, or nil
+	spare            *sync.Pool // unused blocks, or nil
 	size             int        // of a block
 }
 
-// newSplitter cuts a table into blocks of whole rows, so that several cores
-// can read one file.
+// newSplitter splits a table, so that several cores can read one file.
 func newSplitter(source io.Reader, delimiter, quote byte) *splitter {
 	return &splitter{source: source, delimiter: delimiter, quote: quote, line: 1, size: blockSize}
 }
 
-// next gives the next block, or io.EOF.
+// next returns the next block, or io.EOF.
 func (s *splitter) next() (block, error) {
 	for {
 		s.fill()
@@ -60,13 +58,13 @@ func (s *splitter) next() (block, error) {
 		cut, open := s.cut()
 		switch {
 		case last && !open:
-			return s.hand(len(s.text)), nil // the last row need not end
+			return s.hand(len(s.text)), nil // the last row need not end with a line feed
 		case cut > 0:
 			return s.hand(cut), nil
 		case last || len(s.text) >= maxRow:
 			return s.skip()
 		}
-		s.text = append(make([]byte, 0, 2*cap(s.text)), s.text...) // one long row
+		s.text = append(make([]byte, 0, 2*cap(s.text)), s.text...) // a long row
 	}
 }
 
@@ -81,7 +79,7 @@ func (s *splitter) fill() {
 	}
 }
 
-// hand gives away the first bytes and keeps the others in a buffer of its own.
+// hand returns the first bytes as a block and moves the rest to a new buffer.
 func (s *splitter) hand(length int) block {
 	given := block{line: s.line, text: s.text[:length]}
 	s.line += bytes.Count(given.text, newline)
@@ -89,7 +87,7 @@ func (s *splitter) hand(length int) block {
 	return given
 }
 
-// buffer gives room for a block, and for so much at least.
+// buffer returns a buffer for a block of at least the given size.
 func (s *splitter) buffer(least int) []byte {
 	if s.spare != nil {
 		if used, is := s.spare.Get().(*[]byte); is && cap(*used) >= max(s.size, least) {
@@ -101,14 +99,13 @@ func (s *splitter) buffer(least int) []byte {
 
 var newline = []byte{'\n'}
 
-// cut finds the end of the last whole row, and whether a quote is open at the
-// end of what was read.
+// cut finds the end of the last whole row, and whether a quote is open at the end.
 func (s *splitter) cut() (end int, open bool) {
 	if s.quote == 0 || bytes.IndexByte(s.text, s.quote) < 0 {
 		return bytes.LastIndexByte(s.text, '\n') + 1, false
 	}
-	// Only a quote at the beginning of a field opens one; within a field that
-	// has none it is a character like any other, as in 12" pipe.
+	// Only a quote at the start of a field opens one; elsewhere it is an ordinary character, as in
+	// 12" pipe.
 	text, begins := s.text, true
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -128,8 +125,7 @@ func (s *splitter) cut() (end int, open bool) {
 	return end, false
 }
 
-// closingQuote finds the quote that ends a quoted field; two in a row stand for
-// one in the text. It is -1 when the field does not end.
+// closingQuote finds the quote that ends a quoted field, or -1. Two quotes in a row stand for one.
 func closingQuote(text []byte, quote byte) int {
 	for i := 0; ; i++ {
 		at := bytes.IndexByte(text[i:], quote)
@@ -144,30 +140,27 @@ func closingQuote(text []byte, quote byte) int {
 	}
 }
 
-// skip gives up the first line of what was read, which is no row: it is too
-// long, or opens a quote that nothing closes. Reading goes on behind it.
+// skip gives up the first line, which is too long or has an unclosed quote.
 func (s *splitter) skip() (block, error) {
 	given := block{line: s.line}
 	if end := bytes.IndexByte(s.text, '\n') + 1; end > 0 || errors.Is(s.ended, io.EOF) {
 		if s.openQuotes++; s.openQuotes > maxOpenQuotes {
-			return block{}, fmt.Errorf("line %d: this is the %dth quote that nothing closes; if the table does not quote its texts, say quote: none", s.line, s.openQuotes)
+			return block{}, fmt.Errorf("line %d: this is unclosed quote number %d; if the table does not quote its texts, say quote: none", s.line, s.openQuotes)
 		}
 		if end == 0 {
 			end = len(s.text)
 		}
-		given.wrong = "it opens a quote that nothing closes; double the quotes within a text, or say quote: none"
-		// Only the beginning is shown, and it is copied, since the buffer is used
-		// again.
+		given.wrong = "a quote is not closed; double the quotes within a text, or say quote: none"
+		// Only the beginning is shown. It is copied, because the buffer is reused.
 		given.text = bytes.Clone(s.text[:min(end, 1<<10)])
 		s.text = append(s.buffer(len(s.text)-end), s.text[end:]...)
 		s.line++
 		return given, nil
 	}
-	given.wrong = fmt.Sprintf("it is longer than %d MiB", maxRow>>20)
+	given.wrong = fmt.Sprintf("the row is longer than %d MiB", maxRow>>20)
 	given.text = bytes.Clone(s.text[:1<<10])
 	s.line++
-	// Only the end of its line is looked for: quotes in a line that is given up
-	// mean nothing.
+	// Quotes in a skipped line do not matter.
 	for {
 		end := bytes.IndexByte(s.text, '\n') + 1
 		if end > 0 {
@@ -176,7 +169,7 @@ func (s *splitter) skip() (block, error) {
 		}
 		s.text = s.text[:0]
 		if s.ended != nil {
-			return given, nil //nolint:nilerr // it is told with the next
+			return given, nil //nolint:nilerr // returned with the next block
 		}
 		s.fill()
 	}

@@ -11,33 +11,33 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// Suggestion is a first map, to be corrected by a person who knows the tables.
+// Suggestion is a first map, to be corrected by someone who knows the tables.
 type Suggestion struct {
 	Text   string
 	Tables int
-	Open   int // places where something has to be chosen before it converts
+	Open   int // values marked CHOOSE
 }
 
-// chooseMark stands where a person has to say what is meant. No column and no
-// choice is called that, so that a map with it in is refused, with the line.
+// chooseMark marks what a person has to decide. No column or choice has this name, so a map that
+// contains it is refused.
 const chooseMark = "CHOOSE"
 
-// suggestedTable is a table with what was guessed about it.
+// suggestedTable is a table and what was guessed about it.
 type suggestedTable struct {
 	*inspection
 	file, name string
 	thing      tableKind
-	account    int // its column with the number of the account, or -1
+	account    int // index of the account column, or -1
 	parent     *suggestedTable
 	children   []*suggestedTable
 	taken      map[int]bool
 	days       string
 	comma      bool
-	grouped    bool // a mark stands between thousands
+	grouped    bool // numbers have thousands separators
 	instants   string
 }
 
-// Suggest looks at the tables of a folder and writes a first map for them.
+// Suggest inspects the tables of a folder and writes a first map for them.
 func Suggest(folder string) (*Suggestion, error) {
 	var tables []*suggestedTable
 	for _, name := range fileNames(folder) {
@@ -51,7 +51,7 @@ func Suggest(folder string) (*Suggestion, error) {
 			return nil, err
 		}
 		t := &suggestedTable{inspection: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
-		// A point in the name of a table would make it look like a place.
+		// A point in the name would make it look like a place.
 		t.name = strings.Map(func(r rune) rune {
 			if r == '.' || r == ' ' {
 				return '_'
@@ -73,7 +73,7 @@ func Suggest(folder string) (*Suggestion, error) {
 	return w.write(), nil
 }
 
-// inspectFormats finds out how the table writes days and numbers.
+// inspectFormats guesses how the table writes dates and numbers.
 func (t *suggestedTable) inspectFormats() {
 	days, instants, commas, points := map[string]int{}, map[string]int{}, 0, 0
 	for i := range t.columns {
@@ -93,7 +93,7 @@ func (t *suggestedTable) inspectFormats() {
 	t.days, t.instants, t.comma = mostFrequent(days), mostFrequent(instants), commas > points
 }
 
-// mostFrequent gives the most frequent of some texts that is not empty.
+// mostFrequent returns the most frequent non-empty text.
 func mostFrequent(counts map[string]int) string {
 	best := ""
 	for text, count := range counts {
@@ -104,8 +104,8 @@ func mostFrequent(counts map[string]int) string {
 	return best
 }
 
-// relate finds the tables that others belong to. Of several tables about the
-// same thing the longest has the most to say.
+// relate finds the parents of the tables. Of several tables of the same kind, the one with the most
+// columns is used.
 func relate(tables []*suggestedTable) {
 	find := func(name string) *suggestedTable {
 		var best *suggestedTable
@@ -121,7 +121,7 @@ func relate(tables []*suggestedTable) {
 			continue
 		}
 		if t.parent = find(t.thing.parent); t.parent == nil && t.thing.parent == "addresses" {
-			t.parent = find("accounts") // whose rows have the address in them
+			t.parent = find("accounts") // the rows contain the address
 			t.thing.path = "supply_addresses.supply_points"
 		}
 		if t.parent == t {
@@ -134,7 +134,7 @@ func relate(tables []*suggestedTable) {
 	slices.SortStableFunc(tables, func(a, b *suggestedTable) int { return cmp.Compare(a.rank(), b.rank()) })
 }
 
-// rank puts outer things before inner ones, for the reader.
+// rank puts outer tables before inner ones.
 func (t *suggestedTable) rank() int {
 	order := []string{"accounts", "customers", "addresses", "supply points", "agreements", "meters", "schedules", "transactions", "line items", "notes", "statements", "instructions"}
 	if t.unclear() {
@@ -143,11 +143,10 @@ func (t *suggestedTable) rank() int {
 	return slices.Index(order, t.thing.name)
 }
 
-// unclear reports whether nobody could guess what the table is about.
+// unclear reports whether the kind of the table is unknown.
 func (t *suggestedTable) unclear() bool { return t.thing.object == nil }
 
-// link finds the column that a table shares with its parent: one that is no
-// account number if there is any, because that is the closer tie.
+// link finds the column shared with the parent, preferring one that is not the account number.
 func (t *suggestedTable) link() string {
 	var shared []string
 	for i, column := range t.columns {
@@ -167,13 +166,13 @@ func (t *suggestedTable) link() string {
 	return chooseMark
 }
 
-// codes gives the few values of a column that looks like one of codes.
+// codes returns the values of a column that seems to contain codes.
 func (s *inspection) codes(column int) []string {
 	seen, values := map[string]bool{}, s.values(column)
 	for _, value := range values {
 		seen[value] = true
 	}
-	if len(seen) == 0 || len(seen) > 12 || len(seen) > 2 && len(seen) > len(values)/2 { // names and numbers are nobody's business here
+	if len(seen) == 0 || len(seen) > 12 || len(seen) > 2 && len(seen) > len(values)/2 { // names and numbers must not appear in the map
 		return nil
 	}
 	var list []string
@@ -187,7 +186,7 @@ func (s *inspection) codes(column int) []string {
 	return list
 }
 
-// chosen reports whether codes are the choices of an attr already.
+// chosen reports whether codes are already valid choices of an attr.
 func chosen(codes, choices []string) bool {
 	for _, code := range codes {
 		if !slices.Contains(choices, code) {
@@ -197,8 +196,8 @@ func chosen(codes, choices []string) bool {
 	return true
 }
 
-// wholeNumbers reports whether a column has nothing but digits and signs, so
-// that sums in it are likely cents.
+// wholeNumbers reports whether a column has only integers, so that amounts in it are probably
+// cents.
 func (s *inspection) wholeNumbers(column int) bool {
 	values := s.values(column)
 	for _, value := range values {
@@ -212,12 +211,11 @@ func (s *inspection) wholeNumbers(column int) bool {
 // needed reports whether an attr must be filled.
 func needed(field rules.Field) bool { return field.Required && field.Type.Shape < rules.ShapeObject }
 
-// WriteSuggestion writes the map beside the tables, unless there is one.
+// WriteSuggestion writes the map next to the tables, unless there is one.
 func WriteSuggestion(folder, name string) (*Suggestion, error) {
 	path := filepath.Join(folder, name)
-	// A map that somebody has corrected is worth more than any suggestion.
 	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s is there already; rename it to have another one suggested", path)
+		return nil, fmt.Errorf("%s already exists; rename it to get a new suggestion", path)
 	}
 	s, err := Suggest(folder)
 	if err != nil {

@@ -16,7 +16,7 @@ func constantText(text string) func(*currentRow) []byte {
 	return func(*currentRow) []byte { return fixed }
 }
 
-// joinedText puts those that are not empty together.
+// joinedText joins the parts that are not empty.
 func joinedText(parts []*expression, between string) func(*currentRow) []byte {
 	return func(r *currentRow) []byte {
 		var first []byte
@@ -43,11 +43,11 @@ func joinedText(parts []*expression, between string) func(*currentRow) []byte {
 	}
 }
 
-// firstText takes the first that is not empty.
-func firstText(choices []*expression) func(*currentRow) []byte {
+// firstText returns the first part that is not empty.
+func firstText(parts []*expression) func(*currentRow) []byte {
 	return func(r *currentRow) []byte {
-		for _, choice := range choices {
-			if text := choice.get(r); len(text) > 0 {
+		for _, one := range parts {
+			if text := one.get(r); len(text) > 0 {
 				return text
 			}
 		}
@@ -55,8 +55,7 @@ func firstText(choices []*expression) func(*currentRow) []byte {
 	}
 }
 
-// partText takes one of the parts between separators, counted from 1, or from
-// the end when it is negative.
+// partText returns the nth part between separators, counted from the end if negative.
 func partText(of func(*currentRow) []byte, at string, part int) func(*currentRow) []byte {
 	return func(r *currentRow) []byte {
 		text := of(r)
@@ -79,21 +78,21 @@ func partText(of func(*currentRow) []byte, at string, part int) func(*currentRow
 	}
 }
 
-// strippedText drops leading characters, such as the zeros of old numbers.
+// strippedText removes leading characters, such as zeros.
 func strippedText(of func(*currentRow) []byte, leading string) func(*currentRow) []byte {
 	return func(r *currentRow) []byte { return bytes.TrimLeft(of(r), leading) }
 }
 
-// casedText changes the case of letters.
+// casedText changes the case.
 func casedText(of func(*currentRow) []byte, change func([]byte) []byte) func(*currentRow) []byte {
 	return func(r *currentRow) []byte { return change(of(r)) }
 }
 
-// translatedText looks a text up. What is not in the table is an error, unless
-// the map says what to make of it.
+// translatedText translates a text. A text without a translation is an error, unless the map says
+// what to do.
 func translatedText(of func(*currentRow) []byte, column int, table map[string]string, otherwise *string, keep bool) func(*currentRow) []byte {
 	translated := make(map[string][]byte, len(table))
-	var letters [256][]byte // codes of one letter, which most are
+	var letters [256][]byte // one-letter codes, the usual case
 	for from, to := range table {
 		translated[from] = []byte(to)
 		if len(from) == 1 {
@@ -102,8 +101,7 @@ func translatedText(of func(*currentRow) []byte, column int, table map[string]st
 	}
 	return func(r *currentRow) []byte {
 		text := of(r)
-		// A code may be translated into nothing: the text is empty then, and not
-		// nil.
+		// A code may be translated to the empty text, which is not nil.
 		if len(text) == 1 && letters[text[0]] != nil {
 			return letters[text[0]]
 		}
@@ -111,19 +109,18 @@ func translatedText(of func(*currentRow) []byte, column int, table map[string]st
 		switch {
 		case known:
 			return to
-		// Nothing is translated only where the table says so. Whether something is
-		// needed is for the attr to decide.
+		// An empty text is translated only if the table says so.
 		case len(text) == 0, keep:
 			return text
 		case otherwise != nil:
 			return []byte(*otherwise)
 		}
-		r.fail(Unconvertible, column, text, "values has no translation for it; add one, or say otherwise")
+		r.fail(Unconvertible, column, text, "values has no translation for it; add one, or set otherwise")
 		return nil
 	}
 }
 
-// defaultText stands in for what is empty.
+// defaultText replaces an empty text.
 func defaultText(of func(*currentRow) []byte, instead string) func(*currentRow) []byte {
 	fixed := []byte(instead)
 	return func(r *currentRow) []byte {
@@ -134,7 +131,7 @@ func defaultText(of func(*currentRow) []byte, instead string) func(*currentRow) 
 	}
 }
 
-// conditionalText is empty for rows of which the condition does not hold.
+// conditionalText is empty if the condition does not hold.
 func conditionalText(of func(*currentRow) []byte, when []test) func(*currentRow) []byte {
 	return func(r *currentRow) []byte {
 		if !r.passes(when) {

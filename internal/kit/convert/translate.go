@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// checkChoices says which translations give what the attr cannot be.
+// checkChoices reports translations that are not valid choices of the attr.
 func (c *mapCompiler) checkChoices(node *yamltree.Node, typ *rules.Type, table map[string]string) {
 	if typ == nil || typ.Choices == nil {
 		return
@@ -20,7 +20,7 @@ func (c *mapCompiler) checkChoices(node *yamltree.Node, typ *rules.Type, table m
 	}
 }
 
-// allChoices reports whether all translations are choices of the attr.
+// allChoices reports whether all translations are valid choices of the attr.
 func (v *expression) allChoices(table map[string]string, instead *string) bool {
 	if v.typ == nil || v.typ.Choices == nil || instead != nil && !slices.Contains(v.typ.Choices, *instead) {
 		return false
@@ -33,7 +33,7 @@ func (v *expression) allChoices(table map[string]string, instead *string) bool {
 	return true
 }
 
-// values takes a table of translations, or the name of one.
+// values reads a table of translations, or the name of one.
 func (c *mapCompiler) values(node *yamltree.Node) map[string]string {
 	if node.Kind == yamltree.Text {
 		named, known := c.named[node.Text]

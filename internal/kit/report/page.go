@@ -16,8 +16,8 @@ import (
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": Number, "percent": percent, "width": barWidth, "part": describePart,
-	"place": func(i int) int { return i + 1 }, "places": groupNumbers, "largest": maxAccounts,
+	"number": Number, "percent": percent, "barWidth": barWidth, "describe": describePart,
+	"rowNumber": func(i int) int { return i + 1 }, "groupNumbers": groupNumbers, "maxAccounts": maxAccounts,
 	"parts": func(attr string) []string { return strings.Split(attr, ".") },
 }).Parse(pageText))
 

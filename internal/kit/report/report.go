@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"landfall"
@@ -168,17 +167,9 @@ func (w *Writer) copyLine(kind book.Kind, line book.Line) error {
 
 func (w *Writer) row(file book.File, line book.Line, external, severity string, violation landfall.Violation) error {
 	return w.rows.Write([]string{
-		Inert(filepath.Base(file.Path)), strconv.Itoa(line.Number), Inert(external), severity,
-		violation.Code, Inert(violation.Attr), Inert(violation.Detail),
+		book.EscapeFormula(filepath.Base(file.Path)), strconv.Itoa(line.Number), book.EscapeFormula(external), severity,
+		violation.Code, book.EscapeFormula(violation.Attr), book.EscapeFormula(violation.Detail),
 	})
-}
-
-// Inert keeps a spreadsheet from taking a text for a formula.
-func Inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 // Finish writes the page and closes everything.

@@ -101,7 +101,7 @@ func TestPageRunsNothing(t *testing.T) {
 			t.Errorf("the page contains %s", hostile)
 		}
 	}
-	for _, wanted := range []string{"99,999 right (&gt;99.9 %)", "1 wrong (&lt;0.1 %)", "invalid_phone_number", "Mend these 2 (nos. 1, 2) and 1 of 1 pass"} {
+	for _, wanted := range []string{"99,999 right (&gt;99.9 %)", "1 wrong (&lt;0.1 %)", "invalid_phone_number", "Fix these 2 (nos. 1, 2) and 1 of 1 pass"} {
 		if !strings.Contains(page, wanted) {
 			t.Errorf("the page lacks %q", wanted)
 		}

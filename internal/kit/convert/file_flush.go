@@ -9,21 +9,21 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// flushLine ends the line at hand.
+// flushLine ends the current line.
 func (p *fileWriter) flushLine() error {
 	if p.items == 0 {
 		return nil
 	}
 	p.items = 0
-	p.text[len(p.text)-1] = ']' // instead of the last comma
+	p.text[len(p.text)-1] = ']' // replaces the last comma
 	p.text = append(p.text, '}', '\n')
 	return p.flushFull()
 }
 
-// total writes the control totals, of which there is one row.
+// total writes the control totals, which are one row.
 func (p *fileWriter) total(t *sourceTable, at uint64, counts []int, text []byte) error {
 	if p.begun {
-		return p.reject(t, at, counts, Problem{Kind: Surplus, What: "control totals are one row"})
+		return p.reject(t, at, counts, Problem{Kind: Surplus, What: "control totals must be one row"})
 	}
 	body := closeObject(append([]byte{'{'}, text...))
 	if _, err := contract.ReadControlTotals(p.context, body); err != nil {
@@ -34,12 +34,12 @@ func (p *fileWriter) total(t *sourceTable, at uint64, counts []int, text []byte)
 	return p.writeTotals(append(body, '\n'))
 }
 
-// writeTotals writes what the old system says it has, for comparing.
+// writeTotals writes control-totals.json.
 func (x *conversion) writeTotals(body []byte) error {
 	return os.WriteFile(filepath.Join(x.partFolder, book.TotalsName), body, 0o600)
 }
 
-// flushFull has a full sheet of whole lines printed and begins another.
+// flushFull writes a full buffer.
 func (p *fileWriter) flushFull() error {
 	if len(p.text) < blockSize {
 		return nil
@@ -51,7 +51,7 @@ func (p *fileWriter) flushFull() error {
 	return err
 }
 
-// openFile makes the file with the first line: a book has no empty files.
+// openFile creates the file with the first line: a book has no empty files.
 func (p *fileWriter) openFile() (err error) {
 	if p.file == nil {
 		p.file, err = newBackgroundWriter(filepath.Join(p.partFolder, p.stem+".ndjson"))
@@ -59,7 +59,7 @@ func (p *fileWriter) openFile() (err error) {
 	return err
 }
 
-// countUsed counts a row that is in the book with all that is inside it.
+// countUsed counts a row in the book and the rows inside it.
 func (p *fileWriter) countUsed(t *sourceTable, counts []int) {
 	sums := p.used[t.number]
 	if sums == nil {
@@ -72,13 +72,12 @@ func (p *fileWriter) countUsed(t *sourceTable, counts []int) {
 	}
 }
 
-// flush tells what is in the file and has it made durable, which nobody waits
-// for while there is more to do.
+// flush reports the counts and closes the file in the background.
 func (p *fileWriter) flush() error {
 	if err := p.flushLine(); err != nil {
 		return err
 	}
-	// Told once at the end, because telling each row would take a lock for it.
+	// Reported once at the end, to avoid a lock per row.
 	for number, sums := range p.used {
 		if sums == nil {
 			continue
@@ -90,7 +89,7 @@ func (p *fileWriter) flush() error {
 		}
 	}
 	if p.known != nil {
-		_ = p.known.file.Close() // it was only read
+		_ = p.known.file.Close() // only read
 	}
 	if p.file == nil && len(p.text) == 0 {
 		return nil

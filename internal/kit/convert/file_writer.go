@@ -10,40 +10,40 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// fileWriter writes one file of the book.
+// fileWriter builds the lines of one file of the book.
 type fileWriter struct {
 	*conversion
 	stem string
-	file *backgroundWriter // or nil as long as there is less than a sheet
+	file *backgroundWriter // nil until the first buffer is full
 
-	text  []byte // lines that are not printed yet, each written where it stays
-	last  []byte // the account of the line before, or of the line at hand
+	text  []byte // lines that were not written yet
+	last  []byte // the account of the current or previous line
 	begun bool
 	name  []byte // of the list in a line, with quotes and colon
-	list  int    // where the items of the line at hand begin
+	list  int    // where the items of the current line begin
 	items int
-	known *runReader // the accounts of the book, in order
+	known *runReader // the accounts of the book, sorted
 	ended bool
 
-	used [][]int // rows in the book, by table: of itself and of those below it
+	used [][]int // rows in the book, by table, of itself and of those below it
 }
 
-// newFileWriter makes the lines of one file of the book.
+// newFileWriter creates the writer of one file.
 func newFileWriter(x *conversion, stem string) *fileWriter {
 	return &fileWriter{
 		conversion: x, stem: stem, name: memberName(stem), used: make([][]int, len(x.tables)), text: make([]byte, 0, bufferSize),
 	}
 }
 
-// writeFiles writes the files whose lines had to be sorted: accounts first,
-// because the others have to know them, and then the others side by side.
+// writeFiles writes the files whose lines had to be sorted: accounts first, because the others
+// depend on them, then the others in parallel.
 func (x *conversion) writeFiles(ctx context.Context) error {
 	if s := x.roots[book.Accounts.Stem]; s != nil {
 		if err := newFileWriter(x, book.Accounts.Stem).writeAll(ctx, s); err != nil {
 			return err
 		}
 	}
-	// From here on the numbers are only read, and each press opens them for itself.
+	// From here on the account numbers are only read.
 	if x.numbers != nil {
 		if err := x.numbers.finish(); err != nil {
 			return err
@@ -68,13 +68,12 @@ func (x *conversion) writeFiles(ctx context.Context) error {
 			return err
 		}
 	}
-	// The files were closed beside the work. Whether the disk took them is known
-	// only now, and a book that is not durable is none.
+	// Files are closed in the background. Only now is it known whether all are durable.
 	x.closing.Wait()
 	return x.closeErr
 }
 
-// writeAll presses everything that a sorter has.
+// writeAll writes all rows of a sorter.
 func (p *fileWriter) writeAll(ctx context.Context, s *sorter) error {
 	stream, err := s.stream()
 	if err != nil {
@@ -105,7 +104,7 @@ func (p *fileWriter) writeAll(ctx context.Context, s *sorter) error {
 	return s.release()
 }
 
-// writeRow takes one row that has everything.
+// writeRow writes one complete row.
 func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text []byte) error {
 	switch p.stem {
 	case book.Accounts.Stem:
@@ -120,11 +119,10 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 	case !known && !p.placeOf(t).orphans:
 		return p.reject(t, e.at, counts, Problem{
 			Kind: Orphan, Column: p.column(t), Value: shortenKey(e.key),
-			What: "this account is not in the book; say orphans: keep if it is on the platform already",
+			What: "this account is not in the book; say orphans: keep if it already exists on the platform",
 		})
 	case p.stem == book.Instructions.Stem:
-		// An instruction has no list: its members stand beside the account, and
-		// each is a line.
+		// Each instruction is a line of its own.
 		p.text = append(closeObject(append(p.open(p.text, e.key), text...)), '\n')
 		p.countUsed(t, counts)
 		return p.flushFull()
@@ -134,8 +132,7 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 
 // account writes an account, once.
 func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int, members func([]byte) []byte) error {
-	// Keys come in order, so that a second row of an account follows directly on
-	// the first.
+	// Rows are sorted, so duplicates follow each other.
 	if p.begun && bytes.Equal(key, p.last) {
 		return p.reject(t, at, counts, Problem{
 			Kind: Duplicate, Column: p.column(t), Value: shortenKey(key), What: "there is a row of this account already",
@@ -144,14 +141,14 @@ func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int
 	p.begun, p.last = true, append(p.last[:0], key...)
 	begin := len(p.text)
 	p.text = closeObject(members(p.open(p.text, key)))
-	// Only here is the whole line known: each place was measured by itself.
+	// Only here is the length of the whole line known.
 	if len(p.text)-begin > maxLine {
 		p.text = p.text[:begin]
 		return p.reject(t, at, counts, Problem{
-			Kind: Surplus, Column: p.column(t), Value: shortenKey(key), What: "the account is longer than can be sent",
+			Kind: Surplus, Column: p.column(t), Value: shortenKey(key), What: "the account is too long to be sent",
 		})
 	}
-	// The numbers go to disk: a set of them in memory would grow with the book.
+	// The numbers are written to disk, because a set in memory would grow with the book.
 	if p.numbers == nil {
 		run, err := p.workspace.createRun()
 		if err != nil {
@@ -167,16 +164,16 @@ func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int
 	return p.flushFull()
 }
 
-// open begins a line with whose it is.
+// open begins a line with the supplier and the account.
 func (p *fileWriter) open(dst, account []byte) []byte {
 	dst = append(append(dst, `{"import_supplier":`...), p.code...)
 	return append(appendText(append(dst, `,"external_account_number":`...), account), ',')
 }
 
-// item adds to the line of an account; a line takes only so many.
+// item adds an item to the line of an account and starts a new line if necessary.
 func (p *fileWriter) item(t *sourceTable, key []byte, counts []int, text []byte) error {
-	// What is measured are the items; the rest is left for whose line it is. An
-	// account may have further lines, so that nothing is refused here.
+	// An account may have several lines, so nothing is refused here. Some space is left for the
+	// start of the line.
 	if !p.begun || !bytes.Equal(key, p.last) || p.items >= p.placeOf(t).most || len(p.text)-p.list+len(text) > maxLine-4096 {
 		if err := p.flushLine(); err != nil {
 			return err
@@ -191,10 +188,10 @@ func (p *fileWriter) item(t *sourceTable, key []byte, counts []int, text []byte)
 	return nil
 }
 
-// inBook reports whether an account is in the book. Keys come in order. A map
-// that makes no accounts adds to accounts that exist.
+// inBook reports whether an account is in the book. Keys come sorted. A map without accounts adds
+// to existing ones.
 func (p *fileWriter) inBook(key []byte) (bool, error) {
-	// Where the map makes accounts and none came of it, nothing can belong to any.
+	// If the map creates accounts but none was created, nothing can belong to one.
 	if !p.makesAccounts || p.known == nil {
 		return !p.makesAccounts, nil
 	}
@@ -210,7 +207,7 @@ func (p *fileWriter) inBook(key []byte) (bool, error) {
 	return false, p.known.err()
 }
 
-// placeOf gives where the rows of a table go in this file.
+// placeOf returns the place of a table in this file.
 func (p *fileWriter) placeOf(t *sourceTable) *place {
 	for _, target := range t.places {
 		if target.stem == p.stem {
@@ -220,7 +217,7 @@ func (p *fileWriter) placeOf(t *sourceTable) *place {
 	return nil
 }
 
-// column names the one with the account.
+// column returns the name of the account column.
 func (p *fileWriter) column(t *sourceTable) string {
 	if column := p.placeOf(t).key[0].column; column >= 0 {
 		return t.columns[column]

@@ -11,19 +11,18 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// inOrder takes the tables into the plan so that those whose rows go into others
-// come first. It says where rows would go round in circles, and is false then.
+// inOrder adds the tables to the plan, inner tables first. It reports circular tables and then
+// returns false.
 func (c *mapCompiler) inOrder(p *plan) bool {
 	before := len(c.wrong)
 	state := map[*sourceTable]int{}
 	var visit func(t *sourceTable, way []string)
 	visit = func(t *sourceTable, way []string) {
-		// Clipped, so that two branches of the visit do not write into the same
-		// way.
+		// Clipped, so that two branches do not share an array.
 		way = append(slices.Clip(way), t.name)
 		switch state[t] {
 		case 1:
-			c.errorf(t.line, "the tables go round in circles: %s", strings.Join(way, " → "))
+			c.errorf(t.line, "the tables form a circle: %s", strings.Join(way, " → "))
 			return
 		case 2:
 			return
@@ -32,8 +31,7 @@ func (c *mapCompiler) inOrder(p *plan) bool {
 		for _, g := range t.groups {
 			for _, p := range g.places {
 				visit(p.table, way)
-				// The inner table was visited first and knows all that is below it,
-				// so one level is enough here.
+				// The inner table was visited first, so its own list is complete.
 				for _, inside := range append([]*sourceTable{p.table}, p.table.below...) {
 					if !slices.Contains(t.below, inside) {
 						t.below = append(t.below, inside)
@@ -50,11 +48,9 @@ func (c *mapCompiler) inOrder(p *plan) bool {
 	return len(c.wrong) == before
 }
 
-// link finds out what objects the rows of every table become, from the outside
-// in.
+// link determines the objects of all tables, outermost first.
 func (c *mapCompiler) link() {
-	// No nesting is deeper than there are tables, so this many rounds settle all of
-	// them, in whatever order the map has them.
+	// Tables cannot be nested deeper than their number, so this many rounds are enough.
 	for range c.tables {
 		changed := false
 		for _, t := range c.tables {
@@ -70,20 +66,19 @@ func (c *mapCompiler) link() {
 	}
 }
 
-// settle takes what a nested place is from what its parent is.
+// settle derives the object of a nested place from its parent.
 func (c *mapCompiler) settle(p *place) bool {
 	var outer *rules.Table
 	for _, of := range p.parent.places {
 		switch {
 		case of.object == nil:
-			// The parent is not settled itself; a later round comes back.
+			// The parent is not settled yet; a later round will try again.
 			return false
 		case outer == nil:
 			outer = of.object
 		case outer != of.object:
 			c.errorf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
-			// Having an object keeps later rounds from complaining again, and
-			// broken keeps it from being filled.
+			// Setting an object avoids reporting it again; broken keeps it from being filled.
 			p.object, p.broken = outer, true
 			return true
 		}
@@ -97,8 +92,7 @@ func (c *mapCompiler) settle(p *place) bool {
 	}
 	typ := rules.Object(outer)
 	for name := range strings.SplitSeq(p.path, ".") {
-		// A number says which of several objects in a fill is meant, and has no
-		// type of its own.
+		// A number selects one of several objects in a fill and has no type.
 		if isNumber(name) {
 			continue
 		}
@@ -130,15 +124,13 @@ func (c *mapCompiler) settle(p *place) bool {
 	return true
 }
 
-// isNumber reports whether a part of a path is the place in a list.
+// isNumber reports whether a part of a path is a list index.
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// memberName writes the name of a member as it stands in the line; names of attrs
-// need no escapes.
+// memberName formats the name of a member. Names of attrs need no escaping.
 func memberName(name string) []byte { return []byte(`"` + name + `":`) }
 
-// findField finds a field of a table of the contract, which is what a map may
-// fill.
+// findField finds a field of a contract table.
 func findField(of *rules.Table, name string) (rules.Field, bool) {
 	at := slices.IndexFunc(of.Fields, func(field rules.Field) bool { return field.Name == name })
 	if at < 0 {
@@ -147,7 +139,7 @@ func findField(of *rules.Table, name string) (rules.Field, bool) {
 	return of.Fields[at], true
 }
 
-// fieldNames lists them, for the hint about a name that is not among them.
+// fieldNames lists the fields, for suggestions.
 func fieldNames(of *rules.Table) (names []string) {
 	for _, field := range of.Fields {
 		names = append(names, field.Name)
@@ -155,8 +147,7 @@ func fieldNames(of *rules.Table) (names []string) {
 	return names
 }
 
-// totals takes control totals that stand in the map, and has them read as the
-// service reads them.
+// totals reads control totals from the map and validates them as the service does.
 func (c *mapCompiler) totals(node *yamltree.Node) []byte {
 	if node == nil {
 		return nil
@@ -164,12 +155,12 @@ func (c *mapCompiler) totals(node *yamltree.Node) []byte {
 	for _, t := range c.tables {
 		for _, p := range t.places {
 			if p.stem == totalsStem {
-				c.errorf(node.Line, "control_totals stand in the map and in table %s; leave one out", t.name)
+				c.errorf(node.Line, "control_totals are in the map and in table %s; remove one", t.name)
 			}
 		}
 	}
-	// The service's own reader judges them: a book must not carry totals that are
-	// refused at the end of an import.
+	// The service's own reader, because a book must not contain totals that are refused at the end
+	// of an import.
 	body := appendLiteral(nil, node, contract.BookTable(totalsStem))
 	if _, err := contract.ReadControlTotals(c.context, body); err != nil {
 		c.errorf(node.Line, "control_totals: %s", violations(err))
@@ -182,8 +173,8 @@ func (c *mapCompiler) totals(node *yamltree.Node) []byte {
 	return append(indented.Bytes(), '\n')
 }
 
-// appendLiteral writes a part of the map as JSON. Whole numbers are numbers
-// where they are wanted; sums stay the digits they are written with.
+// appendLiteral writes a part of the map as JSON. Integers become numbers where the contract wants
+// them; amounts stay strings.
 func appendLiteral(dst []byte, node *yamltree.Node, of *rules.Table) []byte {
 	switch node.Kind {
 	case yamltree.Group:

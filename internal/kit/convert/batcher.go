@@ -1,12 +1,12 @@
 package convert
 
-// batcher gathers entries for a sorter until they are worth a batch.
+// batcher collects entries for a sorter until there are enough for a batch.
 type batcher struct {
 	sorter *sorter
 	batch  *batch
 }
 
-// open gives the batch with an entry begun.
+// open begins an entry and returns the batch.
 func (o *batcher) open(at uint64, key []byte) *batch {
 	if o.batch == nil {
 		o.batch = o.sorter.batch()
@@ -15,17 +15,17 @@ func (o *batcher) open(at uint64, key []byte) *batch {
 	return o.batch
 }
 
-// close ends it.
+// close ends the entry.
 func (o *batcher) close() error {
 	o.batch.close()
-	// One that was used before may have room for more.
+	// A reused batch may have more space.
 	if len(o.batch.text) < max(blockSize, cap(o.batch.text)-blockSize/8) {
 		return nil
 	}
 	return o.flush()
 }
 
-// flush hands a batch on.
+// flush hands the batch to the sorter.
 func (o *batcher) flush() error {
 	if o.batch == nil {
 		return nil
@@ -36,7 +36,7 @@ func (o *batcher) flush() error {
 	return o.sorter.add(full)
 }
 
-// begin finds out where rows go from here.
+// begin determines where rows go next.
 func (a *joiner) begin() {
 	if a.stage < len(a.table.groups)-1 {
 		a.batchers = []batcher{{sorter: a.stages[a.table.number][a.stage+1]}}
@@ -47,28 +47,25 @@ func (a *joiner) begin() {
 	}
 }
 
-// send lets a row go to meet the next group of tables, or to its place, with
-// what it has met here.
+// send sends a row to the next join or to its place.
 func (a *joiner) send(e *sortEntry, l *pendingRow) error {
-	// The keys are what is still to come: that of the next group first, that of its
-	// place last.
+	// The keys are those of the remaining joins, then that of its place.
 	key := l.keys[0]
 	if a.stage < len(a.table.groups)-1 {
 		l.keys = l.keys[1:]
 		b := a.batchers[0].open(e.at, key)
-		// The text is not written with the load: fill writes it behind, with what
-		// was met here put in.
+		// The text is not part of the encoded row: fill writes it with the joined rows inserted.
 		text := l.text
 		l.text = nil
 		b.text = l.append(b.text)
-		// Nothing of a bad row is ever printed. Only its keys have to go on.
+		// A bad row is never written; only its keys are needed.
 		if !l.bad {
 			b.text = a.fill(b.text, text, false)
 		}
 		return a.batchers[0].close()
 	}
 	p := a.table.places[l.place]
-	if p.sorter == nil { // the rows are in the order of the book already
+	if p.sorter == nil { // the rows are sorted like the book already
 		return a.direct.account(a.table, key, e.at, l.counts, func(dst []byte) []byte { return a.fill(dst, l.text, true) })
 	}
 	b := a.batchers[l.place].open(e.at, key)

@@ -5,18 +5,16 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// Most members are one of a few texts that are known when the map is read: a
-// constant, or the translation of a code of one letter. They are written once,
-// name and comma included, and copied from then on.
+// Most members are one of a few texts known in advance: a constant, or the translation of a
+// one-letter code. They are rendered once, with name and comma, and then copied.
 
-// precompute writes down what is known of a member. What would be reported is
-// left to be, row by row.
+// precompute renders what is known of a member. Invalid values are left to be reported row by row.
 func (m *objectMember) precompute(t *sourceTable, node *yamltree.Node) {
 	v := m.value
-	usual := len(t.dialect.empty) == 0 // nothing that stands in a column means nothing
+	usual := len(t.dialect.empty) == 0 // no column value means empty
 	switch {
 	case len(v.minus) > 0:
-	case v.fixed && v.column < 0: // with a column too the map is wrong, which has been said
+	case v.fixed && v.column < 0: // with a column too, the map is wrong and was reported
 		blank := &currentRow{table: t}
 		if text := v.get(blank); !blank.failed && len(text) > 0 {
 			m.constant = m.render(t, text)
@@ -39,7 +37,7 @@ func (m *objectMember) precompute(t *sourceTable, node *yamltree.Node) {
 	}
 }
 
-// render gives a member as it stands in every row, or nothing if it cannot.
+// render returns the member as it appears in every row, or nil if the value is invalid.
 func (m *objectMember) render(t *sourceTable, text []byte) []byte {
 	blank := &currentRow{table: t}
 	dst := m.value.body(append([]byte(nil), m.name...), blank, text)
@@ -52,7 +50,7 @@ func (m *objectMember) render(t *sourceTable, text []byte) []byte {
 	return append(dst, ',')
 }
 
-// hasOnly reports whether a node has no members but these.
+// hasOnly reports whether a node has no other members.
 func hasOnly(node *yamltree.Node, names ...string) bool {
 	have := 0
 	for _, name := range names {
@@ -63,8 +61,8 @@ func hasOnly(node *yamltree.Node, names ...string) bool {
 	return have == len(node.Members)
 }
 
-// writeFast writes a member that needs no thought. It is false where one has to
-// look at the value.
+// writeFast writes a precomputed or copied member. It returns false if the value has to be
+// examined.
 func (r *currentRow) writeFast(dst []byte, m *objectMember) ([]byte, bool) {
 	switch {
 	case m.codes != nil:
@@ -72,7 +70,7 @@ func (r *currentRow) writeFast(dst []byte, m *objectMember) ([]byte, bool) {
 			return append(dst, m.codes[text[0]]...), true
 		}
 	case m.plain && r.simple:
-		// Blanks at either end are taken away by those who look closer.
+		// Values with surrounding blanks take the general path, which trims them.
 		if text := r.fields[m.value.column]; len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
 			return append(append(append(dst, m.name...), text...), '"', ','), true
 		}

@@ -8,8 +8,7 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// mapWriter writes a suggested map as a person would: with a remark wherever
-// something was guessed.
+// mapWriter writes a suggested map with a comment wherever something was guessed.
 type mapWriter struct {
 	tables []*suggestedTable
 	text   strings.Builder
@@ -17,8 +16,7 @@ type mapWriter struct {
 	open   int
 }
 
-// line writes a line of the map. Remarks stand in a column of their own, where the
-// eye can pass over them.
+// line writes a line with an optional comment.
 func (w *mapWriter) line(depth int, text, remark string) {
 	text = strings.Repeat("  ", depth) + text
 	if remark != "" {
@@ -27,13 +25,13 @@ func (w *mapWriter) line(depth int, text, remark string) {
 	w.text.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
-// write begins with what holds for all tables, so that each has to say only what is
-// its own. The supplier is always left open: no table names it.
+// write starts with the settings of most tables, so that a table lists only what differs. The
+// supplier is always left open.
 func (w *mapWriter) write() *Suggestion {
 	w.usual = w.usualTable()
-	w.line(0, "# A first map, guessed from the names of the columns and a look at the values.", "")
-	w.line(0, "# Correct it: wherever it says "+chooseMark+" somebody has to decide, and every line is a guess.", "")
-	w.line(0, "# What the words mean: docs/converting.md. An attr that is a column can also be", "")
+	w.line(0, "# A first map, guessed from column names and values. Please correct it:", "")
+	w.line(0, "# replace every "+chooseMark+", and check all other lines.", "")
+	w.line(0, "# See docs/converting.md. Instead of a column, an attr can also be", "")
 	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
 	w.line(0, "map: 1", "")
 	w.open++
@@ -44,7 +42,7 @@ func (w *mapWriter) write() *Suggestion {
 		w.line(1, setting, "")
 	}
 	if w.usual.days == "" {
-		w.line(1, "# dates: DD.MM.YYYY", "no days were found")
+		w.line(1, "# dates: DD.MM.YYYY", "no dates were found")
 	}
 	w.line(0, "", "")
 	w.line(0, "tables:", "")
@@ -57,7 +55,7 @@ func (w *mapWriter) write() *Suggestion {
 	return &Suggestion{Text: w.text.String(), Tables: len(w.tables), Open: w.open}
 }
 
-// usualTable is a table as most are written.
+// usualTable has the settings that most tables share.
 func (w *mapWriter) usualTable() *suggestedTable {
 	count := map[string]int{}
 	for _, t := range w.tables {
@@ -76,7 +74,7 @@ func (w *mapWriter) usualTable() *suggestedTable {
 		}
 	}
 	all := *best
-	for _, t := range w.tables { // where the best has nothing to say
+	for _, t := range w.tables { // fill in what the best one lacks
 		if all.days == "" {
 			all.days = t.days
 		}
@@ -85,13 +83,13 @@ func (w *mapWriter) usualTable() *suggestedTable {
 		}
 		all.comma, all.grouped = all.comma || t.comma, all.grouped || t.grouped
 		if all.charset == utf8Charset && t.charset == windows1252 {
-			all.charset = t.charset // ASCII is both
+			all.charset = t.charset // ASCII is valid in both
 		}
 	}
 	return &all
 }
 
-// settings are those of the dialect that a table needs.
+// settings returns the dialect settings of a table.
 func (t *suggestedTable) settings() []string {
 	list := []string{"encoding: " + string(t.charset), "delimiter: " + strconv.Quote(string(t.delimiter)), `decimal: "."`}
 	if t.comma {
@@ -109,20 +107,18 @@ func (t *suggestedTable) settings() []string {
 	return list
 }
 
-// table writes one table. What cannot be guessed says CHOOSE and is counted, so
-// that nobody takes a first map for a finished one.
+// table writes one table.
 func (w *mapWriter) table(t *suggestedTable) {
 	if t.unclear() {
-		w.line(1, t.name+":", "nothing tells what it is about; take it out if nobody needs it")
+		w.line(1, t.name+":", "unknown content; remove it if you do not need it")
 	} else {
-		w.line(1, t.name+":", "seems to be "+t.thing.name)
+		w.line(1, t.name+":", "probably "+t.thing.name)
 	}
 	w.line(2, "file: "+quoted(t.file), "")
 	if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
 	}
-	// What was taken for UTF-8 may be plain ASCII, which is the same in every
-	// charset that tables are read in byte by byte, and needs no line of its own.
+	// A table detected as UTF-8 may be plain ASCII, which needs no setting.
 	if t.charset != w.usual.charset && t.charset != utf8Charset {
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
@@ -131,7 +127,7 @@ func (w *mapWriter) table(t *suggestedTable) {
 		w.line(2, "into: "+t.parent.name+"."+t.thing.path, "")
 		link := t.link()
 		w.countOpen(link)
-		w.line(2, "link: "+quoted(link), "the column that "+t.parent.name+" has as well; {own: theirs} if they differ")
+		w.line(2, "link: "+quoted(link), "the column that is also in "+t.parent.name+"; {own: theirs} if the names differ")
 	case t.thing.stem != "":
 		w.line(2, "into: "+t.thing.stem, w.intoRemark(t))
 		account := chooseMark
@@ -146,34 +142,32 @@ func (w *mapWriter) table(t *suggestedTable) {
 		w.line(2, "into: "+chooseMark, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
 	default:
 		w.open++
-		w.line(2, "into: "+chooseMark, "there is no table of "+t.thing.parent+" that it could belong to")
+		w.line(2, "into: "+chooseMark, "no table of "+t.thing.parent+" was found that it could belong to")
 	}
 	w.line(2, "fill:", "")
 	w.fill(t)
 }
 
-// intoRemark tells of a choice that no column shows: transactions can be part of
-// their account or be added to it afterwards.
+// intoRemark mentions an alternative that no column shows: transactions can be part of their
+// account.
 func (w *mapWriter) intoRemark(t *suggestedTable) string {
 	if t.thing.name == "transactions" {
-		return "or ACCOUNT.historical_statement_transactions and current_…, by conditions"
+		return "or ACCOUNT.historical_statement_transactions and current_…, with conditions"
 	}
 	return ""
 }
 
-// countOpen counts what is left open, wherever a guess may have come to nothing.
+// countOpen counts what is left open.
 func (w *mapWriter) countOpen(text string) {
 	if text == chooseMark {
 		w.open++
 	}
 }
 
-// fill writes the attrs that have a column, those that must be filled, and what
-// is left over.
+// fill writes the attrs with a column, the required ones, and unused columns.
 func (w *mapWriter) fill(t *suggestedTable) {
 	for _, field := range t.fields() {
-		// The first two are said by account and supplier, and objects are filled by
-		// tables of their own.
+		// The first two come from account and supplier; objects have tables of their own.
 		if field.Name == "import_supplier" || field.Name == "external_account_number" || field.Type.Shape >= rules.ShapeObject {
 			continue
 		}
@@ -201,7 +195,7 @@ func (w *mapWriter) fill(t *suggestedTable) {
 	}
 }
 
-// fields are the attrs that a row of the table could fill.
+// fields returns the attrs that the table could fill.
 func (t *suggestedTable) fields() []rules.Field {
 	if t.unclear() {
 		return nil
@@ -209,8 +203,7 @@ func (t *suggestedTable) fields() []rules.Field {
 	return t.thing.object.Fields
 }
 
-// supplyAddress writes the address of an account whose supply points have none of
-// their own.
+// supplyAddress writes the address of an account whose supply points have none.
 func (w *mapWriter) supplyAddress(t *suggestedTable) {
 	customers := false
 	for _, child := range t.children {
@@ -218,7 +211,7 @@ func (w *mapWriter) supplyAddress(t *suggestedTable) {
 		if child.thing.path != "supply_addresses.supply_points" {
 			continue
 		}
-		w.line(3, "supply_addresses:", "the address of the account, if it is the one that is supplied")
+		w.line(3, "supply_addresses:", "the address of the account, if it is the supply address")
 		first := "- "
 		for _, attr := range []string{"supply_address1", "supply_address2", "supply_postcode"} {
 			if column := columnFor(attr, t.columns, nil); column >= 0 {
@@ -234,7 +227,7 @@ func (w *mapWriter) supplyAddress(t *suggestedTable) {
 	}
 }
 
-// attr writes one attr with what was seen of its column.
+// attr writes one attr.
 func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column int) {
 	name := t.columns[column]
 	var settings []string
@@ -246,9 +239,9 @@ func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column
 			var pairs []string
 			for _, code := range codes {
 				to := chooseMark
-				for _, choice := range typ.Choices {
-					if choice == code {
-						to = choice
+				for _, allowed := range typ.Choices {
+					if allowed == code {
+						to = allowed
 					}
 				}
 				w.countOpen(to)
@@ -260,13 +253,13 @@ func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column
 	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal && strings.Contains(field.Name, "amount"):
 		if t.wholeNumbers(column) {
 			settings = append(settings, "minor_units: 2")
-			remark = "whole numbers: cents? Is a debit negative? Else sign: reversed"
+			remark = "integers: cents? Is a debit negative? Otherwise sign: reversed"
 		}
 	case typ.Shape == rules.ShapeDate:
 		if days := findDayPattern(t.values(column)); days != "" && days != w.usual.days {
 			settings = append(settings, "dates: "+days)
 		} else if days == "" && len(t.values(column)) > 0 {
-			remark = "these do not look like days"
+			remark = "these do not look like dates"
 		}
 	}
 	if len(settings) == 0 {
@@ -276,21 +269,21 @@ func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column
 	w.line(depth, field.Name+": {column: "+quoted(name)+", "+strings.Join(settings, ", ")+"}", remark)
 }
 
-// quoted writes a text so that YAML takes it for that text.
+// quoted quotes a text if YAML would not read it as that text.
 func quoted(text string) string {
 	plain := text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") == ""
 	switch strings.ToLower(text) {
 	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
 		plain = false
 	}
-	// YAML would take digits alone for a number.
+	// YAML would read digits as a number.
 	if plain && strings.Trim(text, "0123456789.") != "" {
 		return text
 	}
 	return strconv.Quote(text)
 }
 
-// oneLine keeps a remark in its line.
+// oneLine keeps a comment on its line.
 func oneLine(r rune) rune {
 	if r < ' ' {
 		return ' '

@@ -2,21 +2,20 @@ package convert
 
 import "sync"
 
-// batchPool are batches that were read and whose memory waits to be written into
-// again, which is cheaper than new memory. They are few: a pool that only the
-// garbage collector empties grows with every collection it makes rarer, and a
-// conversion of very many rows would take ever more memory.
+// batchPool keeps batches that were read, because reusing their memory is cheaper than allocating.
+// It is limited: a sync.Pool, which only the garbage collector empties, would grow with every
+// collection it avoids.
 type batchPool struct {
 	mutex sync.Mutex
-	most  int64 // bytes that may wait
+	most  int64 // maximum bytes in the pool
 	held  int64
 	list  []*batch
 }
 
-// capacity is what a batch takes, whatever is in it.
+// capacity is the memory of a batch, whatever it contains.
 func (b *batch) capacity() int64 { return int64(cap(b.text)) + 16*int64(cap(b.slots)) }
 
-// put keeps a batch, if there is room for it.
+// put keeps a batch if there is space.
 func (s *batchPool) put(b *batch) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -25,7 +24,7 @@ func (s *batchPool) put(b *batch) {
 	}
 }
 
-// get gives one that has room for so much, and not for very much more, or nil.
+// get returns a batch of suitable size, or nil.
 func (s *batchPool) get(text, slots int) *batch {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -6,32 +6,33 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// inspection is how a file seems to be written.
+// inspection describes how a file seems to be written.
 type inspection struct {
 	charset   charset
 	delimiter byte
 	quote     byte
 	columns   []string
-	rows      [][]string // a few of the first, in UTF-8
+	rows      [][]string // the first rows, in UTF-8
 }
 
-// inspectBytes is how much of a file is looked at.
+// inspectBytes is how much of a file is inspected.
 const inspectBytes = 256 << 10
 
-// inspectFile looks at the beginning of a file.
+// inspectFile inspects the beginning of a file.
 func inspectFile(path string) (*inspection, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	begin := make([]byte, inspectBytes)
 	n, err := io.ReadFull(file, begin)
-	// Most files are shorter than what is looked at.
+	// Most files are shorter.
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -42,10 +43,10 @@ func inspectFile(path string) (*inspection, error) {
 		return nil, err
 	}
 	text, err := io.ReadAll(source)
-	if err != nil && s.charset != utf16WithBO { // of which half a character may be left
+	if err != nil && s.charset != utf16WithBO { // the last character may be incomplete
 		return nil, err
 	}
-	// The last line was likely cut off in the middle.
+	// The last line is probably incomplete.
 	if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 && n == inspectBytes {
 		text = text[:whole]
 	}
@@ -57,9 +58,9 @@ func inspectFile(path string) (*inspection, error) {
 	return s, nil
 }
 
-// detectCharset guesses: marks say it, what is valid UTF-8 and more than ASCII is
-// hardly anything else, and the bytes between 0x80 and 0x9f are characters in
-// Windows-1252 alone, which also is by far the most frequent of the rest.
+// detectCharset guesses the charset. A byte order mark decides; valid UTF-8 that is not ASCII is
+// almost always UTF-8. Of the others, windows-1252 is by far the most common; some bytes do not
+// exist in it.
 func detectCharset(text []byte) charset {
 	switch {
 	case bytes.HasPrefix(text, markUTF16[0]), bytes.HasPrefix(text, markUTF16[1]):
@@ -67,21 +68,19 @@ func detectCharset(text []byte) charset {
 	case bytes.HasPrefix(text, markUTF8):
 		return utf8Charset
 	}
-	for cut := 0; cut < utf8.UTFMax && cut < len(text); cut++ { // the last character may be cut off
+	for cut := 0; cut < utf8.UTFMax && cut < len(text); cut++ { // the last character may be incomplete
 		if utf8.Valid(text[:len(text)-cut]) {
 			return utf8Charset
 		}
 	}
-	for _, c := range text {
-		if c >= 0x80 && c < 0xa0 && highOf1252[c-0x80] == 0 {
-			return latin1
-		}
+	if slices.ContainsFunc(text, undefinedIn1252) {
+		return latin1
 	}
 	return windows1252
 }
 
-// detectDelimiter takes the one that cuts the first lines into the same number of
-// fields, and the most of them.
+// delimiterOf chooses the delimiter that splits the first lines into equal numbers of fields,
+// preferring more fields.
 func detectDelimiter(text []byte) byte {
 	best, most := byte(','), 0
 	for _, c := range []byte(",;\t|") {
@@ -99,8 +98,7 @@ func detectDelimiter(text []byte) byte {
 				agree++
 			}
 		}
-		// A delimiter that cuts nothing says nothing, whatever the number of lines,
-		// so one field counts as none.
+		// A single field counts as none.
 		if score := (fields - 1) * agree; score > most {
 			best, most = c, score
 		}
@@ -108,18 +106,17 @@ func detectDelimiter(text []byte) byte {
 	return best
 }
 
-// maxInspectedRows is how many rows are looked at.
+// maxInspectedRows limits the rows that are inspected.
 const maxInspectedRows = 5_000
 
-// read takes the first rows apart as they would be read.
+// read parses the first rows.
 func (s *inspection) read(text []byte) {
 	rows := &records{delimiter: s.delimiter, quote: s.quote}
 	rows.reset(block{line: 1, text: text})
 	for rows.next() && len(s.rows) < maxInspectedRows {
 		cells := make([]string, len(rows.fields))
 		for i, field := range rows.fields {
-			// What is wrong with a value is not told: this is a look, and the
-			// conversion will say it with the row.
+			// Problems are ignored here; the conversion reports them.
 			decoded, _ := s.charset.decode(nil, trimBlanks(field))
 			cells[i] = strings.TrimSpace(string(decoded))
 		}
@@ -131,33 +128,32 @@ func (s *inspection) read(text []byte) {
 	}
 }
 
-// values gives what stands in a column, as far as it was looked at.
+// values returns the non-empty values of a column.
 func (s *inspection) values(column int) (list []string) {
-	for _, row := range s.rows {
-		if row[column] != "" {
-			list = append(list, row[column])
+	for _, cells := range s.rows {
+		if cells[column] != "" {
+			list = append(list, cells[column])
 		}
 	}
 	return list
 }
 
-// dayPatterns are the ways days are written that a map can be suggested for. The
-// day comes first where both are possible: of the systems that write 03/04/2001
-// most are not American.
+// dayPatterns are the date formats that can be suggested. The day comes first where both are
+// possible, because most systems that write 03/04/2001 are not American.
 var dayPatterns = []string{
 	"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYYMMDD", "YYYY/MM/DD", "DD.MM.YY", "DD/MM/YY", "DD-MON-YYYY", "DD-MON-YY",
 	"D.M.YYYY", "D/M/YYYY",
 }
 
-// clockPatterns are the ways in which times stand behind days.
+// clockPatterns are the time formats after a date.
 var clockPatterns = []string{" hh:mm:ss", "Thh:mm:ss", " hh:mm", "Thh:mm:ssZ"}
 
-// findDayPattern finds how a column writes days, or "".
+// findDayPattern returns the date format of a column, or "".
 func findDayPattern(values []string) string {
 	return firstPattern(dayPatterns, values)
 }
 
-// findInstantPattern finds how a column writes instants, or "".
+// findInstantPattern returns the datetime format of a column, or "".
 func findInstantPattern(values []string) string {
 	var all []string
 	for _, day := range dayPatterns {
@@ -168,22 +164,20 @@ func findInstantPattern(values []string) string {
 	return firstPattern(all, values)
 }
 
-// firstPattern gives the first one that fits every value: one that fits
-// nearly all would fail in the middle of the night.
+// firstPattern returns the first pattern that fits every value.
 func firstPattern(texts, values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
 next:
 	for _, text := range texts {
-		pattern, err := newPattern(text)
+		parsed, err := newPattern(text)
 		if err != nil {
 			continue
 		}
-		for _, value := range values {
-			// A year such as 0201 says that the pattern is the wrong one; 0001 is
-			// allowed, since it may stand for no day at all.
-			if at, ok := pattern.read([]byte(value)); !ok || at.year < 1850 && at.year > 1 {
+		for _, one := range values {
+			// A year such as 0201 means the wrong pattern. 0001 may stand for no date.
+			if at, ok := parsed.read([]byte(one)); !ok || at.year < 1850 && at.year > 1 {
 				continue next
 			}
 		}
@@ -192,29 +186,28 @@ next:
 	return ""
 }
 
-// decimalMarks reports whether a column has numbers with a decimal comma, or with a
-// point.
+// decimalMarks reports whether the numbers of a column can be read with a decimal comma, or with a
+// decimal point.
 func decimalMarks(values []string) (comma, point bool) {
 	comma, point = len(values) > 0, len(values) > 0
-	// Whole numbers fit both ways of writing and speak for neither.
+	// Integers fit both and decide nothing.
 	marked := false
-	for _, value := range values {
-		digits := strings.Trim(value, "-+")
+	for _, number := range values {
+		digits := strings.Trim(number, "-+")
 		marked = marked || strings.ContainsAny(digits, ",.")
 		commas, points := numberFormat{decimal: ',', grouping: '.'}, numberFormat{decimal: '.', grouping: ','}
-		comma = comma && commas.read(nil, []byte(value), false) != nil && groupsAreWhole(digits, '.', ',')
-		point = point && points.read(nil, []byte(value), false) != nil && groupsAreWhole(digits, ',', '.')
+		comma = comma && commas.read(nil, []byte(number), false) != nil && groupsAreWhole(digits, '.', ',')
+		point = point && points.read(nil, []byte(number), false) != nil && groupsAreWhole(digits, ',', '.')
 	}
 	return comma && marked, point && marked
 }
 
-// groupsAreWhole reports whether the marks between thousands stand where they
-// should.
+// groupsAreWhole reports whether thousands separators are in the right positions.
 func groupsAreWhole(digits string, grouping, decimal byte) bool {
 	whole, _, _ := strings.Cut(digits, string(decimal))
 	groups := strings.Split(whole, string(grouping))
-	for _, group := range groups[1:] {
-		if len(group) != 3 {
+	for _, digitGroup := range groups[1:] {
+		if len(digitGroup) != 3 {
 			return false
 		}
 	}

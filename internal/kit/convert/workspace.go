@@ -12,33 +12,31 @@ import (
 	"sync/atomic"
 )
 
-// workspace is the memory and the disk that all sorters of a conversion share.
+// workspace is the memory and disk space shared by all sorters of a conversion.
 type workspace struct {
-	mutex   sync.Mutex // of held, sorters and what they hold
-	budget  int64      // bytes that may be held in memory
+	mutex   sync.Mutex // guards held, sorters and their contents
+	budget  int64      // maximum bytes in memory
 	held    int64
 	folder  string // for what does not fit
 	sorters []*sorter
 	files   atomic.Int64
-	spilled atomic.Int64 // bytes put on disk so far
-	pool    batchPool    // batches that were read
-	blocks  sync.Pool    // and blocks
+	spilled atomic.Int64 // bytes written to disk
+	pool    batchPool    // unused batches
+	blocks  sync.Pool    // unused blocks
 }
 
-// newSorter makes a sorter that shares the room's memory with the others.
+// newSorter creates a sorter that shares the workspace.
 func (r *workspace) newSorter() *sorter {
 	s := &sorter{workspace: r}
-	// A guess for the first batch, with rows of 256 bytes. Each one after it is
-	// made about as long as the one before it became.
+	// A guess for the first batch. Later batches are sized like the previous one.
 	s.usual.Store(blockSize)
 	s.rows.Store(blockSize / 256)
 	r.sorters = append(r.sorters, s)
 	return s
 }
 
-// makeRoom puts the largest sorters on disk until the rest fits. Sorters that
-// are being read stay where they are; so that many of them do not leave the
-// others writing crumbs, a sorter may always hold a sixteenth.
+// makeRoom moves the largest sorters to disk until the rest fits. Sorters being read are not moved.
+// A sorter may always hold a sixteenth, so that it does not write tiny runs.
 func (r *workspace) makeRoom() error {
 	for r.held > r.budget {
 		var largest *sorter
@@ -66,10 +64,10 @@ type sortedRun struct {
 	text      []byte
 }
 
-// createRun makes a file for rows that do not fit into memory.
+// createRun creates a file for rows that do not fit into memory.
 func (r *workspace) createRun() (*sortedRun, error) {
 	path := filepath.Join(r.folder, fmt.Sprintf("run-%d", r.files.Add(1)))
-	// Customers' data: nobody else on the machine needs to read it.
+	// It contains customer data.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -77,7 +75,7 @@ func (r *workspace) createRun() (*sortedRun, error) {
 	return &sortedRun{path: path, file: file, out: bufio.NewWriterSize(file, 256<<10), workspace: r}, nil
 }
 
-// write adds a row. They come sorted.
+// write adds a row. Rows must be sorted.
 func (r *sortedRun) write(e *sortEntry) error {
 	r.text = e.append(r.text[:0])
 	r.workspace.spilled.Add(int64(len(r.text)))
@@ -85,19 +83,30 @@ func (r *sortedRun) write(e *sortEntry) error {
 	return err
 }
 
-// finish ends the writing. The memory of the buffer goes: there may be
-// hundreds of runs.
+// writeAll writes all entries of a merge and finishes the run.
+func (r *sortedRun) writeAll(m *merge) error {
+	for e := m.next(); e != nil; e = m.next() {
+		if err := r.write(e); err != nil {
+			return err
+		}
+	}
+	if err := m.err(); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+// finish ends writing and frees the buffer, because there may be hundreds of runs.
 func (r *sortedRun) finish() error {
 	err := errors.Join(r.out.Flush(), r.file.Close())
 	r.out, r.file, r.text = nil, nil, nil
 	return err
 }
 
-// remove takes the file away as soon as it was read; the disk may have just
-// enough room.
+// remove deletes the file as soon as it was read, to save disk space.
 func (r *sortedRun) remove() error { return os.Remove(r.path) }
 
-// runReader reads a run from its beginning.
+// runReader reads a run.
 type runReader struct {
 	file   *os.File
 	source *bufio.Reader
@@ -106,7 +115,7 @@ type runReader struct {
 	wrong  error
 }
 
-// open begins to read it.
+// open opens the run for reading.
 func (r *sortedRun) open() (*runReader, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -115,12 +124,11 @@ func (r *sortedRun) open() (*runReader, error) {
 	return &runReader{file: file, source: bufio.NewReaderSize(file, 256<<10)}, nil
 }
 
-// next reads an entry; false at the end, or when something is wrong.
+// next reads an entry; false at the end or after an error.
 func (r *runReader) next() bool {
 	head, err := r.source.Peek(entryHead)
 	if err != nil {
-		// A part of a head means that the file was cut off. Behind the last entry
-		// there is nothing.
+		// A partial header means that the file is truncated.
 		if len(head) > 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -128,8 +136,7 @@ func (r *runReader) next() bool {
 		return false
 	}
 	whole := entryHead + int(binary.LittleEndian.Uint32(head)) + int(binary.LittleEndian.Uint32(head[4:]))
-	// Twice as much, so that rows that become longer bit by bit do not ask for
-	// memory each time.
+	// Twice as much, to avoid reallocating for slowly growing rows.
 	if cap(r.text) < whole {
 		r.text = make([]byte, 2*whole)
 	}
@@ -142,12 +149,12 @@ func (r *runReader) next() bool {
 	return true
 }
 
-// end notes why there are no more rows: all were read, or something is wrong.
+// end records why there are no more rows.
 func (r *runReader) end(err error) {
 	if !errors.Is(err, io.EOF) {
 		r.wrong = err
 	}
-	_ = r.file.Close() // it was only read
+	_ = r.file.Close() // only read
 }
 
 func (r *runReader) entry() *sortEntry { return &r.now }

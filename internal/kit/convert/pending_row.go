@@ -2,17 +2,16 @@ package convert
 
 import "encoding/binary"
 
-// pendingRow is a row of a table that others belong to, while it waits for them.
+// pendingRow is a row that waits for the rows of other tables.
 type pendingRow struct {
 	place  byte
-	bad    bool     // it is reported already; rows that belong to it are left out
-	counts []int    // of the rows inside its object, by table.below
-	keys   [][]byte // by which it meets the next tables, and its own place at last
-	text   []byte   // the members, with marks where something is still to come
+	bad    bool     // already reported; its child rows are left out
+	counts []int    // rows inside its object, by table.below
+	keys   [][]byte // the keys of the following joins and, last, of its own place
+	text   []byte   // the members, with placeholders
 }
 
-// append writes what is known of a row besides its text, in the form in which
-// it is sorted and put on disk.
+// append encodes everything, as it is sorted and written to disk.
 func (l *pendingRow) append(dst []byte) []byte {
 	flags := byte(0)
 	if l.bad {
@@ -27,7 +26,7 @@ func (l *pendingRow) append(dst []byte) []byte {
 	return append(dst, l.text...)
 }
 
-// read takes a load apart; its parts stay where they are.
+// read decodes a row. Its parts point into text.
 func (l *pendingRow) read(text []byte, below int) {
 	l.place, l.bad = text[0], text[1] == 1
 	text = l.readCounts(text[2:], below)
@@ -42,7 +41,7 @@ func (l *pendingRow) read(text []byte, below int) {
 	l.text = text
 }
 
-// appendCounts writes how many rows of each table below are in a row.
+// appendCounts encodes the numbers of rows per table.
 func appendCounts(dst []byte, counts []int) []byte {
 	for _, count := range counts {
 		dst = binary.AppendUvarint(dst, uint64(count))
@@ -50,7 +49,7 @@ func appendCounts(dst []byte, counts []int) []byte {
 	return dst
 }
 
-// readCounts reads them again.
+// readCounts decodes them.
 func (l *pendingRow) readCounts(text []byte, below int) []byte {
 	l.counts = l.counts[:0]
 	for range below {
@@ -61,11 +60,11 @@ func (l *pendingRow) readCounts(text []byte, below int) []byte {
 	return text
 }
 
-// Once a row has everything that belongs to it, its load is only counts and
-// members; for a root it says first which table it is of.
+// After all joins, the payload of a row consists of counts and members. Rows of a root start with
+// their table.
 
-// begin writes what stands in front of the rows of a place: where several
-// tables make accounts, which of them it was.
+// begin writes what comes before the rows of a place: the table number for a root, because several
+// tables can share a file.
 func (p *place) begin(dst []byte) []byte {
 	if p.mode == asRoot {
 		return binary.AppendUvarint(dst, uint64(p.table.number))

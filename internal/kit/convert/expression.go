@@ -9,26 +9,25 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// expression is how one attr is made of a row, put together once when the map is
-// read.
+// expression is how one attr is computed from a row, compiled once.
 type expression struct {
-	fixed   bool // it is the same for every row
-	direct  bool // it is what stands in the column
-	quoted  bool // it is a text in JSON
-	allowed bool // everything it can be is one of the choices of its attr
-	column  int  // the one that is named when something is wrong, or -1
+	fixed   bool // the same for every row
+	direct  bool // the column as it is
+	quoted  bool // a string in JSON
+	allowed bool // all possible values are valid choices
+	column  int  // named in problems, or -1
 
-	text    func(r *currentRow) []byte // nothing when it is empty
-	typ     *rules.Type                // nil where only the text is wanted, as in a link
+	text    func(r *currentRow) []byte // nil or empty means no value
+	typ     *rules.Type                // nil if only the text is needed, as in a link
 	days    []*datePattern
 	zone    *time.Location
 	numbers numberFormat
 	minus   []test // makes a number negative
 
-	letters map[byte][]byte // translations of codes of one letter
+	letters map[byte][]byte // translations of one-letter codes
 }
 
-// get gives the text of a value before it becomes JSON.
+// get returns the text of the value.
 func (v *expression) get(r *currentRow) []byte {
 	if v.direct {
 		return r.cell(v.column, true)
@@ -36,8 +35,7 @@ func (v *expression) get(r *currentRow) []byte {
 	return v.text(r)
 }
 
-// body appends the JSON of a text that is not empty, without the quotes that
-// some shapes have round it.
+// body appends a non-empty text as JSON, without surrounding quotes.
 func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 	switch v.typ.Shape {
 	case rules.ShapeBoolean:
@@ -50,9 +48,9 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 		}
 		number := v.number(dst, r, text)
 		if decimalsOf(number[len(dst):]) > 0 {
-			r.fail(Unconvertible, v.column, text, "it is no whole number")
+			r.fail(Unconvertible, v.column, text, "it is not a whole number")
 		}
-		// Decimals that are all zero are none: 12,00 is a whole number.
+		// 12,00 is a whole number.
 		if point := bytes.IndexByte(number[len(dst):], '.'); point >= 0 {
 			number = number[:len(dst)+point]
 		}
@@ -64,8 +62,7 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 	case rules.ShapeDate, rules.ShapeDatetime:
 		return v.moment(dst, r, text)
 	}
-	// What is simple needs no escapes, and what was vetted is one of the choices,
-	// which need none either.
+	// Simple text needs no escaping, and neither do choices.
 	if v.allowed || r.simple && v.direct && v.typ.Choices == nil {
 		return append(dst, text...)
 	}
@@ -75,19 +72,17 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 	return appendEscaped(dst, text)
 }
 
-// number writes a number as JSON has it, with the sign its condition gives
-// it.
+// number appends a number, negated if its condition holds.
 func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 	number := v.numbers.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
 	if number == nil {
-		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is no number with %q before its decimals; see decimal and grouping", v.numbers.decimal))
+		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is not a number with the decimal mark %q; see decimal and grouping", v.numbers.decimal))
 		return dst
 	}
 	return number
 }
 
-// decimal writes a number that must have so many places, or says why it
-// cannot without rounding: money is not rounded in silence.
+// decimal appends a number with a maximum number of decimals. Money is never rounded.
 func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int) []byte {
 	if len(v.minus) == 0 {
 		if number, is := v.numbers.copyNumber(dst, text, places); is {
@@ -101,15 +96,15 @@ func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int)
 	return number
 }
 
-// moment writes a day or an instant by the first pattern that fits.
+// moment appends a date or datetime, using the first pattern that matches.
 func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
-	for _, pattern := range v.days {
+	for _, format := range v.days {
 		if v.typ.Shape == rules.ShapeDate {
-			if day, usual := pattern.turn(dst, text); usual {
+			if day, usual := format.turn(dst, text); usual {
 				return day
 			}
 		}
-		at, ok := pattern.read(text)
+		at, ok := format.read(text)
 		if !ok {
 			continue
 		}
@@ -118,29 +113,28 @@ func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
 		}
 		return at.appendInstant(dst, v.zone)
 	}
-	r.fail(Unconvertible, v.column, text, "it is no day written as "+patternNames(v.days)+"; see dates, and empty for what stands for none")
+	r.fail(Unconvertible, v.column, text, "it is not a date in the format "+patternNames(v.days)+"; see dates, and empty for words that mean no date")
 	return dst
 }
 
-// patternNames lists the patterns for a message.
+// patternNames lists patterns for a message.
 func patternNames(patterns []*datePattern) string {
 	var names []string
-	for _, pattern := range patterns {
-		names = append(names, pattern.text)
+	for _, one := range patterns {
+		names = append(names, one.text)
 	}
 	return strings.Join(names, " or ")
 }
 
-// booleanWords are the ways in which tables say yes and no when no values are given.
+// booleanWords are the spellings of true and false.
 var booleanWords = map[string]bool{
 	"true": true, "yes": true, "y": true, "j": true, "ja": true, "1": true, "t": true,
 	"false": false, "no": false, "n": false, "nein": false, "0": false, "f": false,
 }
 
-// boolean reads yes and no in the ways old systems write them.
+// boolean appends true or false.
 func (v *expression) boolean(dst []byte, r *currentRow, text []byte) []byte {
-	// No word that is known is longer, and an array of fixed length needs no memory
-	// of its own.
+	// No known word is longer, and the array needs no allocation.
 	var lower [8]byte
 	if len(text) <= len(lower) {
 		for i, c := range text {
@@ -156,8 +150,6 @@ func (v *expression) boolean(dst []byte, r *currentRow, text []byte) []byte {
 			return append(dst, "false"...)
 		}
 	}
-	r.fail(Unconvertible, v.column, text, "it is neither yes nor no; translate it with values: {X: true}")
+	r.fail(Unconvertible, v.column, text, "it is neither true nor false; translate it with values: {X: true}")
 	return dst
 }
-
-// The texts values are made of, each a step on top of another.

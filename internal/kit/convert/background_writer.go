@@ -6,29 +6,27 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// backgroundWriter writes a file of the book beside whoever makes its lines, so that
-// neither waits for the other, and has the disk take what was written while
-// there is more to come.
+// backgroundWriter writes a file of the book in the background, and syncs it now and then, so that
+// closing it is fast.
 type backgroundWriter struct {
 	file  *book.Writer
 	full  chan []byte
 	empty chan []byte
 	syncs chan struct{}
-	ended chan error // of those who write and keep
+	ended chan error // errors of both goroutines
 }
 
-// writerBuffers is how many sheets of lines may wait to be written, each of a
-// block and the line that goes over its end.
+// writerBuffers is how many full buffers may wait. A buffer has space for a block and one more
+// line.
 const (
 	writerBuffers = 2
 	bufferSize    = blockSize + blockSize/8
 )
 
-// syncBytes is how much is written before the disk is asked to take it.
+// syncBytes is how much is written between two syncs.
 const syncBytes = 16 << 20
 
-// newBackgroundWriter opens a file of the book and begins to write it beside those who
-// make its lines.
+// newBackgroundWriter creates the file and starts writing.
 func newBackgroundWriter(path string) (*backgroundWriter, error) {
 	file, err := book.CreateNamed(path)
 	if err != nil {
@@ -38,8 +36,7 @@ func newBackgroundWriter(path string) (*backgroundWriter, error) {
 		file: file, full: make(chan []byte, writerBuffers), empty: make(chan []byte, writerBuffers+1),
 		syncs: make(chan struct{}), ended: make(chan error, 2),
 	}
-	// The press brings a sheet of its own, so there is one more of them than is
-	// made here, and room for it.
+	// The caller brings one more buffer of its own.
 	for range writerBuffers {
 		p.empty <- make([]byte, 0, bufferSize)
 	}
@@ -48,8 +45,7 @@ func newBackgroundWriter(path string) (*backgroundWriter, error) {
 	return p, nil
 }
 
-// writeLoop writes until there is no more. After an error it goes on taking
-// sheets, so that nobody waits for ever to hand one over.
+// writeLoop writes buffers. After an error it still takes them, so that nobody blocks.
 func (p *backgroundWriter) writeLoop() {
 	var wrong error
 	written := 0
@@ -61,17 +57,17 @@ func (p *backgroundWriter) writeLoop() {
 			select {
 			case p.syncs <- struct{}{}:
 				written = 0
-			default: // the disk is busy with what was written before
+			default: // the previous sync is not finished
 			}
 		}
-		// There is room for every sheet there is, so that this never waits.
+		// Never blocks: the channel has space for every buffer.
 		p.empty <- text[:0]
 	}
 	close(p.syncs)
 	p.ended <- wrong
 }
 
-// syncLoop remembers what goes wrong: the system tells of it only once.
+// syncLoop remembers the first error: the system reports it only once.
 func (p *backgroundWriter) syncLoop() {
 	var wrong error
 	for range p.syncs {
@@ -82,20 +78,17 @@ func (p *backgroundWriter) syncLoop() {
 	p.ended <- wrong
 }
 
-// swap takes a sheet of lines and gives an empty one. What goes wrong is told at
-// the end.
+// swap hands over a full buffer and returns an empty one. Errors are returned by close.
 func (p *backgroundWriter) swap(sheet []byte) []byte {
 	p.full <- sheet
 	return <-p.empty
 }
 
-// close takes the last sheet, makes the file durable and gives the number of
-// its lines.
+// close writes the last buffer, makes the file durable and returns the number of lines.
 func (p *backgroundWriter) close(sheet []byte) (int, error) {
 	p.full <- sheet
 	close(p.full)
-	// Both must have ended before the file is closed, since neither may touch it
-	// afterwards.
+	// Both goroutines must have ended before the file is closed.
 	if err := errors.Join(<-p.ended, <-p.ended); err != nil {
 		return 0, errors.Join(err, p.file.Abandon())
 	}
