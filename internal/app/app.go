@@ -77,7 +77,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	}
 	warnOfRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
-	contract.Warm()
+	contract.WarmUp()
 	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: files,
 		tide: webhook.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
@@ -87,17 +87,17 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		return nil, errors.Join(err, store.Close())
 	}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
-	app.logins.overQuota = metrics.OverQuota
+	app.logins.overQuota = metrics.CountQuotaRefusal
 	metrics.Add(app.surveys()...)
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
 	app.doorman = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
-	app.quota = quota.New(store, time.Now, metrics.OverQuota)
+	app.quota = quota.New(store, time.Now, metrics.CountQuotaRefusal)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.New(payvendor.Options{
-		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.Asked,
+		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.ObserveVendor,
 	})
 	app.webhooks = webhook.NewWebhooks(store, webhook.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
 	desk := intake.New(store, intake.Options{
@@ -108,7 +108,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = run.New(store, desk, run.Options{
-		Logger: log.Logger, Lease: settings.ClaimLease, Company: func() bool { return app.api.InCompany() },
+		Logger: log.Logger, Lease: settings.ClaimLease, Company: func() bool { return app.api.InteractiveLoad() },
 	})
 	var pages http.Handler
 	if settings.Console {
@@ -116,8 +116,8 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{
-		Answers: answer.New(desk, metrics.Count).Named(settings.BaseURL),
-		Gate:    app.gate,
+		Answers: answer.New(desk, metrics.Count).WithBaseURL(settings.BaseURL),
+		Authenticator:    app.gate,
 		Quota:   app.quota,
 		Token: graphql.New(app.issuer, graphql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
@@ -128,14 +128,14 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		BaseURL:        settings.BaseURL,
 		BodyLimit:      settings.MaxBody,
 		RequestTimeout: requestTime,
-		InWork:         settings.MaxRequests,
+		MaxInFlight:         settings.MaxRequests,
 		BodyMemory:     settings.BodyMemory,
 		Ready:          store.Ping,
 		Draining:       app.draining.Load,
 		Ending:         app.ending,
 		Metrics:        metrics,
 		Console:        pages,
-		Spool:          bulk.Spool{Folder: settings.BulkSpool, Most: settings.BulkSpoolSize},
+		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
 	if err := app.startTelemetry(); err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -144,8 +144,8 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 }
 
 // readings are figures of the process for the operator's dashboards.
-func (a *App) readings() []httpapi.Reading {
-	own := []httpapi.Reading{
+func (a *App) readings() []httpapi.FuncMetric {
+	own := []httpapi.FuncMetric{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
 		{Name: "landfall_connections", Help: "Connections of callers that are open now.",
 			Read: a.ofDoor(func(d *door) int64 { return int64(d.count()) })},

@@ -64,7 +64,7 @@ func named(setting string, err error) error {
 const mostUnsealed = 10_000
 
 // auditReadings shows whether the audit keeps up.
-func (a *App) auditReadings() []httpapi.Reading {
+func (a *App) auditReadings() []httpapi.FuncMetric {
 	var mu sync.Mutex
 	var backlog landfall.AuditBacklog
 	var read time.Time
@@ -97,7 +97,7 @@ func (a *App) auditReadings() []httpapi.Reading {
 			return float64(get(a.notary.Counts()))
 		}
 	}
-	return []httpapi.Reading{
+	return []httpapi.FuncMetric{
 		{Name: "landfall_audit_entries_sealed_total", Help: "Audit entries that this replica chained.", Counts: true,
 			Read: count(func(c audit.Counts) int64 { return c.Sealed })},
 		{Name: "landfall_audit_checkpoints_total", Help: "Checkpoints of the audit that this replica kept.", Counts: true,

@@ -26,9 +26,9 @@ func fromFile(path string) ([]given, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	switch root.Kind {
-	case yamltree.Nothing:
+	case yamltree.Null:
 		return nil, nil // an empty file decides nothing
-	case yamltree.Text, yamltree.List:
+	case yamltree.Scalar, yamltree.List:
 		return nil, fmt.Errorf("%s, line %d: want lines such as listen: 127.0.0.1:8080", path, root.Line)
 	}
 	var all []given
@@ -49,13 +49,13 @@ func plain(name string, content *yamltree.Node) (string, error) {
 	case yamltree.List:
 		parts := make([]string, len(content.Items))
 		for i, part := range content.Items {
-			if part.Kind != yamltree.Text {
+			if part.Kind != yamltree.Scalar {
 				return "", errors.New("want plain values in the list")
 			}
 			parts[i] = part.Text
 		}
 		return strings.Join(parts, ","), nil
-	case yamltree.Group:
+	case yamltree.Mapping:
 		if len(content.Members) > 0 {
 			if meant := spelling.Near(name+"-"+content.Members[0].Name, settingNames()); len(meant) > 0 {
 				return "", fmt.Errorf("settings are not nested: did you mean %s?", meant[0])

@@ -57,14 +57,14 @@ func (l *logins) watch(login auth.Login) {
 }
 
 // readings shows the counts.
-func (l *logins) readings() []httpapi.Reading {
-	readings := []httpapi.Reading{{
+func (l *logins) readings() []httpapi.FuncMetric {
+	readings := []httpapi.FuncMetric{{
 		Name: "landfall_refresh_tokens_reused_total", Help: "Refresh tokens that were used twice, which ended their families.",
 		Counts: true, Read: func() float64 { return float64(l.reused.Load()) },
 	}}
 	for _, outcome := range auth.Outcomes {
 		count := l.counts[outcome]
-		readings = append(readings, httpapi.Reading{
+		readings = append(readings, httpapi.FuncMetric{
 			Name: "landfall_logins_" + string(outcome) + "_total", Help: "Attempts to obtain tokens that were " + strings.ReplaceAll(string(outcome), "_", " ") + ".",
 			Counts: true, Read: func() float64 { return float64(count.Load()) },
 		})

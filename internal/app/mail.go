@@ -61,17 +61,17 @@ func (a *App) warnAboutMissingMail(ctx context.Context) {
 }
 
 // mailReadings returns the metrics about e-mail.
-func (a *App) mailReadings() []httpapi.Reading {
+func (a *App) mailReadings() []httpapi.FuncMetric {
 	// Without a mail server there are no metrics: one that is shown as down would raise
 	// an alert.
 	if a.mail == nil {
 		return nil
 	}
 	stats := &a.mail.Stats
-	total := func(name, help string, read func() int64) httpapi.Reading {
-		return httpapi.Reading{Name: name, Help: help, Counts: true, Read: func() float64 { return float64(read()) }}
+	total := func(name, help string, read func() int64) httpapi.FuncMetric {
+		return httpapi.FuncMetric{Name: name, Help: help, Counts: true, Read: func() float64 { return float64(read()) }}
 	}
-	return []httpapi.Reading{
+	return []httpapi.FuncMetric{
 		total("landfall_mails_sent_total", "E-mails that the mail server took.", stats.Sent.Load),
 		total("landfall_mails_refused_total", "E-mails that were refused for good or given up.", stats.Refused.Load),
 		total("landfall_mails_put_off_total", "Attempts that the mail server put off.", stats.Deferred.Load),

@@ -11,12 +11,12 @@ import (
 func (a *App) Conduct(ctx context.Context) { a.runs.Run(ctx) }
 
 // runReadings shows what this replica does for runs.
-func (a *App) runReadings() []httpapi.Reading {
+func (a *App) runReadings() []httpapi.FuncMetric {
 	// It asks when it is read: the figures are declared before there is a conductor.
-	reading := func(name, help string, counts bool, read func(run.Figures) int64) httpapi.Reading {
-		return httpapi.Reading{Name: name, Help: help, Counts: counts, Read: func() float64 { return float64(read(a.runs.Figures())) }}
+	reading := func(name, help string, counts bool, read func(run.Figures) int64) httpapi.FuncMetric {
+		return httpapi.FuncMetric{Name: name, Help: help, Counts: counts, Read: func() float64 { return float64(read(a.runs.Figures())) }}
 	}
-	return []httpapi.Reading{
+	return []httpapi.FuncMetric{
 		reading("landfall_runs_live", "Runs that have not ended, as this replica last saw them.", false,
 			func(f run.Figures) int64 { return f.Live }),
 		reading("landfall_run_workers_busy", "Workers of this replica that are creating a run's accounts.", false,

@@ -44,7 +44,7 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 			WriteTimeout:      settings.WriteTimeout,
 			IdleTimeout:       settings.IdleTimeout,
 			MaxHeaderBytes:    headerLimit,
-			ConnContext:       httpapi.OnLine,
+			ConnContext:       httpapi.WithConn,
 			// OPTIONS * is a path like any other that does not exist.
 			DisableGeneralOptionsHandler: true,
 			ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),

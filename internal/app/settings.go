@@ -154,7 +154,7 @@ var serving = []setting{
 		return memory(&s.MemoryLimit)
 	}},
 	{"max-requests", "most requests worked on at once; others wait a second and are then told to come back", func(s *Settings) value {
-		return count(&s.MaxRequests, httpapi.DefaultInWork, 1, 100_000)
+		return count(&s.MaxRequests, httpapi.DefaultMaxInFlight, 1, 100_000)
 	}},
 	{"max-connections", "most connections open at once; fewer where file descriptors are", func(s *Settings) value {
 		return count(&s.MaxConnections, 16384, 1, 1_000_000)

@@ -148,7 +148,7 @@ func look(ctx context.Context, view landfall.View) (survey, error) {
 }
 
 // surveys are the figures with labels that the operator's dashboards read.
-func (a *App) surveys() []httpapi.Survey {
+func (a *App) surveys() []httpapi.LabelledMetric {
 	// All figures share one surveyor, so that those of a scrape agree with each
 	// other.
 	s := &surveyor{store: a.store}
@@ -159,7 +159,7 @@ func (a *App) surveys() []httpapi.Survey {
 			}
 		}
 	}
-	return append([]httpapi.Survey{
+	return append([]httpapi.LabelledMetric{
 		{Name: "landfall_supplier_accounts", Labels: []string{"supplier", "standing"},
 			Help: "Accounts of a supplier by how they stand: pending, failed, skipped, imported, or refused when only a refused staging is known. The same on every server.",
 			Read: func(report func(float64, ...string)) {
@@ -209,7 +209,7 @@ func (a *App) surveys() []httpapi.Survey {
 type machine interface{ Figures() engine.Figures }
 
 // engineSurveys show how the database is used by this server.
-func (a *App) engineSurveys() []httpapi.Survey {
+func (a *App) engineSurveys() []httpapi.LabelledMetric {
 	figures := func() engine.Figures {
 		if m, ok := a.store.(machine); ok {
 			return m.Figures()
@@ -226,7 +226,7 @@ func (a *App) engineSurveys() []httpapi.Survey {
 			}
 		}
 	}
-	return []httpapi.Survey{
+	return []httpapi.LabelledMetric{
 		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Most connections of this server to the database, by what they are for.",
 			Read: pools(func(p engine.PoolFigures) int { return p.Size })},
 		{Name: "landfall_database_connections_busy", Labels: []string{"pool"}, Help: "Connections in use now.",

@@ -9,7 +9,7 @@ import (
 type purger interface{ PurgeFigures() landfall.PurgeFigures }
 
 // purgeSurveys show what servers take away by themselves, and that they do.
-func (a *App) purgeSurveys(s *surveyor) []httpapi.Survey {
+func (a *App) purgeSurveys(s *surveyor) []httpapi.LabelledMetric {
 	figures := func() landfall.PurgeFigures {
 		if p, ok := a.store.(purger); ok {
 			return p.PurgeFigures()
@@ -19,7 +19,7 @@ func (a *App) purgeSurveys(s *surveyor) []httpapi.Survey {
 	one := func(get func(landfall.PurgeFigures) float64) func(func(float64, ...string)) {
 		return func(report func(float64, ...string)) { report(get(figures())) }
 	}
-	return []httpapi.Survey{
+	return []httpapi.LabelledMetric{
 		{Name: "landfall_purged_total", Counts: true, Labels: []string{"kind"},
 			Help: "What this server has taken away because it was kept long enough: documents, failures (their words), mails (their addresses), events.",
 			Read: func(report func(float64, ...string)) {

@@ -52,15 +52,15 @@ func (f *undoFigures) read(outcome string) float64 {
 }
 
 // undoReadings are the figures about accounts that were taken back or kept.
-func (a *App) undoReadings() []httpapi.Reading {
+func (a *App) undoReadings() []httpapi.FuncMetric {
 	figures := &undoFigures{store: a.store}
 	outcomes := []string{undoneOutcome}
 	for _, reason := range landfall.KeptReasons {
 		outcomes = append(outcomes, string(reason))
 	}
-	readings := make([]httpapi.Reading, len(outcomes))
+	readings := make([]httpapi.FuncMetric, len(outcomes))
 	for i, outcome := range outcomes {
-		readings[i] = httpapi.Reading{
+		readings[i] = httpapi.FuncMetric{
 			Name: "landfall_account_undos_total", Help: "Accounts that somebody wanted to take back, by what became of them.",
 			Labels: map[string]string{"outcome": outcome}, Counts: true, Read: func() float64 { return figures.read(outcome) },
 		}

@@ -54,7 +54,7 @@ const figuresLife = 5 * time.Second
 
 // webhookReadings shows how webhooks are doing: what this replica did, and what
 // there is to do for all of them.
-func (a *App) webhookReadings() []httpapi.Reading {
+func (a *App) webhookReadings() []httpapi.FuncMetric {
 	var mu sync.Mutex
 	var figures landfall.WebhookFigures
 	var read time.Time
@@ -82,7 +82,7 @@ func (a *App) webhookReadings() []httpapi.Reading {
 			return float64(get(a.webhooks.Counts()))
 		}
 	}
-	return []httpapi.Reading{
+	return []httpapi.FuncMetric{
 		{Name: "landfall_webhook_events_delivered_total", Help: "Events that receivers of webhooks took.", Counts: true,
 			Read: count(func(c webhook.Counts) int64 { return c.Delivered })},
 		{Name: "landfall_webhook_events_failed_total", Help: "Deliveries that failed and wait to be tried again.", Counts: true,

@@ -10,12 +10,12 @@ import (
 // The verbs that bring an account onto the platform.
 var (
 	// Validate checks an account and repeats it.
-	Validate = &Verb{Tail: "validate-account", run: (*API).validate}
+	Validate = &Verb{Path: "validate-account", run: (*API).validate}
 	// Stage checks an account and keeps it.
-	Stage = &Verb{Tail: "account-import-process/create-or-update", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).stage,
-		all: (*API).stageAll}
+	Stage = &Verb{Path: "account-import-process/create-or-update", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).stage,
+		runBatch: (*API).stageBatch}
 	// Process creates an account from what was staged.
-	Process = &Verb{Tail: "account-import-process/process", supplier: "import_supplier_code", Writes: true, run: (*API).process}
+	Process = &Verb{Path: "account-import-process/process", supplierField: "import_supplier_code", Writes: true, run: (*API).process}
 )
 
 // validate echoes what was sent, byte for byte, to show that it was understood as
@@ -25,22 +25,22 @@ func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	accepted, err := a.desk.Validate(ctx, call.Who, call.Body)
+	accepted, err := a.service.Validate(ctx, call.Who, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
-	return echo(statusOK, call, contract.ValidatedBody,
-		contract.Echo{Sent: accepted.Body, Warned: warn, Warnings: accepted.Warnings}), nil
+	return echoAnswer(statusOK, call, contract.ValidatedBody,
+		contract.Echo{Body: accepted.Body, IncludeWarnings: warn, Warnings: accepted.Warnings}), nil
 }
 
 // includeWarnings is the flag that most verbs understand.
 const includeWarnings = "include_warnings"
 
-// echo answers with what was sent. When nothing else was asked for those bytes
+// echoAnswer answers with what was sent. When nothing else was asked for those bytes
 // are the answer already, and large ones are not copied.
-func echo(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
-	if !echo.Warned && !echo.Counted {
-		return Answer{Status: status, Body: echo.Sent}
+func echoAnswer(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
+	if !echo.IncludeWarnings && !echo.IncludeAdded {
+		return Answer{Status: status, Body: echo.Body}
 	}
 	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}
 }
@@ -52,17 +52,17 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	receipt, err := a.desk.Stage(ctx, call.Who, call.Body)
+	receipt, err := a.service.Stage(ctx, call.Who, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
 	return stagedAnswer(receipt, warn, call.Scratch), nil
 }
 
-// stageAll is stage for lines of a bulk request, which share their query and are
+// stageBatch is stage for lines of a bulk request, which share their query and are
 // written together. Each line has its own answer or error: none may fail for a
 // neighbour's sake.
-func (a *API) stageAll(ctx context.Context, calls []Call) ([]Answer, []error) {
+func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) {
 	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
 	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *API) stageAll(ctx context.Context, calls []Call) ([]Answer, []error) {
 	for i, call := range calls {
 		handed[i] = intake.Handed{Who: call.Who, Body: call.Body}
 	}
-	a.desk.StageAll(ctx, handed)
+	a.service.StageAll(ctx, handed)
 	for i := range handed {
 		if errs[i] = handed[i].Err; errs[i] == nil {
 			answers[i] = stagedAnswer(handed[i].Receipt, warn, calls[i].Scratch)
@@ -92,7 +92,7 @@ func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 		status = statusCreated
 	}
 	return Answer{Status: status, Body: contract.StagedBody.Append(scratch[:0],
-		contract.Staged{Key: receipt.Key, Warned: warn, Warnings: receipt.Warnings})}
+		contract.Staged{Key: receipt.Key, IncludeWarnings: warn, Warnings: receipt.Warnings})}
 }
 
 // process creates an account, or rehearses its creation where a dry run is asked
@@ -106,16 +106,16 @@ func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	created, err := a.desk.Process(ctx, call.Who, request)
+	created, err := a.service.Process(ctx, call.Who, request)
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.CreatedBody.Append(call.Scratch[:0],
-		contract.Created{Number: created.Number, External: request.Key.External, Warned: warn, Warnings: created.Warnings})}, nil
+		contract.Created{Number: created.Number, External: request.Key.External, IncludeWarnings: warn, Warnings: created.Warnings})}, nil
 }
 
-// noQuery refuses parameters where there are none.
-func noQuery(call Call) error {
+// rejectQuery refuses parameters where there are none.
+func rejectQuery(call Call) error {
 	if call.Query == "" {
 		return nil
 	}

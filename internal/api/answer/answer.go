@@ -27,7 +27,7 @@ type Call struct {
 	Scratch []byte
 	// Ends is closed when whoever waits for something should be answered with
 	// what there is; nil is never.
-	Ends <-chan struct{}
+	Ending <-chan struct{}
 }
 
 // Answer is what a caller is told.
@@ -53,39 +53,39 @@ type Send func(piece []byte, last bool) error
 type Verb struct {
 	// Tail is the verb's path below the root of the API, without the slashes
 	// around it and without parameters; it is also the verb's name.
-	Tail   string
-	Writes bool // needs a key that may write
-	Keeps  bool // holds on to the body when the call is over
-	Bare   bool // may be called without a body, and knows none but {}
-	Listed bool // may be long: comes in pieces and has no time limit of its own
-	Waits  bool // may wait for something to happen
+	Path         string
+	Writes       bool // needs a key that may write
+	KeepsBody    bool // holds on to the body when the call is over
+	BodyOptional bool // may be called without a body, and knows none but {}
+	Streams      bool // may be long: comes in pieces and has no time limit of its own
+	LongPolls    bool // may wait for something to happen
 
 	// supplier is the field that names the supplier in the body of a verb that
 	// changes an account.
-	supplier string
-	run      func(*API, context.Context, Call) (Answer, error)
+	supplierField string
+	run           func(*API, context.Context, Call) (Answer, error)
 	// all answers many calls in less time than one by one; nil where nothing does.
-	all func(*API, context.Context, []Call) ([]Answer, []error)
+	runBatch func(*API, context.Context, []Call) ([]Answer, []error)
 	// refuse gives refusals a form of their own; nil leaves them as they are.
 	refuse func(*landfall.Error) *landfall.Error
 }
 
-// Account tells at a glance which account a body would change, for those who
+// AccountKey tells at a glance which account a body would change, for those who
 // have to keep bodies of one account in order. One that tells nothing changes
 // nothing.
-func (v *Verb) Account(body []byte) (key landfall.Key, told bool) {
-	if v.supplier == "" {
+func (v *Verb) AccountKey(body []byte) (key landfall.Key, told bool) {
+	if v.supplierField == "" {
 		return landfall.Key{}, false
 	}
-	key.Supplier, key.External, told = rules.Peek(body, v.supplier, "external_account_number")
+	key.Supplier, key.External, told = rules.Peek(body, v.supplierField, "external_account_number")
 	return key, told
 }
 
 // API answers calls.
 type API struct {
-	desk   *intake.Desk
-	count  func(verb *Verb, outcome string)
-	source string // of events
+	service *intake.Desk
+	count   func(verb *Verb, outcome string)
+	source  string // of events
 }
 
 // New gives the API over a desk. Every call is reported to count, if there is
@@ -94,12 +94,12 @@ func New(desk *intake.Desk, count func(verb *Verb, outcome string)) *API {
 	if count == nil {
 		count = func(*Verb, string) {}
 	}
-	return &API{desk: desk, count: count, source: contract.UnnamedSource}
+	return &API{service: desk, count: count, source: contract.UnnamedSource}
 }
 
-// Named tells the API the address under which clients find the service, which
+// WithBaseURL tells the API the address under which clients find the service, which
 // events name as their source.
-func (a *API) Named(base string) *API {
+func (a *API) WithBaseURL(base string) *API {
 	a.source = EventSource(base)
 	return a
 }
@@ -110,10 +110,10 @@ func EventSource(base string) string { return cmp.Or(base, contract.UnnamedSourc
 
 // The outcomes of calls that were not refused.
 const (
-	Accepted  = "accepted"
-	Created   = "created"
-	Updated   = "updated"
-	Rehearsed = "dry_run_passed"
+	Accepted     = "accepted"
+	Created      = "created"
+	Updated      = "updated"
+	DryRunPassed = "dry_run_passed"
 )
 
 // Do answers one call. It always answers: what went wrong is an answer too.
@@ -129,15 +129,15 @@ func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 	return answer
 }
 
-// Together says whether many calls at once are cheaper than one by one.
-func (v *Verb) Together() bool { return v.all != nil }
+// Batches says whether many calls at once are cheaper than one by one.
+func (v *Verb) Batches() bool { return v.runBatch != nil }
 
-// DoAll answers calls of one organisation, with the same query, as Do would
+// DoBatch answers calls of one organisation, with the same query, as Do would
 // answer each in turn. They are quick about different accounts: one that comes
 // again is answered by itself, after the others. The verb must be one that does
 // many Together.
-func (a *API) DoAll(ctx context.Context, verb *Verb, calls []Call) []Answer {
-	answers, errs := verb.all(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
+func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
+	answers, errs := verb.runBatch(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
 	for i, err := range errs {
 		if err == nil {
 			a.count(verb, outcome(verb, answers[i]))

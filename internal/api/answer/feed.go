@@ -8,7 +8,7 @@ import (
 )
 
 // Events reads the feed; it may wait until there is something to read.
-var Events = &Verb{Tail: "events", Waits: true, run: (*API).events}
+var Events = &Verb{Path: "events", LongPolls: true, run: (*API).events}
 
 // events gives a page of the feed. It may wait for the first event, and ends the
 // wait when the server is about to stop, so that no caller holds up its end.
@@ -17,8 +17,8 @@ func (a *API) events(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	page, err := a.desk.Events(ctx, call.Who, intake.FeedRequest{
-		After: asked.After, Begins: asked.Begins, Limit: asked.Limit, Supplier: asked.Supplier, Wait: asked.Wait, Ends: call.Ends,
+	page, err := a.service.Events(ctx, call.Who, intake.FeedRequest{
+		After: asked.After, Begins: asked.FromOldest, Limit: asked.Limit, Supplier: asked.Supplier, Wait: asked.Wait, Ends: call.Ending,
 	})
 	if err != nil {
 		return Answer{}, err

@@ -15,17 +15,17 @@ import (
 // The verbs that read.
 var (
 	// Status tells how far one account is.
-	Status = &Verb{Tail: "account-transfer-status", run: (*API).status}
+	Status = &Verb{Path: "account-transfer-status", run: (*API).status}
 	// All, Pending and Imported list a supplier's accounts.
 	All      = listing("all-account-import-processes", landfall.AllProcesses)
 	Pending  = listing("pending-account-import-processes", landfall.PendingProcesses)
 	Imported = listing("imported-account-import-processes", landfall.ImportedProcesses)
 	// Failed lists the accounts that do not get on.
-	Failed = &Verb{Tail: "failed-account-import-processes", Listed: true, run: (*API).failed}
+	Failed = &Verb{Path: "failed-account-import-processes", Streams: true, run: (*API).failed}
 	// Summary groups why they did.
-	Summary = &Verb{Tail: "error-summary", run: (*API).summary}
+	Summary = &Verb{Path: "error-summary", run: (*API).summary}
 	// Rules is the rule book; it is the same for everybody.
-	Rules = &Verb{Tail: "rules", run: (*API).rules}
+	Rules = &Verb{Path: "rules", run: (*API).rules}
 )
 
 // status is asked for again and again by whoever waits for an account, so the
@@ -37,18 +37,18 @@ func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 	}
 	key := landfall.Key{Supplier: call.Path[0], External: call.Path[1]}
 	if !detailed {
-		standing, err := a.desk.Status(ctx, call.Who, key)
+		standing, err := a.service.Status(ctx, call.Who, key)
 		if err != nil {
 			return Answer{}, err
 		}
 		return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0],
-			contract.Standing{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
+			contract.TransferStatus{Status: string(standing.Status), Number: standing.AccountNumber})}, nil
 	}
-	standing, detail, err := a.desk.StatusDetail(ctx, call.Who, key)
+	standing, detail, err := a.service.StatusDetail(ctx, call.Who, key)
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.Standing{
+	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.TransferStatus{
 		Status: string(standing.Status), Number: standing.AccountNumber, Process: &detail.Process, Figures: detail.Figures,
 		Undone: detail.Undone,
 	})}, nil
@@ -56,10 +56,10 @@ func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 
 // listing declares one of the three lists.
 func listing(tail string, filter landfall.ProcessFilter) *Verb {
-	return &Verb{Tail: tail, Listed: true, run: func(a *API, ctx context.Context, call Call) (Answer, error) {
+	return &Verb{Path: tail, Streams: true, run: func(a *API, ctx context.Context, call Call) (Answer, error) {
 		read := readPage
 		if filter == landfall.ImportedProcesses {
-			read = contract.ReadFiguredPage
+			read = contract.ReadDetailedPage
 		}
 		page, figures, err := read(call.Query)
 		if err != nil {
@@ -69,16 +69,16 @@ func listing(tail string, filter landfall.ProcessFilter) *Verb {
 		if page.Limit > 0 {
 			return a.page(ctx, call, query)
 		}
-		rows, err := a.desk.List(ctx, call.Who, query)
+		rows, err := a.service.List(ctx, call.Who, query)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Stream(call, rows, contract.EntryBody), nil
+		return Stream(call, rows, contract.ProcessBody), nil
 	}}
 }
 
 // readPage reads the query of a list that has no figures.
-func readPage(raw string) (contract.Page, bool, error) {
+func readPage(raw string) (contract.ListPage, bool, error) {
 	page, err := contract.ReadPage(raw)
 	return page, false, err
 }
@@ -88,12 +88,12 @@ func readPage(raw string) (contract.Page, bool, error) {
 func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) (Answer, error) {
 	limit := query.Limit
 	query.Limit++
-	rows, err := a.desk.List(ctx, call.Who, query)
+	rows, err := a.service.List(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
-	return pageOf(call, rows, limit, contract.EntryBody, func(last landfall.ProcessEntry) string {
-		next := behind(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+	return writePage(call, rows, limit, contract.ProcessBody, func(last landfall.ProcessEntry) string {
+		next := nextQuery(limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
 		if query.Figures {
 			next += "&detail=true"
 		}
@@ -101,13 +101,13 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 	})
 }
 
-// behind is the query of the page behind an entry.
-func behind(limit int, place landfall.ProcessCursor) string {
+// nextQuery is the query of the page behind an entry.
+func nextQuery(limit int, place landfall.ProcessCursor) string {
 	return fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place))
 }
 
-// pageOf writes a page; behind gives the query of the next one.
-func pageOf[T any](
+// writePage writes a page; behind gives the query of the next one.
+func writePage[T any](
 	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], behind func(T) string,
 ) (Answer, error) {
 	answer := Answer{Status: statusOK}
@@ -142,7 +142,7 @@ func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
 	}
-	rows, err := a.desk.Failed(ctx, call.Who, query)
+	rows, err := a.service.Failed(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -154,19 +154,19 @@ func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit in
 	if limit == 0 {
 		return Stream(call, rows, contract.FailedBody), nil
 	}
-	return pageOf(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
+	return writePage(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
 		// The number alone is the place.
-		return behind(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
+		return nextQuery(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
 	})
 }
 
 // summary groups failures by code, so that ten thousand accounts with the same
 // mistake are one line.
 func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
 	}
-	summary, err := a.desk.ErrorSummary(ctx, call.Who, call.Path[0])
+	summary, err := a.service.ErrorSummary(ctx, call.Who, call.Path[0])
 	if err != nil {
 		return Answer{}, err
 	}
@@ -175,7 +175,7 @@ func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 
 // rules gives the rule book, which is the same for everybody and written once.
 func (a *API) rules(_ context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusOK, Body: ruleBook()}, nil

@@ -34,7 +34,7 @@ func (m *model) compare(r judge) {
 func (m *model) read(r judge, verb *answer.Verb, into any) {
 	told := m.ask(r, verb, answer.Call{Path: [2]string{m.code}})
 	if err := json.Unmarshal(told.body, into); err != nil || told.Status != http.StatusOK {
-		r.Fatalf("%s: %d %s %v", verb.Tail, told.Status, told.body, err)
+		r.Fatalf("%s: %d %s %v", verb.Path, told.Status, told.body, err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (m *model) compareLists(r judge) {
 			got = append(got, entry.External+" "+number)
 		}
 		if !slices.Equal(got, want) {
-			r.Fatalf("%s: %q, want %q", verb.Tail, got, want)
+			r.Fatalf("%s: %q, want %q", verb.Path, got, want)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
 	_ = json.Unmarshal(body, &told) // a list has neither code nor number
 	told.Status = given.Status
 	if given.Status >= 500 {
-		r.Fatalf("%s: %d %s %v", verb.Tail, given.Status, body, given.Cause)
+		r.Fatalf("%s: %d %s %v", verb.Path, given.Status, body, given.Cause)
 	}
 	return told
 }

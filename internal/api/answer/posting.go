@@ -10,15 +10,15 @@ import (
 // The verbs that add something to an account.
 var (
 	// Notes adds notes.
-	Notes = &Verb{Tail: "notes/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).notes}
+	Notes = &Verb{Path: "notes/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).notes}
 	// Transactions adds transactions, all or none. Every 400 of it has the same
 	// members, whatever was wrong.
-	Transactions = &Verb{Tail: "transactions/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).transactions,
+	Transactions = &Verb{Path: "transactions/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).transactions,
 		refuse: contract.RefuseTransactions}
 	// Statements adds historical statements.
-	Statements = &Verb{Tail: "historical-statements/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).statements}
+	Statements = &Verb{Path: "historical-statements/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).statements}
 	// Instruction adds a payment instruction.
-	Instruction = &Verb{Tail: "payment-instruction/create", supplier: "import_supplier", Writes: true, Keeps: true, run: (*API).instruction}
+	Instruction = &Verb{Path: "payment-instruction/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).instruction}
 )
 
 // notes tells for every note whether it is new or was there, since a caller who
@@ -28,7 +28,7 @@ func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	receipt, err := a.desk.PostNotes(ctx, call.Who, call.Body)
+	receipt, err := a.service.PostNotes(ctx, call.Who, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -36,7 +36,7 @@ func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	for i, result := range receipt.Results {
 		posted[i] = receipt.Request.Posted(i, result.Note.CreatedAt, result.Had)
 		if warn {
-			posted[i] = posted[i].Warned(receipt.Warnings)
+			posted[i] = posted[i].WithWarnings(receipt.Warnings)
 		}
 	}
 	return Answer{Status: statusCreated, Body: contract.NotesBody.Append(call.Scratch[:0], posted)}, nil
@@ -54,13 +54,13 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	if err := query.Err(); err != nil {
 		return Answer{}, err
 	}
-	receipt, err := a.desk.PostTransactions(ctx, call.Who, call.Body, flags)
+	receipt, err := a.service.PostTransactions(ctx, call.Who, call.Body, flags)
 	if err != nil {
 		return Answer{}, err
 	}
 	posted := contract.PostedTransactions{
-		Results: make([]contract.PostedTransaction, len(receipt.Results)),
-		Warned:  warn, Warnings: receipt.Warnings,
+		Results:         make([]contract.PostedTransaction, len(receipt.Results)),
+		IncludeWarnings: warn, Warnings: receipt.Warnings,
 	}
 	for i, result := range receipt.Results {
 		posted.Results[i] = contract.PostedTransaction{Transaction: result.Transaction, Added: result.Added}
@@ -82,12 +82,12 @@ func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 	if err := query.Err(); err != nil {
 		return Answer{}, err
 	}
-	accepted, err := a.desk.PostStatements(ctx, call.Who, call.Body)
+	accepted, err := a.service.PostStatements(ctx, call.Who, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
-	return echo(statusCreated, call, contract.StatementsBody,
-		contract.Echo{Sent: accepted.Body, Counted: count, Added: accepted.Added, Warned: warn, Warnings: accepted.Warnings}), nil
+	return echoAnswer(statusCreated, call, contract.StatementsBody,
+		contract.Echo{Body: accepted.Body, IncludeAdded: count, Added: accepted.Added, IncludeWarnings: warn, Warnings: accepted.Warnings}), nil
 }
 
 // instruction answers with the reference by which the vendor knew it.
@@ -97,10 +97,10 @@ func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 	if err := query.Err(); err != nil {
 		return Answer{}, err
 	}
-	receipt, err := a.desk.PostInstruction(ctx, call.Who, call.Body)
+	receipt, err := a.service.PostInstruction(ctx, call.Who, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
-		contract.KeptInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, Counted: count, Added: receipt.Added, Warned: warn})}, nil
+		contract.PostedInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, IncludeAdded: count, Added: receipt.Added, IncludeWarnings: warn})}, nil
 }

@@ -11,21 +11,21 @@ import (
 // The verbs that prove a migration.
 var (
 	// SetTotals keeps what the source says it has.
-	SetTotals = &Verb{Tail: "control-totals", Writes: true, run: (*API).setTotals}
+	SetTotals = &Verb{Path: "control-totals", Writes: true, run: (*API).setTotals}
 	// Totals gives it back.
-	Totals = &Verb{Tail: "control-totals", run: (*API).totals}
+	Totals = &Verb{Path: "control-totals", run: (*API).totals}
 	// Reconciliation compares it with what is there, or lists the accounts
 	// behind a figure.
-	Reconciliation = &Verb{Tail: "reconciliation", Listed: true, run: (*API).reconciliation}
+	Reconciliation = &Verb{Path: "reconciliation", Streams: true, run: (*API).reconciliation}
 )
 
 // setTotals replaces what the source claims to have as a whole: a claim made of
 // parts of two days would fit neither.
 func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
 	}
-	totals, err := a.desk.SetControlTotals(ctx, call.Who, call.Path[0], call.Body)
+	totals, err := a.service.SetControlTotals(ctx, call.Who, call.Path[0], call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -34,10 +34,10 @@ func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 
 // totals gives back the claim as it was made.
 func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
 	}
-	totals, err := a.desk.ControlTotals(ctx, call.Who, call.Path[0])
+	totals, err := a.service.ControlTotals(ctx, call.Who, call.Path[0])
 	if err != nil {
 		return Answer{}, err
 	}
@@ -51,10 +51,10 @@ func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if request.Wanted {
+	if request.Listed {
 		return a.behind(ctx, call, request)
 	}
-	found, err := a.desk.Reconcile(ctx, call.Who, call.Path[0])
+	found, err := a.service.Reconcile(ctx, call.Who, call.Path[0])
 	if err != nil {
 		return Answer{}, err
 	}
@@ -69,18 +69,18 @@ func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequ
 	if query.Limit > 0 {
 		query.Limit++ // to know whether there is a next page
 	}
-	rows, err := a.desk.Contributions(ctx, call.Who, query)
+	rows, err := a.service.Contributions(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
 	if request.Limit == 0 {
 		return Stream(call, rows, contract.BehindBody), nil
 	}
-	return pageOf(call, rows, request.Limit, contract.BehindBody, func(last landfall.Contribution) string {
+	return writePage(call, rows, request.Limit, contract.BehindBody, func(last landfall.Contribution) string {
 		if last.FirstStagedAt.IsZero() {
 			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the place
 		}
 		return "measure=" + request.Measure.String() + "&reason=" + string(request.Reason) + "&" +
-			behind(request.Limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
+			nextQuery(request.Limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})
 	})
 }

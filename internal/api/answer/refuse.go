@@ -15,20 +15,20 @@ const (
 	statusCreated = http.StatusCreated
 )
 
-// statuses gives every kind of failure its one status.
-var statuses = [...]int{
-	landfall.Internal:         http.StatusInternalServerError,
-	landfall.Invalid:          http.StatusBadRequest,
-	landfall.Unauthenticated:  http.StatusUnauthorized,
-	landfall.Forbidden:        http.StatusForbidden,
-	landfall.NotFound:         http.StatusNotFound,
-	landfall.MethodNotAllowed: http.StatusMethodNotAllowed,
-	landfall.TooLarge:         http.StatusRequestEntityTooLarge,
-	landfall.UnsupportedMedia: http.StatusUnsupportedMediaType,
-	landfall.TooMany:          http.StatusTooManyRequests,
-	landfall.Unavailable:      http.StatusServiceUnavailable,
-	landfall.TooManyFields:    http.StatusRequestHeaderFieldsTooLarge,
-	landfall.UpstreamUnavailable:        http.StatusInternalServerError, // as the contract has it
+// statusOfKind gives every kind of failure its one status.
+var statusOfKind = [...]int{
+	landfall.Internal:            http.StatusInternalServerError,
+	landfall.Invalid:             http.StatusBadRequest,
+	landfall.Unauthenticated:     http.StatusUnauthorized,
+	landfall.Forbidden:           http.StatusForbidden,
+	landfall.NotFound:            http.StatusNotFound,
+	landfall.MethodNotAllowed:    http.StatusMethodNotAllowed,
+	landfall.TooLarge:            http.StatusRequestEntityTooLarge,
+	landfall.UnsupportedMedia:    http.StatusUnsupportedMediaType,
+	landfall.TooMany:             http.StatusTooManyRequests,
+	landfall.Unavailable:         http.StatusServiceUnavailable,
+	landfall.TooManyFields:       http.StatusRequestHeaderFieldsTooLarge,
+	landfall.UpstreamUnavailable: http.StatusInternalServerError, // as the contract has it
 }
 
 // errInternal stands for every error that is not one of ours: those may hold
@@ -37,8 +37,8 @@ var errInternal = &landfall.Error{
 	Kind: landfall.Internal, Code: landfall.CodeInternalError, Detail: "Something went wrong on our side.",
 }
 
-// errRole is told before anything of the body is read.
-var errRole = &landfall.Error{
+// errReadOnlyKey is told before anything of the body is read.
+var errReadOnlyKey = &landfall.Error{
 	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 	Detail: "This API key may read but not write.",
 }
@@ -51,10 +51,10 @@ func TooLarge(limit int64) error {
 	}
 }
 
-// Admits refuses who may not use the verb.
-func (v *Verb) Admits(who landfall.Principal) error {
+// Authorize refuses who may not use the verb.
+func (v *Verb) Authorize(who landfall.Principal) error {
 	if v.Writes && who.Role != landfall.RoleImporter {
-		return errRole
+		return errReadOnlyKey
 	}
 	return nil
 }
@@ -65,24 +65,24 @@ func (a *API) Refuse(verb *Verb, err error) Answer {
 	if known, is := errors.AsType[*landfall.Error](err); is && verb.refuse != nil {
 		err = verb.refuse(known)
 	}
-	answer := Refusal(err, nil)
+	answer := ErrorAnswer(err, nil)
 	if answer.Code == landfall.CodeDryRunRolledBack {
-		a.count(verb, Rehearsed)
+		a.count(verb, DryRunPassed)
 	} else {
 		a.count(verb, answer.Code)
 	}
 	return answer
 }
 
-// Refusal is the answer to whatever failed, written into dst. What is not an
+// ErrorAnswer is the answer to whatever failed, written into dst. What is not an
 // error of ours becomes a plain internal one: its text is for the log alone.
-func Refusal(err error, dst []byte) Answer {
+func ErrorAnswer(err error, dst []byte) Answer {
 	shown, ours := errors.AsType[*landfall.Error](err)
 	if !ours {
 		shown = errInternal
 	}
 	return Answer{
-		Status: statuses[shown.Kind], Code: shown.Code, RetryAfter: shown.RetryAfter, Cause: err,
+		Status: statusOfKind[shown.Kind], Code: shown.Code, RetryAfter: shown.RetryAfter, Cause: err,
 		Body: contract.ErrorBody.Append(dst, shown),
 	}
 }

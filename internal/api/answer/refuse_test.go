@@ -10,14 +10,14 @@ import (
 
 func TestEveryKindHasItsStatus(t *testing.T) {
 	for kind := landfall.Internal; kind <= landfall.UpstreamUnavailable; kind++ {
-		if int(kind) >= len(statuses) || statuses[kind] < 400 {
+		if int(kind) >= len(statusOfKind) || statusOfKind[kind] < 400 {
 			t.Errorf("kind %d has no status", kind)
 		}
 	}
 }
 
 func TestForeignWordsAreNotShown(t *testing.T) {
-	refusal := Refusal(errors.New("pq: secret"), nil)
+	refusal := ErrorAnswer(errors.New("pq: secret"), nil)
 	if refusal.Status != 500 || refusal.Code != landfall.CodeInternalError || strings.Contains(string(refusal.Body), "secret") {
 		t.Errorf("got %d %s", refusal.Status, refusal.Body)
 	}

@@ -13,48 +13,48 @@ import (
 // The verbs about runs. Those that act on one are told by the path alone.
 var (
 	// StartRun lets the service move accounts by itself.
-	StartRun = &Verb{Tail: "runs", Writes: true, run: (*API).startRun}
+	StartRun = &Verb{Path: "runs", Writes: true, run: (*API).startRun}
 	// Runs lists a supplier's runs.
-	Runs = &Verb{Tail: "runs", Listed: true, run: (*API).runs}
+	Runs = &Verb{Path: "runs", Streams: true, run: (*API).runs}
 	// Run tells how one stands.
-	Run = &Verb{Tail: "runs", run: runVerb((*intake.Desk).Run)}
+	Run = &Verb{Path: "runs", run: runAction((*intake.Desk).Run)}
 	// PauseRun, ResumeRun and CancelRun stop one and let it go on.
-	PauseRun  = &Verb{Tail: "runs/pause", Writes: true, Bare: true, run: runVerb((*intake.Desk).PauseRun)}
-	ResumeRun = &Verb{Tail: "runs/resume", Writes: true, Bare: true, run: runVerb((*intake.Desk).ResumeRun)}
-	CancelRun = &Verb{Tail: "runs/cancel", Writes: true, Bare: true, run: runVerb((*intake.Desk).CancelRun)}
+	PauseRun  = &Verb{Path: "runs/pause", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).PauseRun)}
+	ResumeRun = &Verb{Path: "runs/resume", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).ResumeRun)}
+	CancelRun = &Verb{Path: "runs/cancel", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).CancelRun)}
 	// RunFailures lists the accounts that failed in one.
-	RunFailures = &Verb{Tail: "runs/failures", Listed: true, run: (*API).runFailures}
+	RunFailures = &Verb{Path: "runs/failures", Streams: true, run: (*API).runFailures}
 )
 
 // startRun writes the run down and answers; the conductor of any replica takes it
 // from there.
 func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
-	if err := noQuery(call); err != nil {
+	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
 	}
 	plan, err := contract.ReadRun(ctx, call.Body)
 	if err != nil {
 		return Answer{}, err
 	}
-	run, err := a.desk.StartRun(ctx, call.Who, plan)
+	run, err := a.service.StartRun(ctx, call.Who, plan)
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.RunBody.Append(call.Scratch[:0], run)}, nil
 }
 
-// runVerb answers with a run after doing something to the one the path names.
-func runVerb(
+// runAction answers with a run after doing something to the one the path names.
+func runAction(
 	do func(*intake.Desk, context.Context, landfall.Principal, string) (landfall.Run, error),
 ) func(*API, context.Context, Call) (Answer, error) {
 	return func(a *API, ctx context.Context, call Call) (Answer, error) {
-		if err := noQuery(call); err != nil {
+		if err := rejectQuery(call); err != nil {
 			return Answer{}, err
 		}
-		if err := contract.ReadNothing(ctx, call.Body); err != nil {
+		if err := contract.ReadEmpty(ctx, call.Body); err != nil {
 			return Answer{}, err
 		}
-		run, err := do(a.desk, ctx, call.Who, call.Path[0])
+		run, err := do(a.service, ctx, call.Who, call.Path[0])
 		if err != nil {
 			return Answer{}, err
 		}
@@ -72,14 +72,14 @@ func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
 	}
-	rows, err := a.desk.Runs(ctx, call.Who, query)
+	rows, err := a.service.Runs(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
 	if page.Limit == 0 {
 		return Stream(call, rows, contract.RunBody), nil
 	}
-	return pageOf(call, rows, page.Limit, contract.RunBody, func(last landfall.Run) string {
+	return writePage(call, rows, page.Limit, contract.RunBody, func(last landfall.Run) string {
 		return fmt.Sprintf("import_supplier_code=%s&limit=%d&after=%s", url.QueryEscape(page.Supplier), page.Limit, last.ID)
 	})
 }
@@ -98,7 +98,7 @@ func (a *API) runFailures(ctx context.Context, call Call) (Answer, error) {
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
 	}
-	rows, err := a.desk.RunFailures(ctx, call.Who, query)
+	rows, err := a.service.RunFailures(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -23,7 +23,7 @@ type Options struct {
 	// LineLimit is the longest a line may be: what a single call's body may.
 	LineLimit int64
 	// CallTime is how long one line may take.
-	CallTime time.Duration
+	CallTimeout time.Duration
 	// Draining says that the service is about to end; nil: never.
 	Draining func() bool
 	// Busy says that single calls have come of late that bulk must not be in
@@ -31,7 +31,7 @@ type Options struct {
 	Busy func() bool
 	// Alone says that none has come for so long that bulk may have the whole
 	// machine; nil: never.
-	Alone func() bool
+	Idle func() bool
 	// Count takes down the status of every line; nil: nobody does.
 	Count  func(verb *answer.Verb, status int)
 	Logger *slog.Logger
@@ -54,8 +54,8 @@ func New(options Options) *Service {
 	if options.Busy == nil {
 		options.Busy = func() bool { return false }
 	}
-	if options.Alone == nil {
-		options.Alone = func() bool { return false }
+	if options.Idle == nil {
+		options.Idle = func() bool { return false }
 	}
 	if options.Count == nil {
 		options.Count = func(*answer.Verb, int) {}
@@ -63,11 +63,11 @@ func New(options Options) *Service {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Options: options, large: newLargeLines(), disk: newDisk(options.Spool), turns: newTurns(options.Alone)}
+	return &Service{Options: options, large: newLargeLines(), disk: newDisk(options.Spool), turns: newTurns(options.Idle)}
 }
 
-// Line is the connection to the caller.
-type Line interface {
+// Writer is the connection to the caller.
+type Writer interface {
 	io.Writer
 	Flush() error
 	SetWriteDeadline(at time.Time) error
@@ -75,19 +75,19 @@ type Line interface {
 
 // Request is one bulk request, whose sender was let in already.
 type Request struct {
-	Verb  *answer.Verb
-	Who   landfall.Principal
-	Query string    // holds for every line
-	Body  io.Reader // the lines, unpacked
-	Line  Line
+	Verb   *answer.Verb
+	Who    landfall.Principal
+	Query  string    // holds for every line
+	Body   io.Reader // the lines, unpacked
+	Writer Writer
 	// EndBy sets a time by which whoever waits for more of the body gives up.
-	EndBy func(at time.Time) error
+	SetReadDeadline func(at time.Time) error
 	// Again asks once more whether the sender may do this: his key may be
 	// revoked while he sends.
-	Again func(ctx context.Context) error
+	Authenticate func(ctx context.Context) error
 	// Pace waits until the sender's organisation may send one more line; nil
 	// when it need not.
-	Pace func(ctx context.Context) error
+	WaitQuota func(ctx context.Context) error
 }
 
 // Result is what became of a request, for whoever logs it.
@@ -96,7 +96,7 @@ type Result struct {
 	Statuses map[int]int64
 	Supplier string          // whom the lines were about, when it was one alone
 	Stopped  *landfall.Error // why it ended early; nil when it did not
-	Cut      bool            // the caller did not get the end of the answer
+	Aborted  bool            // the caller did not get the end of the answer
 }
 
 // Serve answers a request. It returns when everything was sent, or when there

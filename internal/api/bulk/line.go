@@ -10,13 +10,13 @@ const (
 	// chunkSize is how much is asked for at once. Lines are cut out of chunks
 	// without being copied; a chunk lives as long as the last of its lines.
 	chunkSize = 256 << 10
-	// usualLine is the longest line that needs no place of its own.
-	usualLine = 128 << 10
+	// maxUsualLine is the longest line that needs no place of its own.
+	maxUsualLine = 128 << 10
 )
 
-// lines cuts what arrives into lines. A line ends with LF or CR LF, the last
+// lineReader cuts what arrives into lines. A line ends with LF or CR LF, the last
 // one also with the end of everything.
-type lines struct {
+type lineReader struct {
 	source io.Reader
 	limit  int
 	chunk  []byte // chunk[from:] has arrived and was not given out
@@ -25,15 +25,15 @@ type lines struct {
 	number int64 // of the line given out last
 	// swell is asked before a line takes more memory than usual, and gives back
 	// what ends that.
-	swell func() (free func(), err error)
+	reserve func() (free func(), err error)
 }
 
-// cut is a line that was given out.
-type cut struct {
-	number int64
-	text   []byte
-	long   bool   // over the limit: there is no text
-	free   func() // what it holds besides its memory; nil for nothing
+// bodyLine is a line that was given out.
+type bodyLine struct {
+	number  int64
+	text    []byte
+	tooLong bool   // over the limit: there is no text
+	free    func() // what it holds besides its memory; nil for nothing
 }
 
 // byteOrderMark is what some editors put in front of a file; it is part of no
@@ -42,8 +42,8 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // next gives the next line. Its text is the caller's for good. The error is
 // io.EOF after the last one; a line that did not arrive whole is none.
-func (l *lines) next() (cut, error) {
-	line := cut{number: l.number + 1}
+func (l *lineReader) next() (bodyLine, error) {
+	line := bodyLine{number: l.number + 1}
 	// Whatever way this line ends, a place it took for its length goes back: a
 	// lost place would be missing for all requests until a restart.
 	release := func() {
@@ -67,23 +67,23 @@ func (l *lines) next() (cut, error) {
 		}
 		if l.ended != nil {
 			release()
-			return cut{}, l.ended
+			return bodyLine{}, l.ended
 		}
 		part := searched - l.from
 		if part > l.limit+1 { // one more for the CR
 			release()
 			if err := l.skip(); err != nil {
-				return cut{}, err
+				return bodyLine{}, err
 			}
-			line.free, line.long = nil, true
+			line.free, line.tooLong = nil, true
 			break
 		}
 		// Before memory is taken and not after: a caller can begin as many long
 		// lines as he has connections.
-		if part > usualLine && line.free == nil {
-			free, err := l.swell()
+		if part > maxUsualLine && line.free == nil {
+			free, err := l.reserve()
 			if err != nil {
-				return cut{}, err
+				return bodyLine{}, err
 			}
 			line.free = free
 		}
@@ -97,7 +97,7 @@ func (l *lines) next() (cut, error) {
 	}
 	if len(line.text) > l.limit {
 		release()
-		line.text, line.free, line.long = nil, nil, true
+		line.text, line.free, line.tooLong = nil, nil, true
 	}
 	return line, nil
 }
@@ -105,7 +105,7 @@ func (l *lines) next() (cut, error) {
 // fill reads once, and gives the place in the chunk from which on it is new.
 // What was given out of a full chunk may still be in use, so the rest moves to
 // another one.
-func (l *lines) fill() (searched int) {
+func (l *lineReader) fill() (searched int) {
 	part := len(l.chunk) - l.from
 	if len(l.chunk) == cap(l.chunk) {
 		larger := make([]byte, part, max(chunkSize, 2*part))
@@ -119,7 +119,7 @@ func (l *lines) fill() (searched int) {
 }
 
 // skip drops the rest of a line that is too long, without keeping it.
-func (l *lines) skip() error {
+func (l *lineReader) skip() error {
 	scratch := make([]byte, 0, chunkSize)
 	for l.ended == nil {
 		var n int
@@ -137,6 +137,6 @@ func (l *lines) skip() error {
 }
 
 // blank says whether a line is one that is not answered.
-func (c cut) blank() bool {
-	return !c.long && len(bytes.Trim(c.text, " \t\r")) == 0
+func (c bodyLine) blank() bool {
+	return !c.tooLong && len(bytes.Trim(c.text, " \t\r")) == 0
 }

@@ -35,7 +35,7 @@ func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 		if rapid.Bool().Draw(t, "the end comes with data") {
 			source = iotest.DataErrReader(source)
 		}
-		cutter := lines{source: source, limit: limit, swell: func() (func(), error) { return func() {}, nil }}
+		cutter := lineReader{source: source, limit: limit, reserve: func() (func(), error) { return func() {}, nil }}
 		var got []string
 		for {
 			line, err := cutter.next()
@@ -49,7 +49,7 @@ func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 				t.Fatalf("line %d is called %d", len(got)+1, line.number)
 			}
 			text := string(line.text)
-			if line.long {
+			if line.tooLong {
 				text = "(long)"
 			}
 			got = append(got, text)
@@ -63,7 +63,7 @@ func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 // Part of a line that broke off is no line.
 func TestBrokenLineIsNone(t *testing.T) {
 	gone := errors.New("the line is dead")
-	cutter := lines{source: io.MultiReader(strings.NewReader("{}\n{\"a\":"), iotest.ErrReader(gone)), limit: 100}
+	cutter := lineReader{source: io.MultiReader(strings.NewReader("{}\n{\"a\":"), iotest.ErrReader(gone)), limit: 100}
 	if line, err := cutter.next(); err != nil || string(line.text) != "{}" {
 		t.Fatalf("got %q, %v", line.text, err)
 	}
@@ -78,7 +78,7 @@ func TestLinesAreNotOverwritten(t *testing.T) {
 	for i := range 50_000 {
 		fmt.Fprintf(&body, "line %d %s\n", i, strings.Repeat("-", i%100))
 	}
-	cutter := lines{source: &body, limit: 1 << 20}
+	cutter := lineReader{source: &body, limit: 1 << 20}
 	var kept [][]byte
 	for {
 		line, err := cutter.next()
@@ -101,9 +101,9 @@ func TestLinesAreNotOverwritten(t *testing.T) {
 // it back and is never held.
 func TestLongLinesAskForAPlace(t *testing.T) {
 	taken, given := 0, 0
-	cutter := lines{
+	cutter := lineReader{
 		source: strings.NewReader(strings.Repeat("x", 400<<10) + "\n" + strings.Repeat("y", 64<<20) + "\nlast"), limit: 1 << 20,
-		swell: func() (func(), error) { taken++; return func() { given++ }, nil },
+		reserve: func() (func(), error) { taken++; return func() { given++ }, nil },
 	}
 	first, err := cutter.next()
 	if err != nil || len(first.text) != 400<<10 || taken != 1 || given != 0 {
@@ -111,8 +111,8 @@ func TestLongLinesAskForAPlace(t *testing.T) {
 	}
 	first.free()
 	second, err := cutter.next()
-	if err != nil || !second.long || taken != given || cap(cutter.chunk) > 4<<20 {
-		t.Errorf("%v, %v, %d taken, %d given back, %d bytes held", second.long, err, taken, given, cap(cutter.chunk))
+	if err != nil || !second.tooLong || taken != given || cap(cutter.chunk) > 4<<20 {
+		t.Errorf("%v, %v, %d taken, %d given back, %d bytes held", second.tooLong, err, taken, given, cap(cutter.chunk))
 	}
 	if third, err := cutter.next(); err != nil || string(third.text) != "last" {
 		t.Errorf("%q, %v", third.text, err)

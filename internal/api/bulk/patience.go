@@ -47,17 +47,17 @@ func told(given answer.Answer) *landfall.Error {
 	if known, is := errors.AsType[*landfall.Error](given.Cause); is {
 		return known
 	}
-	return errEnding
+	return errShuttingDown
 }
 
-// errEnding stops requests when the service ends.
-var errEnding = &landfall.Error{
+// errShuttingDown stops requests when the service ends.
+var errShuttingDown = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
 	Detail: "The service is shutting down. Send the lines from next_line on again.",
 }
 
-// errLeft stops requests whose sender has left.
-var errLeft = &landfall.Error{
+// errClientGone stops requests whose sender has left.
+var errClientGone = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "The connection broke.",
 }
 

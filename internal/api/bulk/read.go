@@ -16,17 +16,17 @@ const (
 	// A caller that sends everything before it reads anything must be let send,
 	// or it never learns why the request was stopped: what still comes is read
 	// and dropped, for so long in all, or so long without a byte.
-	lingering      = time.Minute
-	lingeringAtEnd = 8 * time.Second // of the service
-	lingeringQuiet = 3 * time.Second
+	drainTime         = time.Minute
+	drainTimeShutdown = 8 * time.Second // of the service
+	drainIdleTime     = 3 * time.Second
 )
 
 // read takes lines until the last one has arrived or the request is stopped.
 func (t *stream) read(ctx context.Context) {
 	defer close(t.ready)
-	arriving := lines{
-		source: (*arrival)(t), limit: int(t.LineLimit),
-		swell: func() (func(), error) {
+	arriving := lineReader{
+		source: (*bodyReader)(t), limit: int(t.LineLimit),
+		reserve: func() (func(), error) {
 			return t.large.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
 		},
 	}
@@ -41,15 +41,15 @@ func (t *stream) read(ctx context.Context) {
 		}
 		// The quota counts lines, not bytes, and makes the sender slower
 		// instead of refusing: nothing he sent is lost.
-		if t.request.Pace != nil && t.request.Pace(ctx) != nil {
+		if t.request.WaitQuota != nil && t.request.WaitQuota(ctx) != nil {
 			break
 		}
-		if !t.push(ctx, &entry{cut: line}) {
+		if !t.push(ctx, &entry{bodyLine: line}) {
 			break
 		}
 	}
-	if !t.all() {
-		t.linger()
+	if !t.arrivedWhole() {
+		t.drain()
 	}
 }
 
@@ -63,21 +63,21 @@ func (t *stream) arrived(number int64, err error) {
 		return
 	}
 	t.next = number + 1
-	if t.whole = errors.Is(err, io.EOF); !t.whole {
-		t.short = unread(err)
+	if t.bodyComplete = errors.Is(err, io.EOF); !t.bodyComplete {
+		t.bodyErr = bodyError(err)
 	}
 	t.changed.Broadcast()
 }
 
-// all says whether everything has arrived.
-func (t *stream) all() bool {
+// arrivedWhole says whether everything has arrived.
+func (t *stream) arrivedWhole() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.whole
+	return t.bodyComplete
 }
 
-// unread says why the rest of a body was not read.
-func unread(err error) *landfall.Error {
+// bodyError says why the rest of a body was not read.
+func bodyError(err error) *landfall.Error {
 	var known *landfall.Error
 	switch {
 	case errors.As(err, &known):
@@ -104,12 +104,12 @@ func malformed(detail string, cause error) *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: detail, Cause: cause}
 }
 
-// arrival is the body, watched while it arrives.
-type arrival stream
+// bodyReader is the body, watched while it arrives.
+type bodyReader stream
 
 // Read notes that we wait for the caller, so that the watch can tell his
 // silence from our own work.
-func (a *arrival) Read(into []byte) (int, error) {
+func (a *bodyReader) Read(into []byte) (int, error) {
 	t := (*stream)(a)
 	t.reading.Store(true)
 	n, err := t.request.Body.Read(into)
@@ -118,27 +118,27 @@ func (a *arrival) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// linger reads what a caller still sends, and drops it.
-func (t *stream) linger() {
-	long := lingering
+// drain reads what a caller still sends, and drops it.
+func (t *stream) drain() {
+	long := drainTime
 	if t.Draining() {
-		long = lingeringAtEnd
+		long = drainTimeShutdown
 	}
 	scratch := make([]byte, 64<<10)
-	for until := time.Now().Add(long); time.Now().Before(until) && !t.left(); {
-		soon := time.Now().Add(lingeringQuiet)
+	for until := time.Now().Add(long); time.Now().Before(until) && !t.isClientGone(); {
+		soon := time.Now().Add(drainIdleTime)
 		if soon.After(until) {
 			soon = until
 		}
-		_ = t.request.EndBy(soon)
-		if _, err := (*arrival)(t).Read(scratch); err != nil {
+		_ = t.request.SetReadDeadline(soon)
+		if _, err := (*bodyReader)(t).Read(scratch); err != nil {
 			return
 		}
 	}
 }
 
-// left says that there is nobody to answer.
-func (t *stream) left() bool {
+// isClientGone says that there is nobody to answer.
+func (t *stream) isClientGone() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gone

@@ -27,9 +27,9 @@ func (t *stream) collect() {
 		}
 		t.settle(entries)
 	}
-	t.rest()
-	if !t.left() && t.spool.put(t.summary(), true) != nil {
-		t.abandon() // an answer without it must not look whole
+	t.waitForWorkers()
+	if !t.isClientGone() && t.spool.put(t.summary(), true) != nil {
+		t.clientGone() // an answer without it must not look whole
 	}
 }
 
@@ -50,7 +50,7 @@ func (t *stream) gather() (piece []byte, entries []*entry) {
 		}
 		// It is over when everything that arrived was answered, or when it was
 		// stopped and the next line in turn will never be begun.
-		over := t.first == nil && (t.whole || t.short != nil) || t.stopped != nil && (t.first == nil || t.first.state != doing)
+		over := t.first == nil && (t.bodyComplete || t.bodyErr != nil) || t.stopped != nil && (t.first == nil || t.first.state != doing)
 		if len(entries) > 0 || over {
 			return piece, entries
 		}
@@ -70,11 +70,11 @@ func (t *stream) settle(entries []*entry) {
 		t.answered = e.number
 		// The log names the supplier when all lines were about one.
 		switch {
-		case e.about == "" || t.about == e.about || t.mixed:
-		case t.about == "":
-			t.about = e.about
+		case e.supplier == "" || t.supplier == e.supplier || t.severalSuppliers:
+		case t.supplier == "":
+			t.supplier = e.supplier
 		default:
-			t.about, t.mixed = "", true
+			t.supplier, t.severalSuppliers = "", true
 		}
 	}
 	if t.first == nil {
@@ -83,9 +83,9 @@ func (t *stream) settle(entries []*entry) {
 	t.changed.Broadcast()
 }
 
-// rest waits for the lines that have begun. What is sent again must not meet
+// waitForWorkers waits for the lines that have begun. What is sent again must not meet
 // them.
-func (t *stream) rest() {
+func (t *stream) waitForWorkers() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.doing > 0 {
@@ -120,7 +120,7 @@ func (t *stream) summary() []byte {
 	dst = append(dst, `},"complete":false,"next_line":`...)
 	dst = strconv.AppendInt(dst, t.answered+1, 10)
 	dst = append(dst, `,"error":`...)
-	dst = contract.ErrorBody.Append(dst, t.reason())
+	dst = contract.ErrorBody.Append(dst, t.stopReason())
 	return append(dst, "}}\n"...)
 }
 
@@ -133,13 +133,13 @@ func (t *stream) send() {
 			return
 		}
 		if err == nil {
-			_, err = t.request.Line.Write(piece[:n])
+			_, err = t.request.Writer.Write(piece[:n])
 		}
 		if err == nil && t.spool.empty() {
-			err = t.request.Line.Flush()
+			err = t.request.Writer.Flush()
 		}
 		if err != nil {
-			t.abandon()
+			t.clientGone()
 			return
 		}
 		t.moved.Add(int64(n))

@@ -52,8 +52,8 @@ func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	}
 	desk := intake.New(store, intake.Options{Verifier: fragile{}})
 	return bulk.New(bulk.Options{
-		Answers: answer.New(desk, nil), LineLimit: 1 << 20, CallTime: 10 * time.Second,
-		Logger: slog.New(slog.NewTextHandler(log, nil)), Spool: bulk.Spool{Folder: t.TempDir(), Most: 1 << 30},
+		Answers: answer.New(desk, nil), LineLimit: 1 << 20, CallTimeout: 10 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(log, nil)), Spool: bulk.Spool{Dir: t.TempDir(), MaxBytes: 1 << 30},
 	}), landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, RequestID: "request"}
 }
 
@@ -61,8 +61,8 @@ func serve(t *testing.T, service *bulk.Service, who landfall.Principal, verb *an
 	t.Helper()
 	line := &recorder{}
 	result := service.Serve(t.Context(), bulk.Request{
-		Verb: verb, Who: who, Body: body, Line: line,
-		EndBy: func(time.Time) error { return nil }, Again: func(context.Context) error { return nil },
+		Verb: verb, Who: who, Body: body, Writer: line,
+		SetReadDeadline: func(time.Time) error { return nil }, Authenticate: func(context.Context) error { return nil },
 	})
 	return line.String(), result
 }

@@ -16,17 +16,17 @@ import (
 // all its lines before it reads anything.
 type Spool struct {
 	// Folder holds the files; "" is the system's place for such.
-	Folder string
+	Dir string
 	// Most is how many bytes of all requests are kept in files at once.
-	Most int64
+	MaxBytes int64
 }
 
 const (
-	// inMemory is how much of the answer of one request waits in memory.
-	inMemory = 1 << 20
-	// spoolPatience is how long a full spool waits for a caller that takes
+	// maxMemory is how much of the answer of one request waits in memory.
+	maxMemory = 1 << 20
+	// spoolTimeout is how long a full spool waits for a caller that takes
 	// nothing.
-	spoolPatience = 10 * time.Second
+	spoolTimeout = 10 * time.Second
 )
 
 // errSpoolFull means that a caller takes nothing and no more can be kept.
@@ -47,7 +47,7 @@ func (s *Service) Spooled() int64 { return s.disk.used.Load() }
 
 // reserve takes room for some bytes, if there is.
 func (d *disk) reserve(bytes int64) bool {
-	if d.used.Add(bytes) <= d.Most {
+	if d.used.Add(bytes) <= d.MaxBytes {
 		return true
 	}
 	d.used.Add(-bytes)
@@ -59,8 +59,8 @@ func (d *disk) reserve(bytes int64) bool {
 // it however the program ends, and that is encrypted with a key nobody else has:
 // answers repeat what was wrong with what was sent.
 type spool struct {
-	disk     *disk
-	patience time.Duration
+	disk    *disk
+	timeout time.Duration
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -78,7 +78,7 @@ type spool struct {
 // newSpool makes an empty one; its file comes with the first bytes that do
 // not fit into memory.
 func newSpool(disk *disk) *spool {
-	s := &spool{disk: disk, patience: spoolPatience}
+	s := &spool{disk: disk, timeout: spoolTimeout}
 	s.changed = sync.NewCond(&s.mu)
 	return s
 }
@@ -94,7 +94,7 @@ func (s *spool) put(bytes []byte, forced bool) error {
 		// Memory is filled only while there is no file: what is in it is older
 		// than the file, and order is what a spool is for. A piece that is
 		// larger than all of it goes in alone.
-		case s.file == nil && (len(s.memory)+len(bytes) <= inMemory || len(s.memory) == 0 || forced):
+		case s.file == nil && (len(s.memory)+len(bytes) <= maxMemory || len(s.memory) == 0 || forced):
 			s.memory = append(s.memory, bytes...)
 			s.changed.Broadcast()
 			return nil
@@ -106,11 +106,11 @@ func (s *spool) put(bytes []byte, forced bool) error {
 		if waited.IsZero() || s.taken != taken {
 			waited, taken = time.Now(), s.taken
 		}
-		left := s.patience - time.Since(waited)
+		left := s.timeout - time.Since(waited)
 		if left <= 0 {
 			return errSpoolFull
 		}
-		wake := time.AfterFunc(left, s.rouse)
+		wake := time.AfterFunc(left, s.wake)
 		s.changed.Wait()
 		wake.Stop()
 	}
@@ -137,7 +137,7 @@ func (s *spool) spill(bytes []byte) bool {
 // of an answer must get out.
 func (s *spool) spillAnyway(bytes []byte) bool {
 	if s.file == nil {
-		file, err := os.CreateTemp(s.disk.Folder, "landfall-bulk-*")
+		file, err := os.CreateTemp(s.disk.Dir, "landfall-bulk-*")
 		if err != nil {
 			return false
 		}
@@ -147,7 +147,7 @@ func (s *spool) spillAnyway(bytes []byte) bool {
 		}
 		s.file, s.key = file, newKey()
 	}
-	if _, err := s.file.WriteAt(s.scramble(append([]byte(nil), bytes...), s.written), s.written); err != nil {
+	if _, err := s.file.WriteAt(s.crypt(append([]byte(nil), bytes...), s.written), s.written); err != nil {
 		return false
 	}
 	s.written += int64(len(bytes))
@@ -164,8 +164,8 @@ func newKey() cipher.Block {
 	return block
 }
 
-// scramble encrypts or decrypts bytes at a place of the file.
-func (s *spool) scramble(bytes []byte, place int64) []byte {
+// crypt encrypts or decrypts bytes at a place of the file.
+func (s *spool) crypt(bytes []byte, place int64) []byte {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(place/aes.BlockSize)) //nolint:gosec // no place is negative
 	stream := cipher.NewCTR(s.key, counter[:])
@@ -196,7 +196,7 @@ func (s *spool) take(into []byte) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			s.scramble(into[:n], s.read)
+			s.crypt(into[:n], s.read)
 			if s.read += int64(n); s.read == s.written {
 				s.release()
 			}
@@ -209,9 +209,9 @@ func (s *spool) take(into []byte) (int, error) {
 	}
 }
 
-// rouse lets whoever waits look again. It comes in turn: between a look and the
+// wake lets whoever waits look again. It comes in turn: between a look and the
 // wait that follows it nobody would hear it.
-func (s *spool) rouse() {
+func (s *spool) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Broadcast()

@@ -12,7 +12,7 @@ import (
 
 // What goes in comes out, through memory and files, however the two sides move.
 func TestSpoolKeepsTheOrder(t *testing.T) {
-	place := newDisk(Spool{Folder: t.TempDir(), Most: 1 << 40})
+	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40})
 	s := newSpool(place)
 	defer s.close()
 	var want bytes.Buffer
@@ -55,9 +55,9 @@ func TestSpoolKeepsTheOrder(t *testing.T) {
 
 // Whoever reads the disk learns nothing of what callers were answered.
 func TestSpoolIsUnreadable(t *testing.T) {
-	s := newSpool(newDisk(Spool{Folder: t.TempDir(), Most: 1 << 40}))
+	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40}))
 	defer s.close()
-	for range 2 * inMemory / 1000 {
+	for range 2 * maxMemory / 1000 {
 		if err := s.put(bytes.Repeat([]byte("Kanarienvogel"), 100), false); err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +74,9 @@ func TestSpoolIsUnreadable(t *testing.T) {
 // The file has no name, so that nothing of it is left whatever happens.
 func TestSpoolLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
-	s := newSpool(newDisk(Spool{Folder: folder, Most: 1 << 40}))
+	s := newSpool(newDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
 	for range 4 {
-		if err := s.put(make([]byte, inMemory), false); err != nil {
+		if err := s.put(make([]byte, maxMemory), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,12 +92,12 @@ func TestSpoolLeavesNothing(t *testing.T) {
 // All spools together keep to the bound. Who is over it waits for his reader,
 // and not for ever; and what must be said can still be.
 func TestFullSpool(t *testing.T) {
-	place := newDisk(Spool{Folder: t.TempDir(), Most: 2 * inMemory})
+	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * maxMemory})
 	one, other := newSpool(place), newSpool(place)
 	defer one.close()
 	defer other.close()
-	one.patience, other.patience = 50*time.Millisecond, 50*time.Millisecond
-	piece := make([]byte, inMemory)
+	one.timeout, other.timeout = 50*time.Millisecond, 50*time.Millisecond
+	piece := make([]byte, maxMemory)
 	for range 3 { // in memory, and twice on the disk
 		if err := one.put(piece, false); err != nil {
 			t.Fatal(err)
@@ -112,10 +112,10 @@ func TestFullSpool(t *testing.T) {
 	if err := other.put([]byte("the end"), true); err != nil {
 		t.Errorf("what must be said: %v", err)
 	}
-	one.patience = time.Minute
+	one.timeout = time.Minute
 	go func() { // and a reader that comes late
 		time.Sleep(20 * time.Millisecond)
-		for into := make([]byte, inMemory); ; {
+		for into := make([]byte, maxMemory); ; {
 			if n, _ := one.take(into); n == 0 {
 				return
 			}
@@ -130,15 +130,15 @@ func TestFullSpool(t *testing.T) {
 // Patience that ended while somebody was about to wait used to wake nobody, and
 // he waited for ever.
 func TestPatienceEndsHoweverShort(t *testing.T) {
-	s := newSpool(newDisk(Spool{Folder: t.TempDir(), Most: 0}))
+	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
 	defer s.close()
-	piece := make([]byte, inMemory)
+	piece := make([]byte, maxMemory)
 	if err := s.put(piece, false); err != nil {
 		t.Fatal(err)
 	}
 	refused := make(chan error)
 	for i := range 500 {
-		s.patience = time.Duration(i%40+1) * time.Microsecond
+		s.timeout = time.Duration(i%40+1) * time.Microsecond
 		go func() { refused <- s.put(piece, false) }()
 		select {
 		case err := <-refused:
@@ -153,10 +153,10 @@ func TestPatienceEndsHoweverShort(t *testing.T) {
 
 // A disk that takes nothing is a full one.
 func TestSpoolWithoutADisk(t *testing.T) {
-	s := newSpool(newDisk(Spool{Folder: t.TempDir() + "/missing", Most: 1 << 40}))
+	s := newSpool(newDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
 	defer s.close()
-	s.patience = 20 * time.Millisecond
-	piece := make([]byte, inMemory)
+	s.timeout = 20 * time.Millisecond
+	piece := make([]byte, maxMemory)
 	if err := s.put(piece, false); err != nil {
 		t.Fatal(err)
 	}

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// mostLines is how many lines of a request are under way at once, and
+	// maxLines is how many lines of a request are under way at once, and
 	// mostBytes how many bytes of them: beyond that nothing more is read.
-	mostLines = 3072
-	mostBytes = 6 << 20
-	// usualCrew is how many workers a request has. Nearly all of them wait for
+	maxLines = 3072
+	maxBytes = 6 << 20
+	// defaultWorkers is how many workers a request has. Nearly all of them wait for
 	// the database, which does the work of many together: two batches of what it
 	// takes at most.
-	usualCrew = 512
+	defaultWorkers = 512
 )
 
-// crews are smaller where a line is more than a wait for the database, or where
+// workersByVerb are smaller where a line is more than a wait for the database, or where
 // a worker does many lines at once.
-var crews = map[*answer.Verb]int{
+var workersByVerb = map[*answer.Verb]int{
 	answer.Validate: processors, answer.Stage: 6, answer.Process: 64, answer.Instruction: 32,
 }
 
@@ -32,48 +32,48 @@ var crews = map[*answer.Verb]int{
 // from there in the order they came to collect, and through the spool to send.
 type stream struct {
 	*Service
-	request Request
-	crew    int
-	running sync.WaitGroup
-	spool   *spool
-	ready   chan *entry
-	taking  sync.Mutex   // by whoever makes a bundle
-	moved   atomic.Int64 // grows whenever the caller sends or takes something
-	reading atomic.Bool  // we wait for the caller
+	request    Request
+	maxWorkers int
+	running    sync.WaitGroup
+	spool      *spool
+	ready      chan *entry
+	taking     sync.Mutex   // by whoever makes a bundle
+	moved      atomic.Int64 // grows whenever the caller sends or takes something
+	reading    atomic.Bool  // we wait for the caller
 	// lastDone is when a line was done, in microseconds.
 	lastDone atomic.Int64
 
-	mu       sync.Mutex
-	changed  *sync.Cond
-	first    *entry // of the lines under way, in the order they came
-	last     *entry
-	count    int
-	bytes    int
-	doing    int // lines that a worker has
-	workers  int
-	latest   map[landfall.Key]*entry // of each account
-	next     int64                   // the number of the first line that was not taken
-	whole    bool                    // everything has arrived
-	short    *landfall.Error         // why the rest will not arrive
-	stopped  *landfall.Error         // why no more is taken
-	gone     bool                    // there is nobody to answer
-	tally    map[int]int64
-	answered int64 // the number of the last line that was
-	about    string
-	mixed    bool // about several suppliers
+	mu               sync.Mutex
+	changed          *sync.Cond
+	first            *entry // of the lines under way, in the order they came
+	last             *entry
+	count            int
+	bytes            int
+	doing            int // lines that a worker has
+	workers          int
+	latest           map[landfall.Key]*entry // of each account
+	next             int64                   // the number of the first line that was not taken
+	bodyComplete     bool                    // everything has arrived
+	bodyErr          *landfall.Error         // why the rest will not arrive
+	stopped          *landfall.Error         // why no more is taken
+	gone             bool                    // there is nobody to answer
+	tally            map[int]int64
+	answered         int64 // the number of the last line that was
+	supplier         string
+	severalSuppliers bool // about several suppliers
 }
 
 // entry is one line under way.
 type entry struct {
-	cut
-	key    landfall.Key
-	keyed  bool
-	behind *entry // the next line of the same account, which waits for this one
-	next   *entry
-	state  state
-	status int
-	out    []byte // the line of its answer
-	about  string
+	bodyLine
+	key           landfall.Key
+	keyed         bool
+	nextOfAccount *entry // the next line of the same account, which waits for this one
+	next          *entry
+	state         state
+	status        int
+	out           []byte // the line of its answer
+	supplier      string
 }
 
 // state is where a line is on its way. It only goes forward.
@@ -90,11 +90,11 @@ const (
 // the lines.
 func newStream(s *Service, request Request) *stream {
 	t := &stream{
-		Service: s, request: request, crew: usualCrew, spool: newSpool(s.disk),
-		ready: make(chan *entry, mostLines), latest: map[landfall.Key]*entry{}, next: 1, tally: map[int]int64{},
+		Service: s, request: request, maxWorkers: defaultWorkers, spool: newSpool(s.disk),
+		ready: make(chan *entry, maxLines), latest: map[landfall.Key]*entry{}, next: 1, tally: map[int]int64{},
 	}
-	if crew, smaller := crews[request.Verb]; smaller {
-		t.crew = crew
+	if crew, smaller := workersByVerb[request.Verb]; smaller {
+		t.maxWorkers = crew
 	}
 	t.changed = sync.NewCond(&t.mu)
 	return t
@@ -104,10 +104,10 @@ func newStream(s *Service, request Request) *stream {
 // stopped. A line waits behind an earlier one of its account.
 func (t *stream) push(ctx context.Context, e *entry) bool {
 	// Looked up before the lock is taken: it reads the line.
-	e.key, e.keyed = t.request.Verb.Account(e.text)
+	e.key, e.keyed = t.request.Verb.AccountKey(e.text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.stopped == nil && t.count > 0 && (t.count >= mostLines || t.bytes+len(e.text) > mostBytes) {
+	for t.stopped == nil && t.count > 0 && (t.count >= maxLines || t.bytes+len(e.text) > maxBytes) {
 		t.changed.Wait()
 	}
 	if t.stopped != nil {
@@ -129,12 +129,12 @@ func (t *stream) push(ctx context.Context, e *entry) bool {
 		// The line before it starts this one when it has ended; nobody else has
 		// it, so no worker waits.
 		if before != nil {
-			before.behind = e
+			before.nextOfAccount = e
 			return true
 		}
 	}
 	// A short request has as few workers as it has lines.
-	if t.workers < t.crew && t.workers < t.count {
+	if t.workers < t.maxWorkers && t.workers < t.count {
 		t.workers++
 		t.running.Go(func() { t.work(ctx) })
 	}
@@ -174,7 +174,7 @@ func (t *stream) end(e *entry) *entry {
 	if e == t.first || t.stopped != nil {
 		t.changed.Broadcast()
 	}
-	return e.behind
+	return e.nextOfAccount
 }
 
 // stop lets no more lines begin. The first reason counts.
@@ -187,9 +187,9 @@ func (t *stream) stop(reason *landfall.Error) {
 	}
 }
 
-// abandon stops because there is nobody to answer.
-func (t *stream) abandon() {
-	t.stop(errLeft)
+// clientGone stops because there is nobody to answer.
+func (t *stream) clientGone() {
+	t.stop(errClientGone)
 	t.mu.Lock()
 	t.gone = true
 	t.mu.Unlock()
@@ -210,9 +210,9 @@ func (e *entry) release() {
 	}
 }
 
-// author names the line in the request's id, so that whatever comes of it can
+// principal names the line in the request's id, so that whatever comes of it can
 // be found in what was sent.
-func (t *stream) author(e *entry) landfall.Principal {
+func (t *stream) principal(e *entry) landfall.Principal {
 	who := t.request.Who
 	who.RequestID += "/" + strconv.FormatInt(e.number, 10)
 	return who
@@ -220,15 +220,15 @@ func (t *stream) author(e *entry) landfall.Principal {
 
 // result tells what became of the request. Nobody works on it any more.
 func (t *stream) result() Result {
-	result := Result{Lines: t.answered, Statuses: t.tally, Supplier: t.about, Cut: t.gone}
+	result := Result{Lines: t.answered, Statuses: t.tally, Supplier: t.supplier, Aborted: t.gone}
 	if !t.complete() {
-		result.Stopped = t.reason()
+		result.Stopped = t.stopReason()
 	}
 	return result
 }
 
-// reason says why not every line was answered.
-func (t *stream) reason() *landfall.Error { return cmp.Or(t.stopped, t.short) }
+// stopReason says why not every line was answered.
+func (t *stream) stopReason() *landfall.Error { return cmp.Or(t.stopped, t.bodyErr) }
 
 // complete says whether every line was answered.
-func (t *stream) complete() bool { return t.whole && t.answered == t.next-1 }
+func (t *stream) complete() bool { return t.bodyComplete && t.answered == t.next-1 }

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// bundle is how many lines are handed to the database together, where that
+	// maxBatch is how many lines are handed to the database together, where that
 	// is cheaper, and bundleInCompany how many while others wait for it.
-	bundle          = 512
-	bundleInCompany = 8
+	maxBatch     = 512
+	maxBatchBusy = 8
 	// A transaction costs nearly the same for one line as for a hundred, so the
 	// next one is waited for so long, and the last one so long in all.
-	nextOfBundle = time.Millisecond
-	lastOfBundle = 10 * time.Millisecond
+	batchLinger    = time.Millisecond
+	maxBatchLinger = 10 * time.Millisecond
 )
 
 // work does lines until there are no more.
@@ -30,7 +30,7 @@ func (t *stream) work(ctx context.Context) {
 	defer func() { w.cancel() }()
 	for w.take() {
 		for len(w.lines) > 0 {
-			t.inTurn(ctx, len(w.lines) > 1 || t.request.Verb.Together(), w.do)
+			t.inTurn(ctx, len(w.lines) > 1 || t.request.Verb.Batches(), w.do)
 		}
 	}
 }
@@ -38,20 +38,20 @@ func (t *stream) work(ctx context.Context) {
 // worker does some lines at a time.
 type worker struct {
 	*stream
-	ctx     context.Context //nolint:containedctx // a worker lives within its request
-	until   time.Time       // when limited ends
-	limited context.Context //nolint:containedctx // it is made for many lines at once
-	cancel  context.CancelFunc
-	lines   []*entry
-	calls   []answer.Call
-	scratch []byte
+	ctx          context.Context //nolint:containedctx // a worker lives within its request
+	callDeadline time.Time       // when limited ends
+	callCtx      context.Context //nolint:containedctx // it is made for many lines at once
+	cancel       context.CancelFunc
+	lines        []*entry
+	calls        []answer.Call
+	scratch      []byte
 }
 
 // take waits for the next line, and for those behind it where many are cheaper. It
 // says whether there are any.
 func (w *worker) take() bool {
 	w.lines = w.lines[:0]
-	if !w.request.Verb.Together() {
+	if !w.request.Verb.Batches() {
 		e, more := <-w.ready
 		w.lines = append(w.lines, e)
 		return more
@@ -70,13 +70,13 @@ func (w *worker) take() bool {
 
 // gather takes up further lines, as long as they come one soon after the other.
 func (w *worker) gather() {
-	most := bundle
+	most := maxBatch
 	if w.Busy() {
-		most = bundleInCompany
+		most = maxBatchBusy
 	}
-	end := time.Now().Add(lastOfBundle)
+	end := time.Now().Add(maxBatchLinger)
 	for len(w.lines) < most {
-		if len(w.ready) == 0 && !w.awaited(end) {
+		if len(w.ready) == 0 && !w.waitForLine(end) {
 			return
 		}
 		e, more := <-w.ready
@@ -87,11 +87,11 @@ func (w *worker) gather() {
 	}
 }
 
-// awaited waits for the next line, and says whether it may be here.
-func (w *worker) awaited(end time.Time) bool {
+// waitForLine waits for the next line, and says whether it may be here.
+func (w *worker) waitForLine(end time.Time) bool {
 	now := time.Now()
-	for soon := now.Add(nextOfBundle); now.Before(soon) && now.Before(end); now = time.Now() {
-		time.Sleep(nextOfBundle / 10)
+	for soon := now.Add(batchLinger); now.Before(soon) && now.Before(end); now = time.Now() {
+		time.Sleep(batchLinger / 10)
 		if len(w.ready) > 0 {
 			return true
 		}
@@ -106,7 +106,7 @@ func (w *worker) do() {
 	for _, e := range w.lines {
 		switch {
 		case !w.begin(e):
-		case e.long:
+		case e.tooLong:
 			w.note(w.ctx, e, w.Answers.Refuse(w.request.Verb, answer.TooLarge(w.LineLimit)))
 		default:
 			open = append(open, e)
@@ -156,13 +156,13 @@ func (w *worker) answer(open []*entry) {
 
 // attempts asks for the answers of lines once.
 func (w *worker) attempts(lines []*entry) []answer.Answer {
-	ctx := w.limit()
+	ctx := w.context()
 	w.calls = w.calls[:0]
 	for _, e := range lines {
-		w.calls = append(w.calls, answer.Call{Who: w.author(e), Query: w.request.Query, Body: e.text})
+		w.calls = append(w.calls, answer.Call{Who: w.principal(e), Query: w.request.Query, Body: e.text})
 	}
 	if len(lines) > 1 {
-		if answers, ok := w.inOneGo(ctx, lines); ok {
+		if answers, ok := w.attemptBatch(ctx, lines); ok {
 			return answers
 		}
 	}
@@ -177,27 +177,27 @@ func (w *worker) attempts(lines []*entry) []answer.Answer {
 	return answers
 }
 
-// limit gives a context that lasts as long as a line may take, at least. It is
+// context gives a context that lasts as long as a line may take, at least. It is
 // made for many lines, since one for each would cost more than it is worth.
-func (w *worker) limit() context.Context {
-	if now := time.Now(); w.limited == nil || w.until.Sub(now) < w.CallTime {
+func (w *worker) context() context.Context {
+	if now := time.Now(); w.callCtx == nil || w.callDeadline.Sub(now) < w.CallTimeout {
 		w.cancel()
-		w.until = now.Add(2 * w.CallTime)
-		w.limited, w.cancel = context.WithDeadline(w.ctx, w.until)
+		w.callDeadline = now.Add(2 * w.CallTimeout)
+		w.callCtx, w.cancel = context.WithDeadline(w.ctx, w.callDeadline)
 	}
-	return w.limited
+	return w.callCtx
 }
 
-// inOneGo has lines answered with each other. When something of ours breaks on
+// attemptBatch has lines answered with each other. When something of ours breaks on
 // the way, each is tried alone, so that only one suffers.
-func (w *worker) inOneGo(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
+func (w *worker) attemptBatch(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			w.panicked(ctx, lines[0], fault)
 			answers, ok = nil, false
 		}
 	}()
-	return w.Answers.DoAll(ctx, w.request.Verb, w.calls), true
+	return w.Answers.DoBatch(ctx, w.request.Verb, w.calls), true
 }
 
 // attempt asks for the answer of a line once. What it is told is the same as if
@@ -224,23 +224,23 @@ func (t *stream) panicked(ctx context.Context, e *entry, fault any) {
 // reuse keeps the memory of an answer that was written into our own.
 func reuse(scratch, body, sent []byte) []byte {
 	const most = 16 << 10 // of hundreds of workers
-	if cap(body) > cap(scratch) && cap(body) <= most && !within(body, sent) {
+	if cap(body) > cap(scratch) && cap(body) <= most && !sameBytes(body, sent) {
 		return body[:0]
 	}
 	return scratch
 }
 
-// within says whether an answer is the very bytes that were sent.
-func within(body, sent []byte) bool { return len(body) > 0 && len(sent) > 0 && &body[0] == &sent[0] }
+// sameBytes says whether an answer is the very bytes that were sent.
+func sameBytes(body, sent []byte) bool { return len(body) > 0 && len(sent) > 0 && &body[0] == &sent[0] }
 
 // note writes the line of an answer.
 func (t *stream) note(ctx context.Context, e *entry, given answer.Answer) {
-	e.status, e.about = given.Status, given.Supplier
+	e.status, e.supplier = given.Status, given.Supplier
 	e.out = appendAnswer(make([]byte, 0, len(given.Body)+48), e.number, given)
 	if given.Status == http.StatusInternalServerError {
 		t.Logger.LogAttrs(ctx, slog.LevelError, "line failed",
 			slog.String("request_id", t.request.Who.RequestID), slog.Int64("line", e.number),
-			slog.String("kind", t.request.Verb.Tail), slog.String("code", given.Code), slog.Any("error", given.Cause))
+			slog.String("kind", t.request.Verb.Path), slog.String("code", given.Code), slog.Any("error", given.Cause))
 	}
 	t.Count(t.request.Verb, given.Status)
 }

@@ -21,7 +21,7 @@ type Account struct {
 // has left; everything else is told by Check, all at once. The body must not be
 // changed afterwards.
 func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
-	document, err := read(ctx, accountTable, body)
+	document, err := readDocument(ctx, accountTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (a *Account) Hash() [32]byte { return sha256.Sum256(a.body) }
 func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	root := a.document.Root()
 	c := newChecker(a.document, supplier, now)
-	c.knownSupplier(root, supplier)
+	c.checkSupplier(root, supplier)
 	c.account(root)
 	return c.verdict(landfall.CodeAccountFailedValidation, detailAccount)
 }
@@ -75,10 +75,10 @@ func (v Verdict) Err() *landfall.Error {
 // the rest.
 const detailAccount = "The account data is not valid."
 
-// read reads a body against a table with the service's limits. It stops soon
+// readDocument reads a body against a table with the service's limits. It stops soon
 // after the caller has left: nobody wants to know any more.
-func read(ctx context.Context, table *rules.Table, body []byte) (*rules.Document, error) {
-	document, fault := table.Read(body, rules.Limits{Gone: ctx.Done()})
+func readDocument(ctx context.Context, table *rules.Table, body []byte) (*rules.Document, error) {
+	document, fault := table.Read(body, rules.Limits{Done: ctx.Done()})
 	if err := ctx.Err(); err != nil {
 		return nil, landfall.UserError("reading a body", err)
 	}

@@ -15,11 +15,11 @@ type addressNames struct {
 }
 
 var (
-	billingAddress = addressNames{
+	billingAddressNames = addressNames{
 		lines:    [5]string{"billing_address1", "billing_address2", "billing_address3", "billing_address4", "billing_address5"},
 		postcode: "billing_postcode", structured: "billing_address",
 	}
-	supplyAddress = addressNames{
+	supplyAddressNames = addressNames{
 		lines:    [5]string{"supply_address1", "supply_address2", "supply_address3", "supply_address4", "supply_address5"},
 		postcode: "supply_postcode", structured: "supply_address",
 	}

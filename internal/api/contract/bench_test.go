@@ -9,7 +9,7 @@ import (
 // BenchmarkReadAndCheck is everything that is done with an account before it
 // is stored; the other is what merely decoding the same bytes costs.
 func BenchmarkReadAndCheck(b *testing.B) {
-	Warm()
+	WarmUp()
 	var compact bytes.Buffer // as programs write it
 	if err := json.Compact(&compact, file(b, "typical.json")); err != nil {
 		b.Fatal(err)

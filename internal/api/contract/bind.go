@@ -12,8 +12,8 @@ import (
 // begin with supply: either may come in lines or as an object.
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
-		Address:      bindAddress(n, &supplyAddress),
-		SupplyPoints: each(n.Field("supply_points"), bindSupplyPoint),
+		Address:      bindAddress(n, &supplyAddressNames),
+		SupplyPoints: bindList(n.Field("supply_points"), bindSupplyPoint),
 	}
 }
 
@@ -23,8 +23,8 @@ func bindSupplyPoint(n *rules.Node) landfall.SupplyPoint {
 		SupplyType: n.Field("supply_type").Text(),
 		StartOn:    n.Field("supply_start_date").Day(),
 		EndOn:      n.Field("supply_end_date").Day(),
-		Agreements: each(n.Field("agreements"), bindAgreement),
-		Meters:     each(n.Field("meters"), bindMeter),
+		Agreements: bindList(n.Field("agreements"), bindAgreement),
+		Meters:     bindList(n.Field("meters"), bindMeter),
 	}
 }
 
@@ -42,7 +42,7 @@ func bindMeter(n *rules.Node) landfall.Meter {
 		SerialNumber: n.Field("serial_number").Text(),
 		InstalledOn:  n.Field("installed_on").Day(),
 		RemovedOn:    n.Field("removed_on").Day(),
-		Registers:    each(n.Field("registers"), bindRegister),
+		Registers:    bindList(n.Field("registers"), bindRegister),
 	}
 }
 
@@ -50,7 +50,7 @@ func bindRegister(n *rules.Node) landfall.Register {
 	return landfall.Register{
 		ID:       n.Field("register_id").Text(),
 		Digits:   int(n.Field("number_of_digits").Int()),
-		Readings: each(n.Field("transfer_readings"), bindReading),
+		Readings: bindList(n.Field("transfer_readings"), bindReading),
 	}
 }
 
@@ -71,7 +71,7 @@ func bindTransactions(items []*rules.Node) []landfall.Transaction {
 		size += len(item.Raw())
 	}
 	documents := make([]byte, 0, size)
-	return eachOf(items, func(n *rules.Node) landfall.Transaction {
+	return bindNodes(items, func(n *rules.Node) landfall.Transaction {
 		from := len(documents)
 		documents = append(documents, n.Raw()...)
 		transaction := bindTransaction(n)
@@ -111,7 +111,7 @@ func bindNote(n *rules.Node) landfall.Note {
 	return landfall.Note{
 		Body:          n.Field("body").Text(),
 		HasBody:       n.Field("body").Text() != "",
-		DocumentPaths: each(n.Field("document_paths"), func(n *rules.Node) string { return n.Field("document_path").Text() }),
+		DocumentPaths: bindList(n.Field("document_paths"), func(n *rules.Node) string { return n.Field("document_path").Text() }),
 		CreatedAt:     n.Field("created_at").Instant(),
 		Pinned:        n.Field("is_pinned").Bool(),
 		UnpinAt:       n.Field("unpin_at").Instant(),

@@ -17,20 +17,20 @@ type Body[T any] struct {
 	name    string
 	doc     string
 	open    bool // may have members that are not declared
-	members []memberOf[T]
+	members []member[T]
 	// write replaces the members' own writing where an answer repeats what was
 	// sent; nil writes the members in their order.
 	write   func(dst []byte, value T) []byte
 	example T
 }
 
-// memberOf declares one member of a body made from a T.
-type memberOf[T any] struct {
-	name   string
-	doc    string
-	schema map[string]any
-	write  func(dst []byte, value T) []byte // the value alone
-	given  func(value T) bool               // nil: always there
+// member declares one member of a body made from a T.
+type member[T any] struct {
+	name    string
+	doc     string
+	schema  map[string]any
+	write   func(dst []byte, value T) []byte // the value alone
+	present func(value T) bool               // nil: always there
 }
 
 // Append writes the body.
@@ -41,7 +41,7 @@ func (b *Body[T]) Append(dst []byte, value T) []byte {
 	dst = append(dst, '{')
 	for i := range b.members {
 		member := &b.members[i]
-		if member.given == nil || member.given(value) {
+		if member.present == nil || member.present(value) {
 			dst = member.write(rules.AppendName(dst, member.name), value)
 		}
 	}
@@ -59,8 +59,8 @@ func (b *Body[T]) Schema() map[string]any {
 	properties := make(map[string]any, len(b.members))
 	required := []string{}
 	for _, member := range b.members {
-		properties[member.name] = described(member.schema, member.doc)
-		if member.given == nil {
+		properties[member.name] = withDescription(member.schema, member.doc)
+		if member.present == nil {
 			required = append(required, member.name)
 		}
 	}
@@ -73,8 +73,8 @@ func (b *Body[T]) Schema() map[string]any {
 	return schema
 }
 
-// described adds a sentence to a schema, which others may share.
-func described(schema map[string]any, doc string) map[string]any {
+// withDescription adds a sentence to a schema, which others may share.
+func withDescription(schema map[string]any, doc string) map[string]any {
 	if doc == "" {
 		return schema
 	}
@@ -112,52 +112,52 @@ func (l *List[T]) Example() json.RawMessage {
 }
 
 // Schema describes the list as JSON Schema.
-func (l *List[T]) Schema() map[string]any { return listOf(refTo(l.items.name)) }
+func (l *List[T]) Schema() map[string]any { return arraySchema(schemaRef(l.items.name)) }
 
 // The schemas that members are made of.
 var (
-	textSchema    = map[string]any{"type": "string"}
-	nullableText  = map[string]any{"type": []string{"string", "null"}}
-	instantSchema = map[string]any{"type": "string", "format": "date-time"}
-	countSchema   = map[string]any{"type": "integer"}
-	flagSchema    = map[string]any{"type": "boolean"}
-	// anyObject says so explicitly: generators take an object without a word
+	stringSchema         = map[string]any{"type": "string"}
+	nullableStringSchema = map[string]any{"type": []string{"string", "null"}}
+	timeSchema           = map[string]any{"type": "string", "format": "date-time"}
+	integerSchema        = map[string]any{"type": "integer"}
+	booleanSchema        = map[string]any{"type": "boolean"}
+	// anyObjectSchema says so explicitly: generators take an object without a word
 	// about its members for one that has none.
-	anyObject = map[string]any{"type": "object", "additionalProperties": true}
+	anyObjectSchema = map[string]any{"type": "object", "additionalProperties": true}
 )
 
 // anyValueSchema says one by one what any JSON may be, since generators do not
 // take a list of types for a schema without one.
 var anyValueSchema = map[string]any{"anyOf": []any{
-	anyObject, listOf(map[string]any{}), textSchema, map[string]any{"type": "number", "format": "double"}, flagSchema,
+	anyObjectSchema, arraySchema(map[string]any{}), stringSchema, map[string]any{"type": "number", "format": "double"}, booleanSchema,
 	map[string]any{"type": "null"},
 }}
 
-// refTo points at a schema of the API description.
-func refTo(name string) map[string]any {
+// schemaRef points at a schema of the API description.
+func schemaRef(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// listOf is a list in a schema.
-func listOf(items map[string]any) map[string]any {
+// arraySchema is a list in a schema.
+func arraySchema(items map[string]any) map[string]any {
 	return map[string]any{"type": "array", "items": items}
 }
 
-// oneOfTexts is a text of which every value is known.
-func oneOfTexts(choices ...string) map[string]any {
+// enumSchema is a text of which every value is known.
+func enumSchema(choices ...string) map[string]any {
 	return map[string]any{"type": "string", "enum": choices}
 }
 
-// says is a member that is a text.
-func says[T any](name, doc string, get func(T) string) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: textSchema, write: func(dst []byte, value T) []byte {
+// stringMember is a member that is a text.
+func stringMember[T any](name, doc string, get func(T) string) member[T] {
+	return member[T]{name: name, doc: doc, schema: stringSchema, write: func(dst []byte, value T) []byte {
 		return rules.AppendString(dst, get(value))
 	}}
 }
 
-// saysOrNull is a member that is a text, or null when there is none.
-func saysOrNull[T any](name, doc string, get func(T) (string, bool)) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: nullableText, write: func(dst []byte, value T) []byte {
+// nullableString is a member that is a text, or null when there is none.
+func nullableString[T any](name, doc string, get func(T) (string, bool)) member[T] {
+	return member[T]{name: name, doc: doc, schema: nullableStringSchema, write: func(dst []byte, value T) []byte {
 		if text, given := get(value); given {
 			return rules.AppendString(dst, text)
 		}
@@ -165,50 +165,50 @@ func saysOrNull[T any](name, doc string, get func(T) (string, bool)) memberOf[T]
 	}}
 }
 
-// happens is a member that is an instant, null when it is none.
-func happens[T any](name, doc string, get func(T) time.Time) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: instantSchema, write: func(dst []byte, value T) []byte {
+// timeMember is a member that is an instant, null when it is none.
+func timeMember[T any](name, doc string, get func(T) time.Time) member[T] {
+	return member[T]{name: name, doc: doc, schema: timeSchema, write: func(dst []byte, value T) []byte {
 		return appendInstant(dst, get(value))
 	}}
 }
 
-// counts is a member that is a whole number.
-func counts[T any](name, doc string, get func(T) int) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: countSchema, write: func(dst []byte, value T) []byte {
+// intMember is a member that is a whole number.
+func intMember[T any](name, doc string, get func(T) int) member[T] {
+	return member[T]{name: name, doc: doc, schema: integerSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendInt(dst, int64(get(value)), 10)
 	}}
 }
 
-// tells is a member that is true or false.
-func tells[T any](name, doc string, get func(T) bool) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: flagSchema, write: func(dst []byte, value T) []byte {
+// boolMember is a member that is true or false.
+func boolMember[T any](name, doc string, get func(T) bool) member[T] {
+	return member[T]{name: name, doc: doc, schema: booleanSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendBool(dst, get(value))
 	}}
 }
 
-// repeats is a member that is JSON written before.
-func repeats[T any](name, doc string, schema map[string]any, get func(T) []byte) memberOf[T] {
-	return memberOf[T]{name: name, doc: doc, schema: schema, write: func(dst []byte, value T) []byte {
+// rawMember is a member that is JSON written before.
+func rawMember[T any](name, doc string, schema map[string]any, get func(T) []byte) member[T] {
+	return member[T]{name: name, doc: doc, schema: schema, write: func(dst []byte, value T) []byte {
 		return append(dst, get(value)...)
 	}}
 }
 
-// holds is a member that is a list of other bodies.
-func holds[T, Item any](name, doc string, items *Body[Item], get func(T) []Item) memberOf[T] {
+// listMember is a member that is a list of other bodies.
+func listMember[T, Item any](name, doc string, items *Body[Item], get func(T) []Item) member[T] {
 	list := List[Item]{items: items}
-	return memberOf[T]{name: name, doc: doc, schema: listOf(refTo(items.name)), write: func(dst []byte, value T) []byte {
+	return member[T]{name: name, doc: doc, schema: arraySchema(schemaRef(items.name)), write: func(dst []byte, value T) []byte {
 		return list.Append(dst, get(value))
 	}}
 }
 
-// when leaves a member out of the values that have none.
-func (m memberOf[T]) when(given func(T) bool) memberOf[T] {
-	m.given = given
+// onlyIf leaves a member out of the values that have none.
+func (m member[T]) onlyIf(given func(T) bool) member[T] {
+	m.present = given
 	return m
 }
 
-// as gives a member a schema that says more.
-func (m memberOf[T]) as(schema map[string]any) memberOf[T] {
+// withSchema gives a member a schema that says more.
+func (m member[T]) withSchema(schema map[string]any) member[T] {
 	m.schema = schema
 	return m
 }

@@ -9,96 +9,96 @@ import (
 
 // Echo is an answer that repeats what was sent.
 type Echo struct {
-	Sent     []byte
-	Counted  bool // the caller asked how much of it was new
-	Added    int
-	Warned   bool // the caller asked for warnings
-	Warnings []landfall.Violation
+	Body            []byte
+	IncludeAdded    bool // the caller asked how much of it was new
+	Added           int
+	IncludeWarnings bool // the caller asked for warnings
+	Warnings        []landfall.Violation
 }
 
 // appendEcho writes an object again as it was sent, with what was asked for
 // besides as further members. What was accepted cannot have members of those
 // names, nor be empty.
 func appendEcho(dst []byte, echo Echo) []byte {
-	if !echo.Warned && !echo.Counted {
-		return append(dst, echo.Sent...)
+	if !echo.IncludeWarnings && !echo.IncludeAdded {
+		return append(dst, echo.Body...)
 	}
-	end := len(echo.Sent) - 1
-	for echo.Sent[end] != '}' {
+	end := len(echo.Body) - 1
+	for echo.Body[end] != '}' {
 		end--
 	}
-	dst = append(dst, echo.Sent[:end]...)
-	if echo.Counted {
+	dst = append(dst, echo.Body[:end]...)
+	if echo.IncludeAdded {
 		dst = strconv.AppendInt(append(dst, `,"added":`...), int64(echo.Added), 10)
 	}
-	if echo.Warned {
-		dst = violations.Append(append(dst, `,"warnings":`...), echo.Warnings)
+	if echo.IncludeWarnings {
+		dst = violationList.Append(append(dst, `,"warnings":`...), echo.Warnings)
 	}
 	return append(dst, '}')
 }
 
-// violations writes lists of them wherever they stand.
-var violations = List[landfall.Violation]{items: ViolationBody}
+// violationList writes lists of them wherever they stand.
+var violationList = List[landfall.Violation]{items: ViolationBody}
 
-// warned declares the list of warnings, which is there when it was asked for.
-func warned[T any](get func(T) (warnings []landfall.Violation, asked bool)) memberOf[T] {
-	return holds("warnings", "When asked for with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
+// warningsMember declares the list of warnings, which is there when it was asked for.
+func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked bool)) member[T] {
+	return listMember("warnings", "When asked for with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
 		list, _ := get(value)
 		return list
-	}).when(func(value T) bool {
+	}).onlyIf(func(value T) bool {
 		_, asked := get(value)
 		return asked
 	})
 }
 
-// added declares how much of a posting was new, which is there when it was asked
+// addedMember declares how much of a posting was new, which is there when it was asked
 // for: an answer that only repeats what was sent does not tell a repeat from the
 // first time.
-func added[T any](get func(T) (count int, asked bool)) memberOf[T] {
-	return counts("added", "When asked for with `include_added`: how many of those sent were new.", func(value T) int {
+func addedMember[T any](get func(T) (count int, asked bool)) member[T] {
+	return intMember("added", "When asked for with `include_added`: how many of those sent were new.", func(value T) int {
 		count, _ := get(value)
 		return count
-	}).when(func(value T) bool {
+	}).onlyIf(func(value T) bool {
 		_, asked := get(value)
 		return asked
 	})
 }
 
-// echoed declares a member that is repeated as it was sent.
-func echoed(name string, schema map[string]any) memberOf[Echo] {
-	return memberOf[Echo]{name: name, schema: schema}
+// echoedMember declares a member that is repeated as it was sent.
+func echoedMember(name string, schema map[string]any) member[Echo] {
+	return member[Echo]{name: name, schema: schema}
 }
 
-func echoAdded(echo Echo) (int, bool) { return echo.Added, echo.Counted }
+func echoAdded(echo Echo) (int, bool) { return echo.Added, echo.IncludeAdded }
 
-func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings, echo.Warned }
+func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings, echo.IncludeWarnings }
 
 // ValidatedBody answers a validation.
 var ValidatedBody = &Body[Echo]{
 	name: "ValidatedAccount", doc: "The account as it was sent, with a list of warnings when they were asked for.", open: true,
-	members: []memberOf[Echo]{
-		echoed("import_supplier", textSchema), echoed("external_account_number", textSchema),
-		echoed("customers", listOf(anyObject)).when(func(Echo) bool { return false }),
-		warned(echoWarnings),
+	members: []member[Echo]{
+		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
+		echoedMember("customers", arraySchema(anyObjectSchema)).onlyIf(func(Echo) bool { return false }),
+		warningsMember(echoWarnings),
 	},
 	write:   appendEcho,
-	example: Echo{Sent: []byte(ExampleAccount)},
+	example: Echo{Body: []byte(ExampleAccount)},
 }
 
 // Staged is what became of a staging.
 type Staged struct {
-	Key      landfall.Key
-	Warned   bool
-	Warnings []landfall.Violation
+	Key             landfall.Key
+	IncludeWarnings bool
+	Warnings        []landfall.Violation
 }
 
 // StagedBody answers a staging.
 var StagedBody = &Body[Staged]{
 	name: "StagedAccount", doc: "What was staged.",
-	members: []memberOf[Staged]{
-		says("import_supplier", "", func(s Staged) string { return s.Key.Supplier }),
-		says("external_account_number", "", func(s Staged) string { return s.Key.External }),
-		warned(func(s Staged) ([]landfall.Violation, bool) { return s.Warnings, s.Warned }),
+	members: []member[Staged]{
+		stringMember("import_supplier", "", func(s Staged) string { return s.Key.Supplier }),
+		stringMember("external_account_number", "", func(s Staged) string { return s.Key.External }),
+		warningsMember(func(s Staged) ([]landfall.Violation, bool) { return s.Warnings, s.IncludeWarnings }),
 	},
 	example: Staged{Key: landfall.Key{Supplier: exampleSupplier, External: exampleExternal}},
 }
@@ -106,54 +106,54 @@ var StagedBody = &Body[Staged]{
 // Created is an account that was created.
 type Created struct {
 	Number, External string
-	Warned           bool
+	IncludeWarnings  bool
 	Warnings         []landfall.Violation // about the staged data
 }
 
 // CreatedBody answers a creation.
 var CreatedBody = &Body[Created]{
 	name: "CreatedAccount", doc: "A created account.",
-	members: []memberOf[Created]{
-		says("platform_account_number", numberDoc, func(c Created) string { return c.Number }),
-		says("external_account_number", "", func(c Created) string { return c.External }),
-		warned(func(c Created) ([]landfall.Violation, bool) { return c.Warnings, c.Warned }),
+	members: []member[Created]{
+		stringMember("platform_account_number", accountNumberDoc, func(c Created) string { return c.Number }),
+		stringMember("external_account_number", "", func(c Created) string { return c.External }),
+		warningsMember(func(c Created) ([]landfall.Violation, bool) { return c.Warnings, c.IncludeWarnings }),
 	},
 	example: Created{Number: exampleNumber, External: exampleExternal},
 }
 
-const numberDoc = "Number of the created account."
+const accountNumberDoc = "Number of the created account."
 
-// EntryBody is one entry of a list; what a pending one lacks is null.
-var EntryBody = &Body[landfall.ProcessEntry]{
+// ProcessBody is one entry of a list; what a pending one lacks is null.
+var ProcessBody = &Body[landfall.ProcessEntry]{
 	name: "AccountImportProcess", doc: "One account on its way.",
-	members: []memberOf[landfall.ProcessEntry]{
-		says("external_account_number", "", func(e landfall.ProcessEntry) string { return e.External }),
-		saysOrNull("platform_account_number", "", func(e landfall.ProcessEntry) (string, bool) {
+	members: []member[landfall.ProcessEntry]{
+		stringMember("external_account_number", "", func(e landfall.ProcessEntry) string { return e.External }),
+		nullableString("platform_account_number", "", func(e landfall.ProcessEntry) (string, bool) {
 			return e.AccountNumber, e.AccountNumber != ""
 		}),
-		happens("account_created_at", "", func(e landfall.ProcessEntry) time.Time { return e.AccountCreatedAt }).
-			as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
-		says("balance", "With `detail`: positive when the customer is in credit.", func(e landfall.ProcessEntry) string {
+		timeMember("account_created_at", "", func(e landfall.ProcessEntry) time.Time { return e.AccountCreatedAt }).
+			withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+		stringMember("balance", "With `detail`: positive when the customer is in credit.", func(e landfall.ProcessEntry) string {
 			return e.Figures.Balance.String()
-		}).when(figured),
-		says("currency", "With `detail`.", func(e landfall.ProcessEntry) string { return e.Figures.Currency }).when(figured),
-		counts("ledger_entries", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.LedgerEntries }).when(figured),
-		counts("notes", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Notes }).when(figured),
-		counts("statements", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Statements }).when(figured),
+		}).onlyIf(hasFigures),
+		stringMember("currency", "With `detail`.", func(e landfall.ProcessEntry) string { return e.Figures.Currency }).onlyIf(hasFigures),
+		intMember("ledger_entries", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.LedgerEntries }).onlyIf(hasFigures),
+		intMember("notes", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Notes }).onlyIf(hasFigures),
+		intMember("statements", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Statements }).onlyIf(hasFigures),
 	},
 }
 
-// figured says that figures were asked for and there are some.
-func figured(entry landfall.ProcessEntry) bool { return entry.Figures != nil }
+// hasFigures says that figures were asked for and there are some.
+func hasFigures(entry landfall.ProcessEntry) bool { return entry.Figures != nil }
 
 // The three lists differ in what they leave out alone.
 var (
 	exampleImported = landfall.ProcessEntry{External: exampleExternal, AccountNumber: exampleNumber, AccountCreatedAt: exampleInstant}
 	examplePending  = landfall.ProcessEntry{External: "EXT-0002"}
 
-	AllBody      = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{exampleImported, examplePending}}
-	PendingBody  = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{examplePending}}
-	ImportedBody = &List[landfall.ProcessEntry]{listName, EntryBody, []landfall.ProcessEntry{exampleImported}}
+	AllBody      = &List[landfall.ProcessEntry]{processListName, ProcessBody, []landfall.ProcessEntry{exampleImported, examplePending}}
+	PendingBody  = &List[landfall.ProcessEntry]{processListName, ProcessBody, []landfall.ProcessEntry{examplePending}}
+	ImportedBody = &List[landfall.ProcessEntry]{processListName, ProcessBody, []landfall.ProcessEntry{exampleImported}}
 )
 
-const listName = "AccountImportProcessList"
+const processListName = "AccountImportProcessList"

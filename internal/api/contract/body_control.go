@@ -15,9 +15,9 @@ import (
 var ControlTotalsBody = &Body[landfall.ControlTotals]{
 	name: "KeptControlTotals", doc: "What the source says it has, and who said so when. What it did not say is left out.",
 	members: append(claimedMembers(),
-		holds("currencies", "", currencyTotalsBody, claimedCurrencies),
-		happens("set_at", "", func(c landfall.ControlTotals) time.Time { return c.SetAt }),
-		says("set_by", "The organisation whose key was used.", func(c landfall.ControlTotals) string { return c.By.Organisation }),
+		listMember("currencies", "", currencyTotalsBody, claimsByCurrency),
+		timeMember("set_at", "", func(c landfall.ControlTotals) time.Time { return c.SetAt }),
+		stringMember("set_by", "The organisation whose key was used.", func(c landfall.ControlTotals) string { return c.By.Organisation }),
 	),
 	example: exampleTotals(),
 }
@@ -34,11 +34,11 @@ func exampleTotals() landfall.ControlTotals {
 
 // claimedMembers declares a member for every count; one that was never
 // claimed is left out, since 0 would be a claim.
-func claimedMembers() (members []memberOf[landfall.ControlTotals]) {
-	for _, kind := range claimedFields {
+func claimedMembers() (members []member[landfall.ControlTotals]) {
+	for _, kind := range claimedKinds {
 		claim := func(c landfall.ControlTotals) *money.Total { return c.Claims[landfall.Measure{Kind: kind}].Count }
-		members = append(members, counts(string(kind), "", func(c landfall.ControlTotals) int { return int(claim(c).Count()) }).
-			when(func(c landfall.ControlTotals) bool { return claim(c) != nil }))
+		members = append(members, intMember(string(kind), "", func(c landfall.ControlTotals) int { return int(claim(c).Count()) }).
+			onlyIf(func(c landfall.ControlTotals) bool { return claim(c) != nil }))
 	}
 	return members
 }
@@ -49,9 +49,9 @@ type currencyClaims struct {
 	claims   map[landfall.Measure]landfall.Value
 }
 
-// claimedCurrencies gathers what was claimed by currency, sorted, so that the
+// claimsByCurrency gathers what was claimed by currency, sorted, so that the
 // same claims are written alike.
-func claimedCurrencies(c landfall.ControlTotals) (found []currencyClaims) {
+func claimsByCurrency(c landfall.ControlTotals) (found []currencyClaims) {
 	currencies := map[string]bool{}
 	for measure := range c.Claims {
 		if measure.Currency != "" {
@@ -83,30 +83,30 @@ func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 
 var currencyTotalsBody = &Body[currencyClaims]{
 	name: "KeptCurrencyTotals", doc: "What the source says it has in one currency.",
-	members: []memberOf[currencyClaims]{
-		says("currency", "", func(c currencyClaims) string { return c.currency }),
-		says("balances", "", func(c currencyClaims) string { return c.balances().String() }).
-			when(func(c currencyClaims) bool { return c.balances() != nil }),
-		holds("transactions", "", transactionTotalsBody, currencyClaims.transactions),
+	members: []member[currencyClaims]{
+		stringMember("currency", "", func(c currencyClaims) string { return c.currency }),
+		stringMember("balances", "", func(c currencyClaims) string { return c.balances().String() }).
+			onlyIf(func(c currencyClaims) bool { return c.balances() != nil }),
+		listMember("transactions", "", transactionTotalsBody, currencyClaims.transactions),
 	},
-	example: claimedCurrencies(exampleTotals())[0],
+	example: claimsByCurrency(exampleTotals())[0],
 }
 
 var transactionTotalsBody = &Body[landfall.ReconciliationRow]{
 	name: "KeptTransactionTotals", doc: "What the source says it has of one type of transaction.",
-	members: append([]memberOf[landfall.ReconciliationRow]{
-		says("type", "", func(r landfall.ReconciliationRow) string { return string(r.Measure.Type) }),
+	members: append([]member[landfall.ReconciliationRow]{
+		stringMember("type", "", func(r landfall.ReconciliationRow) string { return string(r.Measure.Type) }),
 	}, valueMembers(func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed })...),
-	example: claimedCurrencies(exampleTotals())[0].transactions()[0],
+	example: claimsByCurrency(exampleTotals())[0].transactions()[0],
 }
 
 // valueMembers writes a value: a count, an amount or both.
-func valueMembers[T any](get func(T) landfall.Value) []memberOf[T] {
-	return []memberOf[T]{
-		memberOf[T]{name: "count", schema: countSchema, write: func(dst []byte, of T) []byte {
+func valueMembers[T any](get func(T) landfall.Value) []member[T] {
+	return []member[T]{
+		member[T]{name: "count", schema: integerSchema, write: func(dst []byte, of T) []byte {
 			return strconv.AppendInt(dst, get(of).Count.Count(), 10)
-		}}.when(func(of T) bool { return get(of).Count != nil }),
-		says("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).
-			when(func(of T) bool { return get(of).Amount != nil }),
+		}}.onlyIf(func(of T) bool { return get(of).Count != nil }),
+		stringMember("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).
+			onlyIf(func(of T) bool { return get(of).Amount != nil }),
 	}
 }

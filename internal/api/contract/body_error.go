@@ -11,10 +11,10 @@ import (
 // ViolationBody is one thing wrong with a request.
 var ViolationBody = &Body[landfall.Violation]{
 	name: "Violation", doc: "One thing wrong with a request. It never repeats the offending value.",
-	members: []memberOf[landfall.Violation]{
-		says("detail", forPeople, func(v landfall.Violation) string { return v.Detail }),
-		says("code", forMachines, func(v landfall.Violation) string { return v.Code }),
-		says("attr", "Dotted path of the input: field names and zero-based indexes.", func(v landfall.Violation) string { return v.Attr }),
+	members: []member[landfall.Violation]{
+		stringMember("detail", detailDoc, func(v landfall.Violation) string { return v.Detail }),
+		stringMember("code", codeDoc, func(v landfall.Violation) string { return v.Code }),
+		stringMember("attr", "Dotted path of the input: field names and zero-based indexes.", func(v landfall.Violation) string { return v.Attr }),
 	},
 	example: landfall.Violation{
 		Code: CodeInvalidPhoneNumber, Attr: "customers.0.landline", Detail: "This is not a possible phone number.",
@@ -22,16 +22,16 @@ var ViolationBody = &Body[landfall.Violation]{
 }
 
 const (
-	forPeople   = "For people. Its wording may change."
-	forMachines = "For machines. It is stable."
+	detailDoc = "For people. Its wording may change."
+	codeDoc   = "For machines. It is stable."
 )
 
 // ErrorBody is what every refusal looks like, whatever its status.
 var ErrorBody = &Body[*landfall.Error]{
 	name: "Error", doc: "Every error, whatever its status. Some codes add members of their own.", open: true,
-	members: append(commonError(),
-		extra("external_account_number", "With `account_already_imported`."),
-		extra("platform_account_number", "With `account_already_imported`."),
+	members: append(newCommonMembers(),
+		extraMember("external_account_number", "With `account_already_imported`."),
+		extraMember("platform_account_number", "With `account_already_imported`."),
 	),
 	write:   appendError,
 	example: landfall.Refuse(landfall.CodeNotFound, "There is nothing at this path."),
@@ -40,30 +40,30 @@ var ErrorBody = &Body[*landfall.Error]{
 // TransactionErrorBody is what a refusal of transactions looks like.
 var TransactionErrorBody = &Body[*landfall.Error]{
 	name: "TransactionImportError", doc: "A refused request: the common error form and the first transaction that fails.", open: true,
-	members: append(commonError(),
-		memberOf[*landfall.Error]{
+	members: append(newCommonMembers(),
+		member[*landfall.Error]{
 			name: "transaction_data", doc: "The transaction as it was sent; null when none in particular is at fault.",
 			schema: anyValueSchema,
 		},
-		memberOf[*landfall.Error]{name: "error_detail", doc: "Why that transaction fails.", schema: textSchema},
-		memberOf[*landfall.Error]{name: "status", schema: oneOfTexts(TransactionImportError)},
+		member[*landfall.Error]{name: "error_detail", doc: "Why that transaction fails.", schema: stringSchema},
+		member[*landfall.Error]{name: "status", schema: enumSchema(TransactionImportError)},
 	),
 	write:   appendError,
 	example: RefuseTransactions(landfall.Refuse(landfall.CodeAccountNotFound, "There is no such account.")),
 }
 
-// commonError declares what every refusal has.
-func commonError() []memberOf[*landfall.Error] {
-	return []memberOf[*landfall.Error]{
-		says("detail", forPeople, func(e *landfall.Error) string { return e.Detail }),
-		says("code", forMachines, func(e *landfall.Error) string { return e.Code }),
-		holds("errors", "", ViolationBody, func(e *landfall.Error) []landfall.Violation { return e.Violations }),
+// newCommonMembers declares what every refusal has.
+func newCommonMembers() []member[*landfall.Error] {
+	return []member[*landfall.Error]{
+		stringMember("detail", detailDoc, func(e *landfall.Error) string { return e.Detail }),
+		stringMember("code", codeDoc, func(e *landfall.Error) string { return e.Code }),
+		listMember("errors", "", ViolationBody, func(e *landfall.Error) []landfall.Violation { return e.Violations }),
 	}
 }
 
-// extra declares a member that some codes add.
-func extra(name, doc string) memberOf[*landfall.Error] {
-	return memberOf[*landfall.Error]{name: name, doc: doc, schema: textSchema, given: func(e *landfall.Error) bool {
+// extraMember declares a member that some codes add.
+func extraMember(name, doc string) member[*landfall.Error] {
+	return member[*landfall.Error]{name: name, doc: doc, schema: stringSchema, present: func(e *landfall.Error) bool {
 		return slices.ContainsFunc(e.Members, func(m landfall.Member) bool { return m.Name == name })
 	}}
 }
@@ -72,7 +72,7 @@ func extra(name, doc string) memberOf[*landfall.Error] {
 // along, which its code decides and not its table.
 func appendError(dst []byte, err *landfall.Error) []byte {
 	dst = append(dst, '{')
-	for _, member := range common {
+	for _, member := range commonMembers {
 		dst = member.write(rules.AppendName(dst, member.name), err)
 	}
 	for _, member := range err.Members {
@@ -81,7 +81,7 @@ func appendError(dst []byte, err *landfall.Error) []byte {
 	return append(dst, '}')
 }
 
-var common = commonError()
+var commonMembers = newCommonMembers()
 
 // appendAny writes the value of an extra member. The values are ours, so one
 // that cannot be written is a mistake of ours and shows as null.

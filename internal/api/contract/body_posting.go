@@ -17,12 +17,12 @@ const (
 
 // PostedNote is what became of one note of a request.
 type PostedNote struct {
-	sent      *rules.Node
-	createdAt time.Time // as the account has it
-	status    string
-	differs   []string // fields that are not as the account has them, when it had the note already
-	warned    bool
-	warnings  []landfall.Violation
+	sent            *rules.Node
+	createdAt       time.Time // as the account has it
+	status          string
+	differs         []string // fields that are not as the account has them, when it had the note already
+	includeWarnings bool
+	warnings        []landfall.Violation
 }
 
 // Posted tells what became of a note of the request: the time it has on the
@@ -30,15 +30,15 @@ type PostedNote struct {
 func (r *NotesRequest) Posted(index int, createdAt time.Time, had *landfall.Note) PostedNote {
 	posted := PostedNote{sent: r.list("notes").Items()[index], createdAt: createdAt, status: NoteCreated}
 	if had != nil {
-		posted.status, posted.differs = NoteAlreadyExists, differentNote(posted.sent, *had)
+		posted.status, posted.differs = NoteAlreadyExists, noteDifferences(posted.sent, *had)
 	}
 	return posted
 }
 
-// differentNote names the fields of a note that were sent and are not what the
+// noteDifferences names the fields of a note that were sent and are not what the
 // account has. By its body alone it counts as there, so its documents would be
 // lost without a word.
-func differentNote(sent *rules.Node, had landfall.Note) []string {
+func noteDifferences(sent *rules.Node, had landfall.Note) []string {
 	var found []string
 	if sent.Field("document_paths").Present() && !bindNote(sent).SameDocuments(had) {
 		found = append(found, "document_paths")
@@ -52,11 +52,11 @@ func differentNote(sent *rules.Node, had landfall.Note) []string {
 	return found
 }
 
-// Warned adds those of a request's warnings that are about this note. An
+// WithWarnings adds those of a request's warnings that are about this note. An
 // answer that is a list has no other place for them than beside the item.
-func (n PostedNote) Warned(warnings []landfall.Violation) PostedNote {
+func (n PostedNote) WithWarnings(warnings []landfall.Violation) PostedNote {
 	item := n.sent.Attr()
-	n.warned = true
+	n.includeWarnings = true
 	for _, warning := range warnings {
 		if warning.Attr == item || strings.HasPrefix(warning.Attr, item+".") {
 			n.warnings = append(n.warnings, warning)
@@ -68,44 +68,44 @@ func (n PostedNote) Warned(warnings []landfall.Violation) PostedNote {
 // NoteBody tells what became of a note, with the optional fields that were sent.
 var NoteBody = &Body[PostedNote]{
 	name: "NoteResult", doc: "What became of a note.",
-	members: []memberOf[PostedNote]{
-		happens("created_at", "The time the note has on the account.", func(n PostedNote) time.Time { return n.createdAt }),
-		saysOrNull("body", "Null for a note of documents alone.", func(n PostedNote) (string, bool) {
+	members: []member[PostedNote]{
+		timeMember("created_at", "The time the note has on the account.", func(n PostedNote) time.Time { return n.createdAt }),
+		nullableString("body", "Null for a note of documents alone.", func(n PostedNote) (string, bool) {
 			body := n.sent.Field("body")
 			return body.Text(), body.Present()
 		}),
-		says("status", "", func(n PostedNote) string { return n.status }).as(oneOfTexts(NoteCreated, NoteAlreadyExists)),
-		sentWithNote("document_paths", listOf(anyObject)),
-		sentWithNote("is_pinned", flagSchema),
-		happens("unpin_at", "When sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
-			when(func(n PostedNote) bool { return n.sent.Field("unpin_at").Present() }),
-		differences("note", func(n PostedNote) []string { return n.differs }),
-		warned(func(n PostedNote) ([]landfall.Violation, bool) { return n.warnings, n.warned }),
+		stringMember("status", "", func(n PostedNote) string { return n.status }).withSchema(enumSchema(NoteCreated, NoteAlreadyExists)),
+		noteMember("document_paths", arraySchema(anyObjectSchema)),
+		noteMember("is_pinned", booleanSchema),
+		timeMember("unpin_at", "When sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
+			onlyIf(func(n PostedNote) bool { return n.sent.Field("unpin_at").Present() }),
+		differencesMember("note", func(n PostedNote) []string { return n.differs }),
+		warningsMember(func(n PostedNote) ([]landfall.Violation, bool) { return n.warnings, n.includeWarnings }),
 	},
-	example: examplePosted(ReadNotes, ExampleNotes).Posted(0, time.Date(2025, 11, 3, 18, 20, 0, 0, time.UTC), nil),
+	example: exampleRequest(ReadNotes, ExampleNotes).Posted(0, time.Date(2025, 11, 3, 18, 20, 0, 0, time.UTC), nil),
 }
 
-// sentWithNote declares a member that is repeated as it was sent.
-func sentWithNote(name string, schema map[string]any) memberOf[PostedNote] {
-	return repeats(name, "When sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
-		when(func(n PostedNote) bool { return n.sent.Field(name).Present() })
+// noteMember declares a member that is repeated as it was sent.
+func noteMember(name string, schema map[string]any) member[PostedNote] {
+	return rawMember(name, "When sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
+		onlyIf(func(n PostedNote) bool { return n.sent.Field(name).Present() })
 }
 
-// differences declares the member that names what the account has otherwise.
-func differences[T any](what string, of func(T) []string) memberOf[T] {
-	return memberOf[T]{
-		name: "differences", schema: listOf(textSchema),
-		doc:   "With a " + what + " that was there already: dotted paths of the fields that are not the same.",
-		given: func(t T) bool { return len(of(t)) > 0 },
-		write: func(dst []byte, t T) []byte { return appendAny(dst, of(t)) },
+// differencesMember declares the member that names what the account has otherwise.
+func differencesMember[T any](what string, of func(T) []string) member[T] {
+	return member[T]{
+		name: "differences", schema: arraySchema(stringSchema),
+		doc:     "With a " + what + " that was there already: dotted paths of the fields that are not the same.",
+		present: func(t T) bool { return len(of(t)) > 0 },
+		write:   func(dst []byte, t T) []byte { return appendAny(dst, of(t)) },
 	}
 }
 
 // NotesBody answers a posting of notes.
 var NotesBody = &List[PostedNote]{name: "NoteResultList", items: NoteBody}
 
-// examplePosted reads an example request, which cannot be wrong.
-func examplePosted[Request any](read func(context.Context, []byte) (*Request, error), body string) *Request {
+// exampleRequest reads an example request, which cannot be wrong.
+func exampleRequest[Request any](read func(context.Context, []byte) (*Request, error), body string) *Request {
 	request, err := read(context.Background(), []byte(body))
 	if err != nil {
 		panic("contract: an example cannot be read: " + err.Error())
@@ -126,38 +126,38 @@ type PostedTransaction struct {
 // already is told together with the fields that differ, if any.
 var TransactionBody = &Body[PostedTransaction]{
 	name: "TransactionResult", doc: "What became of a transaction.",
-	members: []memberOf[PostedTransaction]{
-		says("status", "", func(t PostedTransaction) string {
+	members: []member[PostedTransaction]{
+		stringMember("status", "", func(t PostedTransaction) string {
 			if t.Added {
 				return TransactionAdded
 			}
 			return TransactionAlreadyExists
-		}).as(oneOfTexts(TransactionAdded, TransactionAlreadyExists)),
+		}).withSchema(enumSchema(TransactionAdded, TransactionAlreadyExists)),
 		{
-			name: "transaction_data", schema: anyObject,
+			name: "transaction_data", schema: anyObjectSchema,
 			doc: "The transaction as it was sent, its amount as a string with two decimals.",
 			write: func(dst []byte, t PostedTransaction) []byte {
 				return AppendTransaction(dst, t.Transaction)
 			},
 		},
-		differences("transaction", func(t PostedTransaction) []string { return t.Differences }),
+		differencesMember("transaction", func(t PostedTransaction) []string { return t.Differences }),
 	},
-	example: PostedTransaction{Added: true, Transaction: examplePosted(ReadTransactions, ExampleTransactions).Transactions()[0]},
+	example: PostedTransaction{Added: true, Transaction: exampleRequest(ReadTransactions, ExampleTransactions).Transactions()[0]},
 }
 
 // PostedTransactions is what became of a request's transactions.
 type PostedTransactions struct {
-	Results  []PostedTransaction
-	Warned   bool
-	Warnings []landfall.Violation
+	Results         []PostedTransaction
+	IncludeWarnings bool
+	Warnings        []landfall.Violation
 }
 
 // TransactionsBody answers a posting of transactions.
 var TransactionsBody = &Body[PostedTransactions]{
 	name: "TransactionResults", doc: "What became of the transactions.",
-	members: []memberOf[PostedTransactions]{
-		holds("results", "", TransactionBody, func(t PostedTransactions) []PostedTransaction { return t.Results }),
-		warned(func(t PostedTransactions) ([]landfall.Violation, bool) { return t.Warnings, t.Warned }),
+	members: []member[PostedTransactions]{
+		listMember("results", "", TransactionBody, func(t PostedTransactions) []PostedTransaction { return t.Results }),
+		warningsMember(func(t PostedTransactions) ([]landfall.Violation, bool) { return t.Warnings, t.IncludeWarnings }),
 	},
 	example: PostedTransactions{Results: []PostedTransaction{TransactionBody.example}},
 }
@@ -165,30 +165,30 @@ var TransactionsBody = &Body[PostedTransactions]{
 // StatementsBody answers a posting of historical statements.
 var StatementsBody = &Body[Echo]{
 	name: "AcceptedStatements", doc: "The statements as they were sent, with a list of warnings when they were asked for.", open: true,
-	members: []memberOf[Echo]{
-		echoed("import_supplier", textSchema), echoed("external_account_number", textSchema),
-		echoed("statements", listOf(anyObject)), added(echoAdded), warned(echoWarnings),
+	members: []member[Echo]{
+		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
+		echoedMember("statements", arraySchema(anyObjectSchema)), addedMember(echoAdded), warningsMember(echoWarnings),
 	},
 	write:   appendEcho,
-	example: Echo{Sent: []byte(ExampleStatements)},
+	example: Echo{Body: []byte(ExampleStatements)},
 }
 
-// KeptInstruction is a payment instruction that an account has.
-type KeptInstruction struct {
+// PostedInstruction is a payment instruction that an account has.
+type PostedInstruction struct {
 	Number, Reference string
-	Counted           bool // the caller asked whether it was new
+	IncludeAdded      bool // the caller asked whether it was new
 	Added             int
-	Warned            bool // though no rule warns about an instruction yet
+	IncludeWarnings   bool // though no rule warns about an instruction yet
 }
 
 // InstructionBody answers a posting of a payment instruction.
-var InstructionBody = &Body[KeptInstruction]{
+var InstructionBody = &Body[PostedInstruction]{
 	name: "CreatedInstruction", doc: "A payment instruction on an account.",
-	members: []memberOf[KeptInstruction]{
-		says("platform_account_number", numberDoc, func(k KeptInstruction) string { return k.Number }),
-		says("reference", "The instruction's reference at the vendor.", func(k KeptInstruction) string { return k.Reference }),
-		added(func(k KeptInstruction) (int, bool) { return k.Added, k.Counted }),
-		warned(func(k KeptInstruction) ([]landfall.Violation, bool) { return nil, k.Warned }),
+	members: []member[PostedInstruction]{
+		stringMember("platform_account_number", accountNumberDoc, func(k PostedInstruction) string { return k.Number }),
+		stringMember("reference", "The instruction's reference at the vendor.", func(k PostedInstruction) string { return k.Reference }),
+		addedMember(func(k PostedInstruction) (int, bool) { return k.Added, k.IncludeAdded }),
+		warningsMember(func(k PostedInstruction) ([]landfall.Violation, bool) { return nil, k.IncludeWarnings }),
 	},
-	example: KeptInstruction{Number: exampleNumber, Reference: exampleReference},
+	example: PostedInstruction{Number: exampleNumber, Reference: exampleReference},
 }

@@ -11,16 +11,16 @@ import (
 // ReconciliationBody answers the question whether everything arrived.
 var ReconciliationBody = &Body[landfall.Reconciliation]{
 	name: "Reconciliation", doc: "What the source claims against what was sent and what exists, as of one moment.",
-	members: []memberOf[landfall.Reconciliation]{
-		says("import_supplier", "", func(r landfall.Reconciliation) string { return r.Supplier }),
-		happens("as_of", "The moment that everything here was true.", func(r landfall.Reconciliation) time.Time { return r.At }),
-		happens("control_totals_set_at", "When the claims were made; null when there are none.", func(r landfall.Reconciliation) time.Time {
+	members: []member[landfall.Reconciliation]{
+		stringMember("import_supplier", "", func(r landfall.Reconciliation) string { return r.Supplier }),
+		timeMember("as_of", "The moment that everything here was true.", func(r landfall.Reconciliation) time.Time { return r.At }),
+		timeMember("control_totals_set_at", "When the claims were made; null when there are none.", func(r landfall.Reconciliation) time.Time {
 			if r.Totals == nil {
 				return time.Time{}
 			}
 			return r.Totals.SetAt
-		}).as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
-		holds("measures", "", reconciliationRowBody, func(r landfall.Reconciliation) []landfall.ReconciliationRow { return r.Rows }),
+		}).withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+		listMember("measures", "", reconciliationRowBody, func(r landfall.Reconciliation) []landfall.ReconciliationRow { return r.Rows }),
 	},
 	example: exampleReconciliation(),
 }
@@ -40,21 +40,21 @@ func exampleReconciliation() landfall.Reconciliation {
 var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 	name: "ReconciliationMeasure",
 	doc:  "One measure. Counts and amounts stand side by side where it has both; the amount of a balance comes with the number of its accounts.",
-	members: []memberOf[landfall.ReconciliationRow]{
-		says("measure", "Its name, as `measure` takes it: `accounts`, `balances.GBP`, `transactions.GBP.PAYMENT`.",
+	members: []member[landfall.ReconciliationRow]{
+		stringMember("measure", "Its name, as `measure` takes it: `accounts`, `balances.GBP`, `transactions.GBP.PAYMENT`.",
 			func(r landfall.ReconciliationRow) string { return r.Measure.String() }),
-		compares("claimed", "What the source says it has. What it did not say is left out here, in the difference and in what is unexplained.",
+		valueMember("claimed", "What the source says it has. What it did not say is left out here, in the difference and in what is unexplained.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed }),
-		compares("staged", "What was sent: staged, or added to accounts later.",
+		valueMember("staged", "What was sent: staged, or added to accounts later.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Staged }),
-		compares("created", "What exists, by the ledgers and the other rows of the accounts.",
+		valueMember("created", "What exists, by the ledgers and the other rows of the accounts.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Created }),
-		compares("difference", "`claimed` less `created`.", landfall.ReconciliationRow.Difference),
+		valueMember("difference", "`claimed` less `created`.", landfall.ReconciliationRow.Difference),
 		{
-			name: "explained", doc: "The part of the difference that rests on accounts one can name.", schema: refTo(explainedBody.name),
+			name: "explained", doc: "The part of the difference that rests on accounts one can name.", schema: schemaRef(explainedBody.name),
 			write: explainedBody.Append,
 		},
-		compares("unexplained", "The rest.", landfall.ReconciliationRow.Unexplained),
+		valueMember("unexplained", "The rest.", landfall.ReconciliationRow.Unexplained),
 	},
 	example: exampleReconciliation().Rows[0],
 }
@@ -62,18 +62,18 @@ var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 // explainedBody says on which accounts a difference rests.
 var explainedBody = &Body[landfall.ReconciliationRow]{
 	name: "Explained", doc: "The part of a difference that rests on accounts one can name.",
-	members: []memberOf[landfall.ReconciliationRow]{
-		explains(landfall.ReasonPending, "Accounts that are staged and wait."),
-		explains(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
-		explains(landfall.ReasonSkipped, "Accounts that the operator marked to be skipped."),
-		explains(landfall.ReasonOtherFigures, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
+	members: []member[landfall.ReconciliationRow]{
+		reasonMember(landfall.ReasonPending, "Accounts that are staged and wait."),
+		reasonMember(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
+		reasonMember(landfall.ReasonSkipped, "Accounts that the operator marked to be skipped."),
+		reasonMember(landfall.ReasonOtherFigures, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
 	},
 	example: exampleReconciliation().Rows[0],
 }
 
-// explains declares the member of one reason.
-func explains(reason landfall.Reason, doc string) memberOf[landfall.ReconciliationRow] {
-	return compares(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
+// reasonMember declares the member of one reason.
+func reasonMember(reason landfall.Reason, doc string) member[landfall.ReconciliationRow] {
+	return valueMember(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
 }
 
 // valueBody is how much there is of a measure.
@@ -83,10 +83,10 @@ var valueBody = &Body[landfall.Value]{
 	example: exampleReconciliation().Rows[0].Created,
 }
 
-// compares is a member that is a value.
-func compares(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) memberOf[landfall.ReconciliationRow] {
-	return memberOf[landfall.ReconciliationRow]{
-		name: name, doc: doc, schema: refTo(valueBody.name),
+// valueMember is a member that is a value.
+func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) member[landfall.ReconciliationRow] {
+	return member[landfall.ReconciliationRow]{
+		name: name, doc: doc, schema: schemaRef(valueBody.name),
 		write: func(dst []byte, row landfall.ReconciliationRow) []byte { return valueBody.Append(dst, get(row)) },
 	}
 }
@@ -94,9 +94,9 @@ func compares(name, doc string, get func(landfall.ReconciliationRow) landfall.Va
 // BehindBody is one account behind a figure.
 var BehindBody = &Body[landfall.Contribution]{
 	name: "AccountBehind", doc: "An account behind a figure, and its part in it.",
-	members: append([]memberOf[landfall.Contribution]{
-		says("external_account_number", "", func(b landfall.Contribution) string { return b.External }),
-		saysOrNull("platform_account_number", "", func(b landfall.Contribution) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
+	members: append([]member[landfall.Contribution]{
+		stringMember("external_account_number", "", func(b landfall.Contribution) string { return b.External }),
+		nullableString("platform_account_number", "", func(b landfall.Contribution) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
 	}, valueMembers(func(b landfall.Contribution) landfall.Value { return b.Value })...),
 	example: landfall.Contribution{External: "EXT-0002", Value: exampleReconciliation().Rows[0].Explained[landfall.ReasonFailed]},
 }
@@ -106,25 +106,25 @@ var BehindListBody = &List[landfall.Contribution]{name: "AccountsBehind", items:
 
 // ReconciliationOrBehind is what the question about a reconciliation gets: the
 // comparison, or with a measure and a reason the list behind one figure.
-var ReconciliationOrBehind Answer = either{}
+var ReconciliationOrBehind Answer = reconciliationOrBehind{}
 
-type either struct{}
+type reconciliationOrBehind struct{}
 
 // Name is what the API description calls it.
-func (either) Name() string { return "ReconciliationOrAccounts" }
+func (reconciliationOrBehind) Name() string { return "ReconciliationOrAccounts" }
 
 // Example is a comparison.
-func (either) Example() json.RawMessage { return ReconciliationBody.Example() }
+func (reconciliationOrBehind) Example() json.RawMessage { return ReconciliationBody.Example() }
 
 // Schema says that it is one of the two.
-func (either) Schema() map[string]any {
-	return map[string]any{"oneOf": []any{refTo(ReconciliationBody.name), refTo(BehindListBody.name)}}
+func (reconciliationOrBehind) Schema() map[string]any {
+	return map[string]any{"oneOf": []any{schemaRef(ReconciliationBody.name), schemaRef(BehindListBody.name)}}
 }
 
 // BehindRequest asks for the accounts behind a figure.
 type BehindRequest struct {
-	Page
-	Wanted  bool // false: the whole table is
+	ListPage
+	Listed  bool // false: the whole table is
 	Measure landfall.Measure
 	Reason  landfall.Reason
 }
@@ -139,15 +139,15 @@ func ReadBehind(raw string) (BehindRequest, error) {
 	query := ReadQuery(raw)
 	var named bool
 	if request.Measure, named = query.Measure("measure"); named {
-		request.Wanted = true
+		request.Listed = true
 	}
 	request.Reason, named = query.Reason("reason")
-	if named != request.Wanted {
+	if named != request.Listed {
 		query.refuse(map[bool]string{true: "measure", false: "reason"}[named], rules.CodeRequired,
 			"measure and reason belong together: together they name the figure whose accounts are wanted.")
 	}
-	request.Page = Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
-	if (request.Limit > 0 || request.After != nil) && !request.Wanted && !named {
+	request.ListPage = ListPage{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
+	if (request.Limit > 0 || request.After != nil) && !request.Listed && !named {
 		query.refuse("measure", rules.CodeRequired, "Only the accounts behind a figure come in pages: give measure and reason.")
 	}
 	return request, query.Err()

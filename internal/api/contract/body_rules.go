@@ -7,11 +7,11 @@ import (
 // ruleBody is one rule of the rule book.
 var ruleBody = &Body[Rule]{
 	name: "Rule", doc: "One rule.",
-	members: []memberOf[Rule]{
-		says("code", "", func(r Rule) string { return r.Code }),
-		says("where", "The `attr` it points at, with `*` for any index.", func(r Rule) string { return r.Where }),
-		says("severity", "", func(r Rule) string { return string(r.Severity) }).as(refTo("Severity")),
-		says("meaning", "", func(r Rule) string { return r.Meaning }),
+	members: []member[Rule]{
+		stringMember("code", "", func(r Rule) string { return r.Code }),
+		stringMember("where", "The `attr` it points at, with `*` for any index.", func(r Rule) string { return r.Where }),
+		stringMember("severity", "", func(r Rule) string { return string(r.Severity) }).withSchema(schemaRef("Severity")),
+		stringMember("meaning", "", func(r Rule) string { return r.Meaning }),
 	},
 }
 
@@ -20,31 +20,31 @@ var ruleBody = &Body[Rule]{
 // answer.
 var codeBody = &Body[CodeEntry]{
 	name: "Code", doc: "One code.",
-	members: []memberOf[CodeEntry]{
-		says("code", "", func(c CodeEntry) string { return c.Code }),
-		{name: "status", schema: listOf(countSchema), write: func(dst []byte, c CodeEntry) []byte { return appendAny(dst, c.Status) }},
-		says("where", "", func(c CodeEntry) string { return c.Where }),
-		says("severity", "", func(c CodeEntry) string { return string(c.Severity) }).as(refTo("Severity")),
-		says("meaning", "", func(c CodeEntry) string { return c.Meaning }),
+	members: []member[CodeEntry]{
+		stringMember("code", "", func(c CodeEntry) string { return c.Code }),
+		{name: "status", schema: arraySchema(integerSchema), write: func(dst []byte, c CodeEntry) []byte { return appendAny(dst, c.Status) }},
+		stringMember("where", "", func(c CodeEntry) string { return c.Where }),
+		stringMember("severity", "", func(c CodeEntry) string { return string(c.Severity) }).withSchema(schemaRef("Severity")),
+		stringMember("meaning", "", func(c CodeEntry) string { return c.Meaning }),
 	},
 }
 
-// catalogue is everything a body can say, for programs.
-type catalogue struct {
+// ruleCatalogue is everything a body can say, for programs.
+type ruleCatalogue struct {
 	rules []Rule
 	codes []CodeEntry
 }
 
 // RuleBookBody answers the question which rules there are.
-var RuleBookBody = &Body[catalogue]{
+var RuleBookBody = &Body[ruleCatalogue]{
 	name: "RuleBook", doc: "Rules and codes.",
-	members: []memberOf[catalogue]{
-		holds("rules", "The cross-field rules. The operator may set their severity for each supplier.", ruleBody,
-			func(c catalogue) []Rule { return c.rules }),
-		holds("codes", "Every code a body can carry, those of the rules included.", codeBody,
-			func(c catalogue) []CodeEntry { return c.codes }),
+	members: []member[ruleCatalogue]{
+		listMember("rules", "The cross-field rules. The operator may set their severity for each supplier.", ruleBody,
+			func(c ruleCatalogue) []Rule { return c.rules }),
+		listMember("codes", "Every code a body can carry, those of the rules included.", codeBody,
+			func(c ruleCatalogue) []CodeEntry { return c.codes }),
 	},
-	example: catalogue{ruleBook[:1], answerCodes[:1]},
+	example: ruleCatalogue{ruleBook[:1], responseCodes[:1]},
 }
 
 // severitySchema describes what a broken rule does.
@@ -54,7 +54,7 @@ var severitySchema = map[string]any{
 }
 
 // RuleBookJSON writes the rule book and the catalogue for programs.
-func RuleBookJSON() []byte { return RuleBookBody.Append(nil, catalogue{ruleBook, Codes()}) }
+func RuleBookJSON() []byte { return RuleBookBody.Append(nil, ruleCatalogue{ruleBook, Codes()}) }
 
 // Health is what a probe is told.
 type Health string
@@ -62,6 +62,6 @@ type Health string
 // HealthBody answers a probe.
 var HealthBody = &Body[Health]{
 	name: "Health", doc: "A probe's answer.",
-	members: []memberOf[Health]{says("status", "", func(h Health) string { return string(h) })},
+	members: []member[Health]{stringMember("status", "", func(h Health) string { return string(h) })},
 	example: "ok",
 }

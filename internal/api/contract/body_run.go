@@ -9,19 +9,19 @@ import (
 // RunBody tells how a run stands.
 var RunBody = &Body[landfall.Run]{
 	name: "Run", doc: "A migration that the service does by itself.",
-	members: []memberOf[landfall.Run]{
-		says("id", "", func(r landfall.Run) string { return r.ID }),
-		says("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
-		says("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
-		tells("dry_run", "", func(r landfall.Run) bool { return r.Plan.DryRun }),
-		says("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).as(oneOfTexts(selections()...)),
-		countsOrNull("sample", "Every so manieth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
-		countsOrNull("limit", "At most so many accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
-		countsOrNull("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.Concurrency }),
-		happensAt("not_before", "", func(r landfall.Run) time.Time { return r.Plan.NotBefore }),
-		happensAt("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
-		says("state", "", func(r landfall.Run) string { return string(r.State) }).as(oneOfTexts(runStates()...)),
-		saysOrNull("reason", "Why it is paused, or about to be; null when it is not.", func(r landfall.Run) (string, bool) {
+	members: []member[landfall.Run]{
+		stringMember("id", "", func(r landfall.Run) string { return r.ID }),
+		stringMember("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
+		stringMember("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
+		boolMember("dry_run", "", func(r landfall.Run) bool { return r.Plan.DryRun }),
+		stringMember("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).withSchema(enumSchema(selections()...)),
+		nullableInt("sample", "Every so manieth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
+		nullableInt("limit", "At most so many accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
+		nullableInt("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.Concurrency }),
+		nullableTime("not_before", "", func(r landfall.Run) time.Time { return r.Plan.NotBefore }),
+		nullableTime("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
+		stringMember("state", "", func(r landfall.Run) string { return string(r.State) }).withSchema(enumSchema(runStates()...)),
+		nullableString("reason", "Why it is paused, or about to be; null when it is not.", func(r landfall.Run) (string, bool) {
 			// A run that was asked to end goes on until nobody holds a part of it: the
 			// caller would wonder why it still runs.
 			if r.Cancel && !r.State.Ended() {
@@ -29,20 +29,20 @@ var RunBody = &Body[landfall.Run]{
 			}
 			return string(r.Reason), r.Reason != ""
 		}),
-		counts("selected", "How many accounts it is about; fixed when it starts.", func(r landfall.Run) int { return r.Tally.Selected }),
-		counts("succeeded", "Accounts that were created, or would have been.", func(r landfall.Run) int { return r.Tally.Succeeded }),
-		counts("failed", "Accounts whose data was at fault.", func(r landfall.Run) int { return r.Tally.Failed }),
-		counts("refused", "Accounts that others took or that were skipped meanwhile.", func(r landfall.Run) int { return r.Tally.Refused }),
-		counts("remaining", "Accounts without an outcome.", func(r landfall.Run) int { return r.Tally.Remaining() }),
-		repeats("accounts_per_second", "Over the time it has been running; null when that is not known yet.", nullableNumber, runRate),
-		happensAt("expected_end", "At that pace; null unless it is running.", func(r landfall.Run) time.Time { return r.ExpectedEnd() }),
-		happensAt("created_at", "", func(r landfall.Run) time.Time { return r.CreatedAt }),
-		happensAt("started_at", "Everything staged by then is selected.", func(r landfall.Run) time.Time { return r.StartedAt }),
-		happensAt("ended_at", "", func(r landfall.Run) time.Time { return r.EndedAt }),
-		saysOrNull("created_by", "The API key that started it.", func(r landfall.Run) (string, bool) {
+		intMember("selected", "How many accounts it is about; fixed when it starts.", func(r landfall.Run) int { return r.Tally.Selected }),
+		intMember("succeeded", "Accounts that were created, or would have been.", func(r landfall.Run) int { return r.Tally.Succeeded }),
+		intMember("failed", "Accounts whose data was at fault.", func(r landfall.Run) int { return r.Tally.Failed }),
+		intMember("refused", "Accounts that others took or that were skipped meanwhile.", func(r landfall.Run) int { return r.Tally.Refused }),
+		intMember("remaining", "Accounts without an outcome.", func(r landfall.Run) int { return r.Tally.Remaining() }),
+		rawMember("accounts_per_second", "Over the time it has been running; null when that is not known yet.", nullableNumberSchema, runRate),
+		nullableTime("expected_end", "At that pace; null unless it is running.", func(r landfall.Run) time.Time { return r.ExpectedEnd() }),
+		nullableTime("created_at", "", func(r landfall.Run) time.Time { return r.CreatedAt }),
+		nullableTime("started_at", "Everything staged by then is selected.", func(r landfall.Run) time.Time { return r.StartedAt }),
+		nullableTime("ended_at", "", func(r landfall.Run) time.Time { return r.EndedAt }),
+		nullableString("created_by", "The API key that started it.", func(r landfall.Run) (string, bool) {
 			return r.CreatedBy.KeyID, r.CreatedBy.KeyID != ""
 		}),
-		repeats("estimate", "For a sample, what it says about the whole: the share that passes, with its 95 % interval. Null else.",
+		rawMember("estimate", "For a sample, what it says about the whole: the share that passes, with its 95 % interval. Null else.",
 			estimateSchema, runEstimate),
 	},
 	example: landfall.Run{
@@ -66,9 +66,9 @@ func runStates() []string {
 }
 
 var (
-	nullableNumber = map[string]any{"type": []string{"number", "null"}, "format": "double"}
-	nullableCount  = map[string]any{"type": []string{"integer", "null"}}
-	estimateSchema = map[string]any{
+	nullableNumberSchema  = map[string]any{"type": []string{"number", "null"}, "format": "double"}
+	nullableIntegerSchema = map[string]any{"type": []string{"integer", "null"}}
+	estimateSchema        = map[string]any{
 		"type": []string{"object", "null"}, "additionalProperties": false, "required": []string{"share", "low", "high"},
 		"properties": map[string]any{
 			"share": map[string]any{"type": "number", "format": "double"},
@@ -78,9 +78,9 @@ var (
 	}
 )
 
-// countsOrNull is a member that is a whole number, null when it is zero.
-func countsOrNull[T any](name, doc string, get func(T) int) memberOf[T] {
-	member := counts(name, doc, get).as(nullableCount)
+// nullableInt is a member that is a whole number, null when it is zero.
+func nullableInt[T any](name, doc string, get func(T) int) member[T] {
+	member := intMember(name, doc, get).withSchema(nullableIntegerSchema)
 	write := member.write
 	member.write = func(dst []byte, value T) []byte {
 		if get(value) == 0 {

@@ -24,13 +24,13 @@ type signedRow struct {
 // again from its parts.
 var SignedBody = &Body[Signed]{
 	name: "SignedReconciliation", doc: "A reconciliation that was signed off.",
-	members: []memberOf[Signed]{
-		says("import_supplier", "", func(s Signed) string { return s.Supplier }),
-		happens("signed_at", "", func(s Signed) time.Time { return s.At }),
-		says("signed_by", "", func(s Signed) string { return s.Actor }),
-		happens("control_totals_set_at", "", func(s Signed) time.Time { return s.Totals.SetAt }),
-		says("control_totals_set_by", "", func(s Signed) string { return s.Totals.By.Organisation }),
-		holds("measures", "", signedRowBody, func(s Signed) (rows []signedRow) {
+	members: []member[Signed]{
+		stringMember("import_supplier", "", func(s Signed) string { return s.Supplier }),
+		timeMember("signed_at", "", func(s Signed) time.Time { return s.At }),
+		stringMember("signed_by", "", func(s Signed) string { return s.Actor }),
+		timeMember("control_totals_set_at", "", func(s Signed) time.Time { return s.Totals.SetAt }),
+		stringMember("control_totals_set_by", "", func(s Signed) string { return s.Totals.By.Organisation }),
+		listMember("measures", "", signedRowBody, func(s Signed) (rows []signedRow) {
 			for _, row := range s.Rows {
 				rows = append(rows, signedRow{row, s.Reasons[row.Measure.String()]})
 			}
@@ -43,16 +43,16 @@ var SignedBody = &Body[Signed]{
 // signedRowBody is a row of the comparison as it was, and the reason.
 var signedRowBody = &Body[signedRow]{
 	name: "SignedMeasure", doc: "One measure of a reconciliation that was signed off.",
-	members: append(slices.Collect(func(yield func(memberOf[signedRow]) bool) {
-		for _, member := range reconciliationRowBody.members {
-			if !yield(memberOf[signedRow]{
-				name: member.name, doc: member.doc, schema: member.schema,
-				write: func(dst []byte, row signedRow) []byte { return member.write(dst, row.ReconciliationRow) },
+	members: append(slices.Collect(func(yield func(member[signedRow]) bool) {
+		for _, of := range reconciliationRowBody.members {
+			if !yield(member[signedRow]{
+				name: of.name, doc: of.doc, schema: of.schema,
+				write: func(dst []byte, row signedRow) []byte { return of.write(dst, row.ReconciliationRow) },
 			}) {
 				return
 			}
 		}
-	}), says("reason", "Why something is unexplained, in the operator's words.", func(row signedRow) string { return row.reason }).
-		when(func(row signedRow) bool { return row.reason != "" })),
+	}), stringMember("reason", "Why something is unexplained, in the operator's words.", func(row signedRow) string { return row.reason }).
+		onlyIf(func(row signedRow) bool { return row.reason != "" })),
 	example: signedRow{ReconciliationRow: exampleReconciliation().Rows[0]},
 }

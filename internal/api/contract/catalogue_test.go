@@ -196,7 +196,7 @@ func TestFieldsExist(t *testing.T) {
 	if asked < 80 {
 		t.Fatalf("only %d questions found: the scan is broken", asked)
 	}
-	for _, names := range []addressNames{billingAddress, supplyAddress} {
+	for _, names := range []addressNames{billingAddressNames, supplyAddressNames} {
 		for _, name := range append(names.lines[:], names.postcode, names.structured) {
 			if !declared[name] {
 				t.Errorf("no table declares %s", name)

@@ -11,21 +11,21 @@ import (
 // checker applies the rule book to one document. Its rules look only at values
 // whose shape is right, so that one mistake is reported once.
 type checker struct {
-	report   *rules.Report
-	supplier landfall.Supplier // or one with the default settings
-	known    bool              // whether the settings are the supplier's own
-	now      time.Time
-	today    calendar.Day // in the supplier's zone
+	report        *rules.Report
+	supplier      landfall.Supplier // or one with the default settings
+	supplierKnown bool              // whether the settings are the supplier's own
+	now           time.Time
+	today         calendar.Day // in the supplier's zone
 }
 
-// defaults are the settings of a supplier that is not known.
-var defaults = landfall.NewSupplier("")
+// defaultSupplier are the settings of a supplier that is not known.
+var defaultSupplier = landfall.NewSupplier("")
 
 // newChecker readies a check. Of an unknown supplier the usual settings are
 // taken: who sends a wrong code still learns what else is wrong.
 func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.Time) *checker {
-	c := &checker{report: document.Report(), supplier: defaults, known: supplier != nil, now: now}
-	if c.known {
+	c := &checker{report: document.Report(), supplier: defaultSupplier, supplierKnown: supplier != nil, now: now}
+	if c.supplierKnown {
 		c.supplier = *supplier
 	}
 	c.today = calendar.DayOf(now, calendar.Zone(c.supplier.TimeZone))
@@ -36,15 +36,15 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 func (c *checker) verdict(code, detail string) Verdict {
 	verdict := Verdict{code: code, detail: detail}
 	if c.report.Failed() {
-		verdict.Errors = told(c.report.Errors())
+		verdict.Errors = toViolations(c.report.Errors())
 	}
-	verdict.Warnings = told(c.report.Warnings())
+	verdict.Warnings = toViolations(c.report.Warnings())
 	return verdict
 }
 
-// told says in the dictionary's words what the reader found. The
+// toViolations says in the dictionary's words what the reader found. The
 // dictionary does not know the reader, nor the engine of JSON behind it.
-func told(found []rules.Violation) []landfall.Violation {
+func toViolations(found []rules.Violation) []landfall.Violation {
 	if found == nil {
 		return nil
 	}
@@ -63,12 +63,12 @@ func (c *checker) severity(code string) landfall.Severity {
 	return ruleIndex[code].Severity
 }
 
-// broken says that a value breaks a rule.
-func (c *checker) broken(code string, node *rules.Node) { c.brokenBy(code, node, "") }
+// violate says that a value breaks a rule.
+func (c *checker) violate(code string, node *rules.Node) { c.violateWith(code, node, "") }
 
-// brokenBy says it with figures: what was reckoned, what was given, how far
+// violateWith says it with figures: what was reckoned, what was given, how far
 // they are apart. Sums are not personal, and without them nobody can mend one.
-func (c *checker) brokenBy(code string, node *rules.Node, figures string) {
+func (c *checker) violateWith(code string, node *rules.Node, figures string) {
 	detail := ruleIndex[code].Meaning + figures
 	switch c.severity(code) {
 	case landfall.SeverityError:
@@ -78,8 +78,8 @@ func (c *checker) brokenBy(code string, node *rules.Node, figures string) {
 	}
 }
 
-// brokenField says the same of a member that need not be there.
-func (c *checker) brokenField(code string, node *rules.Node, field string) {
+// violateField says the same of a member that need not be there.
+func (c *checker) violateField(code string, node *rules.Node, field string) {
 	switch c.severity(code) {
 	case landfall.SeverityError:
 		c.report.AddField(node, field, code, ruleIndex[code].Meaning)
@@ -88,9 +88,9 @@ func (c *checker) brokenField(code string, node *rules.Node, field string) {
 	}
 }
 
-// knownSupplier reports a code the caller may not use like any other wrong
+// checkSupplier reports a code the caller may not use like any other wrong
 // value, in its place among them.
-func (c *checker) knownSupplier(root *rules.Node, supplier *landfall.Supplier) {
+func (c *checker) checkSupplier(root *rules.Node, supplier *landfall.Supplier) {
 	if code := root.Field("import_supplier"); supplier == nil && code.Valid() {
 		c.report.Add(code, landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
 	}
@@ -100,14 +100,14 @@ func (c *checker) knownSupplier(root *rules.Node, supplier *landfall.Supplier) {
 func (c *checker) period(n *rules.Node, from, to string) {
 	start, end := n.Field(from), n.Field(to)
 	if start.Valid() && end.Valid() && start.Day().After(end.Day()) {
-		c.broken(CodeStartAfterEnd, start)
+		c.violate(CodeStartAfterEnd, start)
 	}
 }
 
 // notInFuture compares with the supplier's day, not the server's.
 func (c *checker) notInFuture(day *rules.Node) {
 	if day.Valid() && day.Day().After(c.today) {
-		c.broken(CodeDateInFuture, day)
+		c.violate(CodeDateInFuture, day)
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *checker) phone(number *rules.Node) {
 	case !possiblePhone(text, c.supplier.Region):
 		c.report.Add(number, CodeInvalidPhoneNumber, "This is not a possible phone number. Write numbers of other countries with + and the country code.")
 	case c.severity(CodePhoneNotAssigned) != landfall.SeverityOff && !assignedPhone(text, c.supplier.Region):
-		c.broken(CodePhoneNotAssigned, number)
+		c.violate(CodePhoneNotAssigned, number)
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *checker) phone(number *rules.Node) {
 // to strangers or nowhere.
 func (c *checker) email(address *rules.Node) {
 	if text := address.Text(); text != "" && testEmail(text) {
-		c.broken(CodeTestEmail, address)
+		c.violate(CodeTestEmail, address)
 	}
 }
 
@@ -142,23 +142,23 @@ func (c *checker) path(path *rules.Node) {
 
 // postcode knows the form of British postcodes only; others pass.
 func (c *checker) postcode(node *rules.Node, country string) {
-	if text := node.Text(); text != "" && country == "GB" && !britishPostcode(text) {
-		c.broken(CodeInvalidPostcode, node)
+	if text := node.Text(); text != "" && country == "GB" && !ukPostcode(text) {
+		c.violate(CodeInvalidPostcode, node)
 	}
 }
 
 // unique wants the texts of a field to differ within a list.
 func (c *checker) unique(code string, list *rules.Node, field string) {
-	var known seen[string]
+	var known seenSet[string]
 	for _, item := range list.Items() {
-		c.firstTime(&known, code, item.Field(field))
+		c.checkUnseen(&known, code, item.Field(field))
 	}
 }
 
-// firstTime breaks a rule when a text was seen before. Nodes that are wrong
+// checkUnseen breaks a rule when a text was seen before. Nodes that are wrong
 // already are left out: two empty ones are not the same thing twice.
-func (c *checker) firstTime(known *seen[string], code string, node *rules.Node) {
+func (c *checker) checkUnseen(known *seenSet[string], code string, node *rules.Node) {
 	if node.Valid() && !known.add(node.Text()) {
-		c.broken(code, node)
+		c.violate(code, node)
 	}
 }

@@ -33,9 +33,9 @@ func (c *checker) occupier(root *rules.Node) {
 	}
 	switch some := len(customers.Items()) > 0; {
 	case !some && !unknown.Bool():
-		c.broken(CodeCustomersRequired, customers)
+		c.violate(CodeCustomersRequired, customers)
 	case some && unknown.Bool():
-		c.broken(CodeCustomerWithUnknownOccupier, customers)
+		c.violate(CodeCustomerWithUnknownOccupier, customers)
 	}
 }
 
@@ -47,7 +47,7 @@ func (c *checker) accountKind(root *rules.Node) {
 	if domestic {
 		for _, name := range []string{"business_type", "company_number"} {
 			if field := root.Field(name); field.Text() != "" {
-				c.broken(CodeBusinessFields, field)
+				c.violate(CodeBusinessFields, field)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (c *checker) customer(n *rules.Node, domestic bool) {
 	}
 	name := n.Field("family_name")
 	if domestic && (!name.Present() || name.Valid() && strings.TrimSpace(name.Text()) == "") {
-		c.brokenField(CodeFamilyNameRequired, n, "family_name")
+		c.violateField(CodeFamilyNameRequired, n, "family_name")
 	}
 	c.email(n.Field("email"))
 	for _, address := range n.Field("contact_emails").Items() {
@@ -83,11 +83,11 @@ func (c *checker) customer(n *rules.Node, domestic bool) {
 // itself.
 func (c *checker) billing(root *rules.Node) {
 	currency := root.Field("currency")
-	if c.known && currency.Valid() && currency.Text() != c.supplier.Currency {
-		c.broken(CodeCurrencyMismatch, currency)
+	if c.supplierKnown && currency.Valid() && currency.Text() != c.supplier.Currency {
+		c.violate(CodeCurrencyMismatch, currency)
 	}
 	c.email(root.Field("billing_email"))
-	c.address(root, &billingAddress, CodeBillingAddressTwice)
+	c.address(root, &billingAddressNames, CodeBillingAddressTwice)
 }
 
 // address looks at an address that may be given in either of two styles.
@@ -103,23 +103,23 @@ func (c *checker) address(n *rules.Node, names *addressNames, twice string) {
 		free = free || n.Field(name).Text() != ""
 	}
 	if free {
-		c.broken(twice, structured)
+		c.violate(twice, structured)
 	}
 }
 
-// billedAhead is how many days in advance somebody may have been billed.
-const billedAhead = 366
+// maxBilledAhead is how many days in advance somebody may have been billed.
+const maxBilledAhead = 366
 
 // dates applies the rules about the account's own days.
 func (c *checker) dates(root *rules.Node) {
 	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
 	c.notInFuture(root.Field("date_of_sale"))
 	c.notInFuture(closing)
-	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(billedAhead)) {
-		c.brokenBy(CodeDateInFuture, billed, " Billing in advance is taken up to 366 days ahead.")
+	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(maxBilledAhead)) {
+		c.violateWith(CodeDateInFuture, billed, " Billing in advance is taken up to 366 days ahead.")
 	}
 	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
-		c.broken(CodeIssuedBeforeClosing, issued)
+		c.violate(CodeIssuedBeforeClosing, issued)
 	}
 }
 
@@ -135,17 +135,17 @@ func (c *checker) consents(n *rules.Node) {
 	c.unique(CodeDuplicateConsents, list, "type")
 	for _, consent := range list.Items() {
 		if signed := consent.Field("signed_at"); signed.Valid() && signed.Instant().After(c.now) {
-			c.broken(CodeDateInFuture, signed)
+			c.violate(CodeDateInFuture, signed)
 		}
 	}
 }
 
 // references are twins when both of their parts are the same.
 func (c *checker) references(root *rules.Node) {
-	var known seen[pair]
+	var known seenSet[pair]
 	for _, reference := range root.Field("references").Items() {
-		if !newPair(&known, reference.Field("namespace"), reference.Field("value")) {
-			c.broken(CodeDuplicateReferences, reference)
+		if !addPair(&known, reference.Field("namespace"), reference.Field("value")) {
+			c.violate(CodeDuplicateReferences, reference)
 		}
 	}
 }
@@ -154,28 +154,28 @@ func (c *checker) references(root *rules.Node) {
 func (c *checker) books(root *rules.Node) {
 	historical := root.Field("historical_statement_transactions")
 	current := root.Field("current_statement_transactions")
-	var known seen[string]
+	var known seenSet[string]
 	c.transactions(historical, &known)
 	c.transactions(current, &known)
 
 	closing, billedTo := root.Field("last_statement_closing_date"), root.Field("last_billed_to_date")
 	if len(historical.Items()) > 0 && !closing.Present() && !billedTo.Present() {
-		c.broken(CodeHistoricalWithoutClosing, historical)
+		c.violate(CodeHistoricalWithoutClosing, historical)
 	}
-	c.closedDay(historical, current, lastClosed(closing, billedTo))
+	c.closedDay(historical, current, lastClosedDay(closing, billedTo))
 	for _, transaction := range current.Items() {
 		c.notInFuture(transaction.Field("transaction_date"))
 	}
 
 	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
 	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
-		c.brokenBy(CodeHistoricalBalance, last, apart("They add up to", sum, "the balance is", last.Amount()))
+		c.violateWith(CodeHistoricalBalance, last, apart("They add up to", sum, "the balance is", last.Amount()))
 	}
 	if sum, sound := signedSum(current); sound && last.Valid() && transfer.Valid() && last.Amount()+sum != transfer.Amount() {
-		c.brokenBy(CodeTransferBalance, transfer, apart("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount()))
+		c.violateWith(CodeTransferBalance, transfer, apart("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount()))
 	}
 	if last.Valid() && last.Amount() != 0 && !closing.Present() {
-		c.broken(CodeBalanceWithoutClosing, last)
+		c.violate(CodeBalanceWithoutClosing, last)
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day
 	}
 	for _, transaction := range historical.Items() {
 		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().After(closed) {
-			c.broken(CodeHistoricalAfterClosing, on)
+			c.violate(CodeHistoricalAfterClosing, on)
 		}
 	}
 	opening := closed.AddDays(1)
@@ -196,14 +196,14 @@ func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day
 	}
 	for _, transaction := range current.Items() {
 		if on := transaction.Field("transaction_date"); on.Valid() && on.Day().Before(opening) {
-			c.broken(CodeCurrentBeforeOpening, on)
+			c.violate(CodeCurrentBeforeOpening, on)
 		}
 	}
 }
 
-// lastClosed is the day before the open statement period, zero when it is not
+// lastClosedDay is the day before the open statement period, zero when it is not
 // known or was given in a form that cannot be read.
-func lastClosed(closing, billedTo *rules.Node) calendar.Day {
+func lastClosedDay(closing, billedTo *rules.Node) calendar.Day {
 	if closing.Present() {
 		return closing.Day()
 	}
@@ -220,7 +220,7 @@ func signedSum(list *rules.Node) (sum money.Amount, sound bool) {
 		if !transaction.Field("amount").Valid() || !transaction.Field("type").Valid() {
 			return 0, false
 		}
-		sum += signed(transaction)
+		sum += signedAmount(transaction)
 	}
 	return sum, true
 }

@@ -11,10 +11,10 @@ import (
 
 // transactions applies the rules of each transaction of a list. Identifiers
 // are compared with those known already; nil compares none.
-func (c *checker) transactions(list *rules.Node, known *seen[string]) {
+func (c *checker) transactions(list *rules.Node, known *seenSet[string]) {
 	for _, transaction := range list.Items() {
 		if known != nil {
-			c.firstTime(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
+			c.checkUnseen(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
 		}
 		c.transactionType(transaction)
 		c.items(transaction)
@@ -67,7 +67,7 @@ func (c *checker) items(n *rules.Node) {
 		sum = sum.Add(value.Decimal())
 	}
 	if rounded, err := sum.Round(); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
-		c.brokenBy(CodeItemsSum, amount, apartExactly("They add up to", sum, "the amount is", amount.Decimal()))
+		c.violateWith(CodeItemsSum, amount, apartExactly("They add up to", sum, "the amount is", amount.Decimal()))
 	}
 }
 
@@ -78,11 +78,11 @@ func (c *checker) lineItem(n *rules.Node) {
 	if price.Valid() && count.Valid() && net.Valid() {
 		product := price.Decimal().Mul(count.Decimal())
 		if !product.Near(net.Decimal(), minorUnit) {
-			c.brokenBy(CodeLineItemNet, net, apartExactly("The product is", product, "the net amount is", net.Decimal()))
+			c.violateWith(CodeLineItemNet, net, apartExactly("The product is", product, "the net amount is", net.Decimal()))
 		}
 	}
 	if units := n.Field("units"); units.Valid() && len(units.Items()) != 2 {
-		c.broken(CodeUnits, units)
+		c.violate(CodeUnits, units)
 	}
 }
 
@@ -95,7 +95,7 @@ func (c *checker) taxItem(n *rules.Node) {
 	product := value.Decimal().Mul(rate.Decimal())
 	off := product.Sub(amount.Decimal())
 	if off.Compare(minorUnit.Decimal()) >= 0 || off.Compare((-minorUnit).Decimal()) <= 0 {
-		c.brokenBy(CodeTaxAmount, amount, apartExactly("The product is", product, "the tax is", amount.Decimal()))
+		c.violateWith(CodeTaxAmount, amount, apartExactly("The product is", product, "the tax is", amount.Decimal()))
 	}
 }
 
@@ -113,8 +113,8 @@ func apartExactly(reckoned string, a money.Decimal, given string, b money.Decima
 // differ.
 const minorUnit = money.Amount(1)
 
-// signed gives a transaction's amount as it moves the balance.
-func signed(n *rules.Node) money.Amount {
+// signedAmount gives a transaction's amount as it moves the balance.
+func signedAmount(n *rules.Node) money.Amount {
 	return landfall.Transaction{
 		Amount: n.Field("amount").Amount(),
 		Type:   landfall.TransactionType(n.Field("type").Text()),
@@ -134,10 +134,10 @@ func (c *checker) statements(list *rules.Node) {
 // instructions are twins when they are the same one at the same vendor: which
 // of the two is meant is not ours to guess.
 func (c *checker) instructions(list *rules.Node) {
-	var known seen[pair]
+	var known seenSet[pair]
 	for _, instruction := range list.Items() {
-		if reference := instruction.Field("reference"); !newPair(&known, instruction.Field("vendor"), reference) {
-			c.broken(CodeDuplicateInstructions, reference)
+		if reference := instruction.Field("reference"); !addPair(&known, instruction.Field("vendor"), reference) {
+			c.violate(CodeDuplicateInstructions, reference)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (c *checker) paymentSchedules(list *rules.Node) {
 // scheduleNeeds wants a field that only some triggers have.
 func (c *checker) scheduleNeeds(n *rules.Node, field, code string) {
 	if !n.Field(field).Present() {
-		c.brokenField(code, n, field)
+		c.violateField(code, n, field)
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *checker) overlap(code string, sorted []span) {
 	for i := 1; i < len(sorted); i++ {
 		reached := sorted[i-1].to
 		if reached.IsZero() || !sorted[i].from.After(reached) {
-			c.broken(code, sorted[i].start)
+			c.violate(code, sorted[i].start)
 		}
 		sorted[i].reach(reached)
 	}

@@ -12,7 +12,7 @@ func (c *checker) notes(list *rules.Node) {
 		body, paths := note.Field("body"), note.Field("document_paths")
 		unread := body.Present() && !body.Valid() || paths.Present() && !paths.Valid()
 		if !unread && body.Text() == "" && len(paths.Items()) == 0 {
-			c.brokenField(CodeNoteEmpty, note, "body")
+			c.violateField(CodeNoteEmpty, note, "body")
 		}
 		for _, item := range paths.Items() {
 			c.path(item.Field("document_path"))
@@ -21,7 +21,7 @@ func (c *checker) notes(list *rules.Node) {
 		// depended on the hour would let a document pass today and fail tomorrow.
 		created, unpin := note.Field("created_at"), note.Field("unpin_at")
 		if created.Valid() && unpin.Valid() && unpin.Instant().Before(created.Instant()) {
-			c.broken(CodeNoteUnpin, unpin)
+			c.violate(CodeNoteUnpin, unpin)
 		}
 	}
 }

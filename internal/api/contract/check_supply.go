@@ -9,19 +9,19 @@ import (
 // supplyAddresses checks every address and point, and that none comes twice
 // in the account.
 func (c *checker) supplyAddresses(list *rules.Node) {
-	var addresses seen[string]
-	var points seen[pair]
+	var addresses seenSet[string]
+	var points seenSet[pair]
 	several := len(list.Items()) > 1
 	for _, address := range list.Items() {
-		c.address(address, &supplyAddress, CodeSupplyAddressTwice)
+		c.address(address, &supplyAddressNames, CodeSupplyAddressTwice)
 		if several {
 			if text := addressText(address); text != "" && !addresses.add(text) {
-				c.broken(CodeDuplicateSupplyAddresses, address)
+				c.violate(CodeDuplicateSupplyAddresses, address)
 			}
 		}
 		for _, point := range address.Field("supply_points").Items() {
-			if identifier := point.Field("identifier"); !newPair(&points, point.Field("supply_type"), identifier) {
-				c.broken(CodeDuplicateSupplyPoints, identifier)
+			if identifier := point.Field("identifier"); !addPair(&points, point.Field("supply_type"), identifier) {
+				c.violate(CodeDuplicateSupplyPoints, identifier)
 			}
 			c.supplyPoint(point)
 		}
@@ -51,9 +51,9 @@ func (c *checker) agreements(list *rules.Node) {
 		reached, next := sorted[i-1].to, sorted[i]
 		switch {
 		case reached.IsZero() || next.from.Before(reached):
-			c.broken(CodeAgreementOverlap, next.start)
+			c.violate(CodeAgreementOverlap, next.start)
 		case next.from.After(reached):
-			c.broken(CodeAgreementGap, next.start)
+			c.violate(CodeAgreementGap, next.start)
 		}
 		sorted[i].reach(reached)
 	}
@@ -69,11 +69,11 @@ func addressText(n *rules.Node) string {
 			text.WriteString(value)
 		}
 	}
-	for i, name := range supplyAddress.lines {
+	for i, name := range supplyAddressNames.lines {
 		add(byte(i), n.Field(name))
 	}
-	add('p', n.Field(supplyAddress.postcode))
-	structured := n.Field(supplyAddress.structured)
+	add('p', n.Field(supplyAddressNames.postcode))
+	structured := n.Field(supplyAddressNames.structured)
 	for i, field := range addressTable.Fields {
 		add(byte(0x10+i), structured.Field(field.Name))
 	}

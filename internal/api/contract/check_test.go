@@ -195,7 +195,7 @@ func TestIdentifiersDifferVisibly(t *testing.T) {
 // TestManyTwinsAreFound looks for twins among more than the few that are
 // compared one by one.
 func TestManyTwinsAreFound(t *testing.T) {
-	var known seen[string]
+	var known seenSet[string]
 	for i := range 100 {
 		text := string(rune('a' + i))
 		if !known.add(text) || known.add(text) {

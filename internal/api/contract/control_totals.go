@@ -9,38 +9,38 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// mostClaimed is the most that may be claimed of anything that is counted.
-const mostClaimed = 1_000_000_000_000
+// maxClaim is the most that may be claimed of anything that is counted.
+const maxClaim = 1_000_000_000_000
 
 // maxCurrencies is as many as there are, and a few to come.
 const maxCurrencies = 300
 
-var claimedCount = rules.Integer(0, mostClaimed)
+var claimedCount = rules.Integer(0, maxClaim)
 
 var controlTotalsTable = rules.NewTable("ControlTotals", "What the source says it has. Say what you know: every field is optional, and what is left out is not compared.",
-	rules.May("accounts", claimedCount, "How many accounts."),
-	rules.May("customers", claimedCount, "How many customers, each counted on every account."),
-	rules.May("supply_points", claimedCount, "How many supply points."),
-	rules.May("notes", claimedCount, "How many notes."),
-	rules.May("statements", claimedCount, "How many historical statements."),
-	rules.May("payment_instructions", claimedCount, "How many payment instructions."),
-	rules.May("currencies", rules.List(0, maxCurrencies, rules.Object(currencyTotalsTable)), "What has money in it, for each currency once."),
+	rules.Optional("accounts", claimedCount, "How many accounts."),
+	rules.Optional("customers", claimedCount, "How many customers, each counted on every account."),
+	rules.Optional("supply_points", claimedCount, "How many supply points."),
+	rules.Optional("notes", claimedCount, "How many notes."),
+	rules.Optional("statements", claimedCount, "How many historical statements."),
+	rules.Optional("payment_instructions", claimedCount, "How many payment instructions."),
+	rules.Optional("currencies", rules.List(0, maxCurrencies, rules.Object(currencyTotalsTable)), "What has money in it, for each currency once."),
 )
 
 var currencyTotalsTable = rules.NewTable("CurrencyTotals", "What the source says it has in one currency.",
-	rules.Need("currency", currency, "ISO 4217 code."),
-	rules.May("balances", rules.Amount(), "The sum of all accounts' balances; positive when the customers are in credit."),
-	rules.May("transactions", rules.List(0, len(landfall.TransactionTypes), rules.Object(transactionTotalsTable)), "The transactions, for each type once."),
+	rules.Required("currency", currencyText, "ISO 4217 code."),
+	rules.Optional("balances", rules.Amount(), "The sum of all accounts' balances; positive when the customers are in credit."),
+	rules.Optional("transactions", rules.List(0, len(landfall.TransactionTypes), rules.Object(transactionTotalsTable)), "The transactions, for each type once."),
 )
 
 var transactionTotalsTable = rules.NewTable("TransactionTotals", "What the source says it has of one type of transaction.",
-	rules.Need("type", rules.Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), "The kind of transaction."),
-	rules.May("count", claimedCount, "How many."),
-	rules.May("amount", rules.Amount(), "The sum of their amounts, as they are sent: a charge of 10.00 counts 10.00."),
+	rules.Required("type", rules.Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), "The kind of transaction."),
+	rules.Optional("count", claimedCount, "How many."),
+	rules.Optional("amount", rules.Amount(), "The sum of their amounts, as they are sent: a charge of 10.00 counts 10.00."),
 )
 
-// claimedFields are the fields that are measures of their own.
-var claimedFields = []landfall.MeasureKind{
+// claimedKinds are the fields that are measures of their own.
+var claimedKinds = []landfall.MeasureKind{
 	landfall.MeasureAccounts, landfall.MeasureCustomers, landfall.MeasureSupplyPoints,
 	landfall.MeasureNotes, landfall.MeasureStatements, landfall.MeasureInstructions,
 }
@@ -49,12 +49,12 @@ var claimedFields = []landfall.MeasureKind{
 // *landfall.Error with every violation.
 func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals, error) {
 	totals := landfall.ControlTotals{Claims: map[landfall.Measure]landfall.Value{}}
-	document, err := read(ctx, controlTotalsTable, body)
+	document, err := readDocument(ctx, controlTotalsTable, body)
 	if err != nil {
 		return totals, err
 	}
 	root := document.Root()
-	for _, kind := range claimedFields {
+	for _, kind := range claimedKinds {
 		if field := root.Field(string(kind)); field.Valid() {
 			totals.Claims[landfall.Measure{Kind: kind}] = landfall.Value{Count: countOf(field)}
 		}
@@ -64,7 +64,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 	for i, in := range root.Field("currencies").Items() {
 		name := in.Field("currency").Text()
 		if currencies[name] {
-			twice = append(twice, saidTwice(fmt.Sprintf("currencies.%d.currency", i)))
+			twice = append(twice, duplicateClaim(fmt.Sprintf("currencies.%d.currency", i)))
 		}
 		currencies[name] = true
 		if balances := in.Field("balances"); balances.Valid() {
@@ -74,7 +74,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 		for j, of := range in.Field("transactions").Items() {
 			kind := of.Field("type").Text()
 			if types[kind] {
-				twice = append(twice, saidTwice(fmt.Sprintf("currencies.%d.transactions.%d.type", i, j)))
+				twice = append(twice, duplicateClaim(fmt.Sprintf("currencies.%d.transactions.%d.type", i, j)))
 			}
 			types[kind] = true
 			value := landfall.Value{Count: countOf(of.Field("count")), Amount: totalOf(of.Field("amount"))}
@@ -97,9 +97,9 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 	return totals, nil
 }
 
-// saidTwice refuses a second claim about the same: which of the two holds is
+// duplicateClaim refuses a second claim about the same: which of the two holds is
 // not ours to guess.
-func saidTwice(attr string) landfall.Violation {
+func duplicateClaim(attr string) landfall.Violation {
 	return landfall.Violation{Code: rules.CodeInvalidChoice, Attr: attr, Detail: "An earlier item is about the same. Say it once."}
 }
 

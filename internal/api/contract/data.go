@@ -15,32 +15,32 @@ func (a *Account) Data() landfall.AccountData {
 		Currency:               root.Field("currency").Text(),
 		AccountType:            accountType(root),
 		BillingName:            root.Field("billing_name").Text(),
-		BillingAddress:         bindAddress(root, &billingAddress),
+		BillingAddress:         bindAddress(root, &billingAddressNames),
 		LastBilledToOn:         root.Field("last_billed_to_date").Day(),
 		LastStatementClosingOn: root.Field("last_statement_closing_date").Day(),
 		LastStatementIssuedOn:  root.Field("last_statement_issue_date").Day(),
 		NextBillDueOn:          root.Field("next_bill_due_date").Day(),
 		LastStatementBalance:   amountOf(root.Field("last_statement_balance")),
 		TransferBalance:        amountOf(root.Field("transfer_balance")),
-		Customers:              each(root.Field("customers"), bindCustomer),
-		SupplyAddresses:        each(root.Field("supply_addresses"), bindSupplyAddress),
+		Customers:              bindList(root.Field("customers"), bindCustomer),
+		SupplyAddresses:        bindList(root.Field("supply_addresses"), bindSupplyAddress),
 		HistoricalTransactions: bindTransactions(root.Field("historical_statement_transactions").Items()),
 		CurrentTransactions:    bindTransactions(root.Field("current_statement_transactions").Items()),
-		Statements:             each(root.Field("statements"), bindStatement),
-		Notes:                  each(root.Field("notes"), bindNote),
-		Instructions:           each(root.Field("payment_instructions"), bindInstruction),
-		PaymentSchedules:       each(root.Field("payment_schedules"), bindPaymentSchedule),
+		Statements:             bindList(root.Field("statements"), bindStatement),
+		Notes:                  bindList(root.Field("notes"), bindNote),
+		Instructions:           bindList(root.Field("payment_instructions"), bindInstruction),
+		PaymentSchedules:       bindList(root.Field("payment_schedules"), bindPaymentSchedule),
 		Language:               root.Field("language_preference").Text(),
 	}
 	return data
 }
 
-// each binds the items of a list; an absent list is nil.
-func each[T any](list *rules.Node, bind func(*rules.Node) T) []T {
-	return eachOf(list.Items(), bind)
+// bindList binds the items of a list; an absent list is nil.
+func bindList[T any](list *rules.Node, bind func(*rules.Node) T) []T {
+	return bindNodes(list.Items(), bind)
 }
 
-func eachOf[T any](items []*rules.Node, bind func(*rules.Node) T) []T {
+func bindNodes[T any](items []*rules.Node, bind func(*rules.Node) T) []T {
 	if len(items) == 0 {
 		return nil
 	}

@@ -15,22 +15,22 @@ func Differences(earlier, later []byte) []string {
 	if broken != nil || alsoBroken != nil {
 		return nil // both were read before, so this cannot be
 	}
-	return differentFields(nil, "", transactionTable, a.Root(), b.Root())
+	return compareObjects(nil, "", transactionTable, a.Root(), b.Root())
 }
 
-// differentFields compares two objects field by field of their table, so that
+// compareObjects compares two objects field by field of their table, so that
 // nothing unknown is ever compared or named.
-func differentFields(found []string, prefix string, table *rules.Table, a, b *rules.Node) []string {
+func compareObjects(found []string, prefix string, table *rules.Table, a, b *rules.Node) []string {
 	for i := range table.Fields {
 		field := &table.Fields[i]
-		found = differentValues(found, prefix+field.Name, &field.Type, a.Field(field.Name), b.Field(field.Name))
+		found = compareValues(found, prefix+field.Name, &field.Type, a.Field(field.Name), b.Field(field.Name))
 	}
 	return found
 }
 
-// differentValues compares by meaning and not by spelling: 10 and 10.00 are
+// compareValues compares by meaning and not by spelling: 10 and 10.00 are
 // the same amount.
-func differentValues(found []string, path string, typ *rules.Type, a, b *rules.Node) []string {
+func compareValues(found []string, path string, typ *rules.Type, a, b *rules.Node) []string {
 	if a.Present() != b.Present() {
 		return append(found, path)
 	}
@@ -40,9 +40,9 @@ func differentValues(found []string, path string, typ *rules.Type, a, b *rules.N
 	var same bool
 	switch typ.Shape {
 	case rules.ShapeObject:
-		return differentFields(found, path+".", typ.Table, a, b)
+		return compareObjects(found, path+".", typ.Table, a, b)
 	case rules.ShapeList:
-		return differentItems(found, path, typ.Item, a.Items(), b.Items())
+		return compareLists(found, path, typ.Item, a.Items(), b.Items())
 	case rules.ShapeAmount:
 		same = a.Amount() == b.Amount()
 	case rules.ShapeDecimal:
@@ -58,16 +58,16 @@ func differentValues(found []string, path string, typ *rules.Type, a, b *rules.N
 	return append(found, path)
 }
 
-// differentItems compares lists item by item. Of lists that are not equally
+// compareLists compares lists item by item. Of lists that are not equally
 // long, the items that only one of them has differ.
-func differentItems(found []string, path string, typ *rules.Type, a, b []*rules.Node) []string {
+func compareLists(found []string, path string, typ *rules.Type, a, b []*rules.Node) []string {
 	for i := range max(len(a), len(b)) {
 		item := path + "." + strconv.Itoa(i)
 		if i >= len(a) || i >= len(b) {
 			found = append(found, item)
 			continue
 		}
-		found = differentValues(found, item, typ, a[i], b[i])
+		found = compareValues(found, item, typ, a[i], b[i])
 	}
 	return found
 }

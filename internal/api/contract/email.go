@@ -18,7 +18,7 @@ func ValidEmail(text string) bool {
 		return true
 	}
 	address, err := mail.ParseAddress(text)
-	return err == nil && address.Name == "" && address.Address == text && !strings.ContainsFunc(text, invisible)
+	return err == nil && address.Name == "" && address.Address == text && !strings.ContainsFunc(text, isInvisible)
 }
 
 // plainLocal accepts what nearly all addresses look like without the cost of

@@ -27,8 +27,8 @@ func EventID(event landfall.Event) string {
 	return strconv.FormatInt(event.ID, 10) + "-" + strconv.FormatInt(event.At.UnixMicro(), 36)
 }
 
-// EventPlace gives the place in the log an EventID names.
-func EventPlace(id string) (int64, bool) {
+// ParseEventID gives the place in the log an EventID names.
+func ParseEventID(id string) (int64, bool) {
 	place, at, found := strings.Cut(id, "-")
 	number, err := strconv.ParseInt(place, 10, 64)
 	_, timeErr := strconv.ParseInt(at, 36, 64)
@@ -41,21 +41,21 @@ const EventSchemas = "/v1/data-import/event-schemas/"
 // EventBody is an event on the wire.
 var EventBody = &Body[CloudEvent]{
 	name: "Event", doc: "An event as CloudEvents 1.0 has it.",
-	members: []memberOf[CloudEvent]{
-		says("specversion", "", func(CloudEvent) string { return "1.0" }).as(oneOfTexts("1.0")),
-		says("id", "The same however often the event is delivered: by it repetitions are recognised.",
+	members: []member[CloudEvent]{
+		stringMember("specversion", "", func(CloudEvent) string { return "1.0" }).withSchema(enumSchema("1.0")),
+		stringMember("id", "The same however often the event is delivered: by it repetitions are recognised.",
 			func(e CloudEvent) string { return EventID(e.Event) }),
-		says("source", "Where the service is found.", func(e CloudEvent) string { return e.Source }).
-			as(map[string]any{"type": "string", "format": "uri-reference"}),
-		says("type", "What happened.", func(e CloudEvent) string { return string(e.Type) }),
-		says("subject", "What it happened to: `supplier/external`, or the supplier alone. Supplier codes have no slash.", CloudEvent.subject),
-		happens("time", "When it was committed.", func(e CloudEvent) time.Time { return e.At }),
-		says("datacontenttype", "", func(CloudEvent) string { return "application/json" }).as(oneOfTexts("application/json")),
-		says("dataschema", "Where the type's JSON Schema is, if the service knows its own address.", func(e CloudEvent) string {
+		stringMember("source", "Where the service is found.", func(e CloudEvent) string { return e.Source }).
+			withSchema(map[string]any{"type": "string", "format": "uri-reference"}),
+		stringMember("type", "What happened.", func(e CloudEvent) string { return string(e.Type) }),
+		stringMember("subject", "What it happened to: `supplier/external`, or the supplier alone. Supplier codes have no slash.", CloudEvent.subject),
+		timeMember("time", "When it was committed.", func(e CloudEvent) time.Time { return e.At }),
+		stringMember("datacontenttype", "", func(CloudEvent) string { return "application/json" }).withSchema(enumSchema("application/json")),
+		stringMember("dataschema", "Where the type's JSON Schema is, if the service knows its own address.", func(e CloudEvent) string {
 			return e.Source + EventSchemas + string(e.Type) + "/"
-		}).as(map[string]any{"type": "string", "format": "uri"}).when(func(e CloudEvent) bool { return e.Source != UnnamedSource }),
+		}).withSchema(map[string]any{"type": "string", "format": "uri"}).onlyIf(func(e CloudEvent) bool { return e.Source != UnnamedSource }),
 		{
-			name: "data", doc: "What is to be told, by type. Members may be added: ignore those you do not know.", schema: anyObject,
+			name: "data", doc: "What is to be told, by type. Members may be added: ignore those you do not know.", schema: anyObjectSchema,
 			write: func(dst []byte, e CloudEvent) []byte { return e.appendData(dst) },
 		},
 	},
@@ -81,7 +81,7 @@ func (e CloudEvent) appendData(dst []byte) []byte {
 	if e.AccountNumber != "" {
 		dst = rules.AppendString(rules.AppendName(dst, "platform_account_number"), e.AccountNumber)
 	}
-	kind := kindOf(e.Type)
+	kind := eventKind(e.Type)
 	for _, name := range slices.Sorted(maps.Keys(e.Details)) {
 		dst = appendDetail(rules.AppendName(dst, name), kind, name, e.Details[name])
 	}
@@ -93,15 +93,15 @@ func (e CloudEvent) appendData(dst []byte) []byte {
 func appendDetail(dst []byte, kind *EventKind, name, text string) []byte {
 	if kind != nil {
 		at := slices.IndexFunc(kind.members, func(member eventMember) bool { return member.name == name })
-		if at >= 0 && kind.members[at].fits(text) {
+		if at >= 0 && kind.members[at].unquoted(text) {
 			return append(dst, text...)
 		}
 	}
 	return rules.AppendString(dst, text)
 }
 
-// fits says that a detail is a number or a flag and is written like one.
-func (m eventMember) fits(text string) bool {
+// unquoted says that a detail is a number or a flag and is written like one.
+func (m eventMember) unquoted(text string) bool {
 	switch m.schema["type"] {
 	case "integer":
 		number, err := strconv.ParseInt(text, 10, 64)
@@ -121,9 +121,9 @@ type FeedPage struct {
 // FeedBody answers a question for events.
 var FeedBody = &Body[FeedPage]{
 	name: "EventPage", doc: "Events in the order of the log, and where to go on.",
-	members: []memberOf[FeedPage]{
-		holds("events", "Empty when there is nothing new.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
-		says("next", "Ask with it as `after` the next time. It is always there.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
+	members: []member[FeedPage]{
+		listMember("events", "Empty when there is nothing new.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
+		stringMember("next", "Ask with it as `after` the next time. It is always there.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
 	},
 	example: FeedPage{Events: []CloudEvent{exampleEvent}, Next: exampleEvent.Position()},
 }
@@ -131,7 +131,7 @@ var FeedBody = &Body[FeedPage]{
 // exampleEvent is the first that happens to somebody who tries things in their
 // order.
 var exampleEvent = func() CloudEvent {
-	event := kindOf(landfall.EventDryRunCompleted).Example()
+	event := eventKind(landfall.EventDryRunCompleted).Example()
 	event.Details = nil
 	return event
 }()

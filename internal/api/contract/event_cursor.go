@@ -49,28 +49,28 @@ func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
 
 // FeedQuery is what the query of the feed asks for.
 type FeedQuery struct {
-	After    landfall.EventPosition
-	Begins   bool // no cursor was given: from the oldest event that is kept
-	Limit    int
-	Supplier string // "": every supplier granted
-	Wait     time.Duration
+	After      landfall.EventPosition
+	FromOldest bool // no cursor was given: from the oldest event that is kept
+	Limit      int
+	Supplier   string // "": every supplier granted
+	Wait       time.Duration
 }
 
 const (
-	usualFeed = 100
-	mostFeed  = 1000
+	defaultFeedLimit = 100
+	maxFeedLimit     = 1000
 )
 
-// LongestWait is how long a reader of the feed may wait for news: proxies
+// MaxFeedWait is how long a reader of the feed may wait for news: proxies
 // between us and it tend to give up soon after.
-const LongestWait = 60 * time.Second
+const MaxFeedWait = 60 * time.Second
 
 // ReadFeedQuery reads the raw query of the feed.
 func ReadFeedQuery(raw string) (FeedQuery, error) {
 	query := ReadQuery(raw)
-	asked := FeedQuery{Limit: query.Int("limit", 1, mostFeed), Wait: time.Duration(query.Int("wait", 0, int(LongestWait/time.Second))) * time.Second}
+	asked := FeedQuery{Limit: query.Int("limit", 1, maxFeedLimit), Wait: time.Duration(query.Int("wait", 0, int(MaxFeedWait/time.Second))) * time.Second}
 	if asked.Limit == 0 {
-		asked.Limit = usualFeed
+		asked.Limit = defaultFeedLimit
 	}
 	if text, given := query.take("after"); given {
 		var sound bool
@@ -78,7 +78,7 @@ func ReadFeedQuery(raw string) (FeedQuery, error) {
 			query.refuse("after", CodeInvalidCursor, "Take the cursor from next in an earlier answer.")
 		}
 	} else {
-		asked.Begins = true
+		asked.FromOldest = true
 	}
 	asked.Supplier, _ = query.take("import_supplier_code")
 	return asked, query.Err()

@@ -10,20 +10,20 @@ import (
 // Schema describes a whole event of this type as JSON Schema, for receivers
 // that check what they get.
 func (k EventKind) Schema() map[string]any {
-	data := map[string]any{"import_supplier": described(textSchema, "Code of the import supplier.")}
+	data := map[string]any{"import_supplier": withDescription(stringSchema, "Code of the import supplier.")}
 	required := []string{"import_supplier"}
 	if k.account {
-		data["external_account_number"] = described(textSchema, "Number of the account in the external system.")
+		data["external_account_number"] = withDescription(stringSchema, "Number of the account in the external system.")
 		required = append(required, "external_account_number")
 	}
 	if k.number != never {
-		data["platform_account_number"] = described(textSchema, "Number of the account on the platform.")
+		data["platform_account_number"] = withDescription(stringSchema, "Number of the account on the platform.")
 	}
 	if k.number == always {
 		required = append(required, "platform_account_number")
 	}
 	for _, member := range k.members {
-		data[member.name] = described(member.schema, member.doc)
+		data[member.name] = withDescription(member.schema, member.doc)
 		if member.always {
 			required = append(required, member.name)
 		}
@@ -43,7 +43,7 @@ func (k EventKind) Schema() map[string]any {
 // EventSchema is the JSON Schema of a type, written out, or false when there is
 // no such type.
 func EventSchema(of string) ([]byte, bool) {
-	kind := kindOf(landfall.EventType(of))
+	kind := eventKind(landfall.EventType(of))
 	if kind == nil {
 		return nil, false
 	}
@@ -59,10 +59,10 @@ var EventTypesBody = &List[EventKind]{name: "EventTypeList", items: eventTypeBod
 
 var eventTypeBody = &Body[EventKind]{
 	name: "EventType", doc: "A type of event.",
-	members: []memberOf[EventKind]{
-		says("type", "", func(k EventKind) string { return string(k.Type) }),
-		says("description", "", func(k EventKind) string { return k.Doc }),
-		says("schema", "Path of its JSON Schema.", func(k EventKind) string { return EventSchemas + string(k.Type) + "/" }),
+	members: []member[EventKind]{
+		stringMember("type", "", func(k EventKind) string { return string(k.Type) }),
+		stringMember("description", "", func(k EventKind) string { return k.Doc }),
+		stringMember("schema", "Path of its JSON Schema.", func(k EventKind) string { return EventSchemas + string(k.Type) + "/" }),
 	},
 	example: eventKinds[0],
 }

@@ -169,12 +169,12 @@ func TestEventsOnTheWire(t *testing.T) {
 	if got != want || !json.Valid([]byte(got)) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	place, ok := EventPlace("7-gqll7vatq9")
+	place, ok := ParseEventID("7-gqll7vatq9")
 	if place != 7 || !ok {
 		t.Errorf("its place is %d, %v", place, ok)
 	}
 	for _, bad := range []string{"", "7", "-1", "0-a", "7-", "x-1", "7-!"} {
-		if _, ok := EventPlace(bad); ok {
+		if _, ok := ParseEventID(bad); ok {
 			t.Errorf("%q names an event", bad)
 		}
 	}

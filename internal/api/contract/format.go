@@ -20,57 +20,57 @@ const (
 
 // The types of formatted texts, as the tables use them.
 var (
-	code = rules.Formatted(maxCode, &rules.Format{
+	codeText = rules.Formatted(maxCode, &rules.Format{
 		Name: "code", Code: rules.CodeInvalidCharacters,
 		Detail:  "Use letters, digits and _ . : / - and begin with a letter or digit.",
 		Pattern: `^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`,
-		Check:   func(text string) bool { return spelled(text, "_.:/-") },
+		Check:   func(text string) bool { return asciiToken(text, "_.:/-") },
 	})
-	externalNumber = rules.Formatted(maxExternal, &rules.Format{
+	externalNumberText = rules.Formatted(maxExternal, &rules.Format{
 		Name: "external account number", Code: rules.CodeInvalidCharacters,
 		Detail: detailIdentifier,
 		Check:  ValidExternalNumber,
 	})
 	// Identifiers that keep money and bills from being added twice: what
 	// nobody can see may not make two of them differ either.
-	identifier = rules.Formatted(maxExternal, &rules.Format{
+	identifierText = rules.Formatted(maxExternal, &rules.Format{
 		Name: "identifier", Code: rules.CodeInvalidCharacters,
 		Detail: detailIdentifier,
 		Check:  ValidExternalNumber,
 	})
-	currency = rules.Formatted(3, &rules.Format{
+	currencyText = rules.Formatted(3, &rules.Format{
 		Name: "currency", Code: rules.CodeInvalidChoice,
 		Detail:  "This is not an ISO 4217 currency code.",
 		Pattern: `^[A-Z]{3}$`,
 		Check:   ValidCurrency,
 	})
-	country = rules.Formatted(2, &rules.Format{
+	countryText = rules.Formatted(2, &rules.Format{
 		Name: "country", Code: rules.CodeInvalidChoice,
 		Detail:  "This is not an ISO 3166-1 alpha-2 country code.",
 		Pattern: `^[A-Z]{2}$`,
 		Check:   ValidCountry,
 	})
-	language = rules.Formatted(maxLanguageTag, &rules.Format{
+	languageText = rules.Formatted(maxLanguageTag, &rules.Format{
 		Name: "language", Code: rules.CodeInvalidChoice,
 		Detail: "This is not a BCP 47 language tag.",
 		Check:  validLanguage,
 	})
-	contactEmail = rules.Formatted(maxEmail, &rules.Format{
+	emailText = rules.Formatted(maxEmail, &rules.Format{
 		Name: "email", Code: CodeInvalidEmail,
 		Detail: "Enter one e-mail address without a display name.",
 		Check:  ValidEmail,
 	})
-	email = rules.OrEmpty(contactEmail)
-	phone = rules.OrEmpty(rules.Formatted(maxPhone, &rules.Format{
+	optionalEmailText = rules.OrEmpty(emailText)
+	phoneText         = rules.OrEmpty(rules.Formatted(maxPhone, &rules.Format{
 		Name: "phone", Code: CodeInvalidPhoneNumber,
-		Detail:  phoneSpelling,
+		Detail:  detailPhone,
 		Pattern: `^\+?[0-9 ()./-]*[0-9][0-9 ()./-]*(([eE][xX][tT]([eE][nN][sS][iI][oO][nN]|\.)?|[xX]) ?[0-9]{1,7})?$`,
-		Check:   spelledAsPhone,
+		Check:   phoneSyntax,
 	}))
 	// An empty path and one over the limit are invalid_path too, so the table
 	// sets no length; checkPath refuses the empty one.
-	documentPath = rules.OrEmpty(rules.Formatted(0, &rules.Format{
-		Name: "document path", Code: CodeInvalidPath, Filled: true,
+	documentPathText = rules.OrEmpty(rules.Formatted(0, &rules.Format{
+		Name: "document path", Code: CodeInvalidPath, NonEmpty: true,
 		Detail:   detailPath,
 		Check:    ValidPath,
 		Controls: true,
@@ -84,12 +84,12 @@ const detailPath = "Enter a path of at most 1024 bytes relative to the document 
 // ValidSupplierCode reports whether a code is one the operator may give. The
 // tables do not ask it of requests: a code that cannot exist does not exist.
 func ValidSupplierCode(text string) bool {
-	return len(text) <= maxSupplier && spelled(text, "_.-")
+	return len(text) <= maxSupplier && asciiToken(text, "_.-")
 }
 
-// spelled reports whether a text is letters and digits of ASCII and, from the
+// asciiToken reports whether a text is letters and digits of ASCII and, from the
 // second character on, a few marks.
-func spelled(text, marks string) bool {
+func asciiToken(text, marks string) bool {
 	for i := range len(text) {
 		c := text[i]
 		alphanumeric := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
@@ -115,7 +115,7 @@ func ValidExternalNumber(text string) bool {
 		return true
 	}
 	for _, r := range text {
-		if r == utf8.RuneError || invisible(r) {
+		if r == utf8.RuneError || isInvisible(r) {
 			return false
 		}
 	}
@@ -124,10 +124,10 @@ func ValidExternalNumber(text string) bool {
 	return !unicode.IsSpace(first) && !unicode.IsSpace(last)
 }
 
-// invisible is true of characters without a picture of their own: control,
+// isInvisible is true of characters without a picture of their own: control,
 // format (zero-width, text direction), private and unassigned ones, and those
 // Unicode tells a program to ignore.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	return !unicode.IsGraphic(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

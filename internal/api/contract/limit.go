@@ -32,11 +32,11 @@ const (
 	maxUnits            = 100
 )
 
-// mostViolations is how many violations one answer lists, and tooMany stands
+// maxViolations is how many violations one answer lists, and tooMany stands
 // behind them when there are more.
-const mostViolations = 100
+const maxViolations = 100
 
-var tooMany = landfall.Violation{Code: rules.CodeTooManyErrors, Detail: rules.DetailTooMany}
+var tooManyErrors = landfall.Violation{Code: rules.CodeTooManyErrors, Detail: rules.DetailTooMany}
 
 // The longest texts that are not plain names.
 const (

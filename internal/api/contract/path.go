@@ -14,7 +14,7 @@ func ValidPath(text string) bool {
 	if len(text) > maxPathBytes {
 		return false
 	}
-	for range decodings {
+	for range maxDecodings {
 		if !plainPath(text) {
 			return false
 		}
@@ -27,9 +27,9 @@ func ValidPath(text string) bool {
 	return false
 }
 
-// decodings is how often a path may be percent-encoded. No honest one is more
+// maxDecodings is how often a path may be percent-encoded. No honest one is more
 // than twice, and each time costs the whole path.
-const decodings = 4
+const maxDecodings = 4
 
 // plainPath reports whether a path is relative and means one thing to every
 // file store.
@@ -46,7 +46,7 @@ func plainPath(text string) bool {
 			}
 			continue
 		}
-		if r == '＼' || r == '／' || r == unicode.ReplacementChar || invisible(r) {
+		if r == '＼' || r == '／' || r == unicode.ReplacementChar || isInvisible(r) {
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func hasScheme(text string) bool {
 	if !found || head == "" || (head[0]|0x20 < 'a' || head[0]|0x20 > 'z') {
 		return false
 	}
-	return spelled(head, "+.-")
+	return asciiToken(head, "+.-")
 }
 
 // percentDecoded replaces every well-formed %XX once and leaves other per cent
@@ -94,8 +94,8 @@ func percentDecoded(text string) string {
 	}
 	decoded := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) && hex(text[i+1]) >= 0 && hex(text[i+2]) >= 0 {
-			decoded = append(decoded, byte(hex(text[i+1])<<4|hex(text[i+2]))) //nolint:gosec // two digits are one byte
+		if text[i] == '%' && i+2 < len(text) && hexDigit(text[i+1]) >= 0 && hexDigit(text[i+2]) >= 0 {
+			decoded = append(decoded, byte(hexDigit(text[i+1])<<4|hexDigit(text[i+2]))) //nolint:gosec // two digits are one byte
 			i += 2
 			continue
 		}
@@ -104,8 +104,8 @@ func percentDecoded(text string) string {
 	return string(decoded)
 }
 
-// hex reads a digit of an escape, -1 for none.
-func hex(c byte) int {
+// hexDigit reads a digit of an escape, -1 for none.
+func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
 		return int(c - '0')

@@ -8,19 +8,19 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-const phoneSpelling = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international; an extension may follow, such as ext. 12 or x12."
+const detailPhone = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international; an extension may follow, such as ext. 12 or x12."
 
-// Warm loads the phone library's tables, which takes a few milliseconds, so
+// WarmUp loads the phone library's tables, which takes a few milliseconds, so
 // that the first request need not wait for it.
-func Warm() { possibleSlow("+442079460000", "GB") }
+func WarmUp() { possibleByLibrary("+442079460000", "GB") }
 
-// spelledAsPhone reports whether a text is written like a number that can be
+// phoneSyntax reports whether a text is written like a number that can be
 // dialled, with an extension perhaps. Letters, tel: forms and digits of other
 // scripts, all of which the library would take, are refused: what is kept must
 // mean the same to every system that reads it later.
-func spelledAsPhone(text string) bool {
+func phoneSyntax(text string) bool {
 	if at := strings.IndexAny(text, "eExX"); at > 0 {
-		return spelledAsExtension(text[at:]) && spelledAsPhone(text[:at])
+		return extensionSyntax(text[at:]) && phoneSyntax(text[:at])
 	}
 	digits := 0
 	for i := range len(text) {
@@ -36,8 +36,8 @@ func spelledAsPhone(text string) bool {
 	return digits > 0
 }
 
-// spelledAsExtension takes x12, ext 12, ext. 12 and extension 12.
-func spelledAsExtension(text string) bool {
+// extensionSyntax takes x12, ext 12, ext. 12 and extension 12.
+func extensionSyntax(text string) bool {
 	text = strings.ToLower(text)
 	for _, word := range []string{"extension", "ext.", "ext", "x"} {
 		if digits, found := strings.CutPrefix(text, word); found {
@@ -53,16 +53,16 @@ func spelledAsExtension(text string) bool {
 // expensive part of checking an account, so plain British numbers are decided
 // here and the answers for all others are remembered.
 func possiblePhone(text, region string) bool {
-	if region == "GB" && plainBritish(text) {
+	if region == "GB" && simpleUKPhone(text) {
 		return true
 	}
-	return phoneMemory.ask(text, region)
+	return possiblePhones.possible(text, region)
 }
 
-// plainBritish accepts +44 or 0 and ten digits of which the first is no zero,
+// simpleUKPhone accepts +44 or 0 and ten digits of which the first is no zero,
 // with single spaces between them. Every such number has a possible length,
 // which a test proves against the library.
-func plainBritish(text string) bool {
+func simpleUKPhone(text string) bool {
 	var rest string
 	switch {
 	case len(text) > 3 && text[:3] == "+44":
@@ -91,9 +91,9 @@ func plainBritish(text string) bool {
 	return digits == 10
 }
 
-// possibleSlow asks the library, which takes a hundred times as long as the
+// possibleByLibrary asks the library, which takes a hundred times as long as the
 // rest of a field.
-func possibleSlow(text, region string) bool {
+func possibleByLibrary(text, region string) bool {
 	number, err := phonenumbers.Parse(text, region)
 	return err == nil && phonenumbers.IsPossibleNumber(number)
 }
@@ -104,30 +104,30 @@ func assignedPhone(text, region string) bool {
 	return err == nil && phonenumbers.IsValidNumber(number)
 }
 
-// memory remembers answers of the phone library in a fixed number of places;
+// phoneCache remembers answers of the phone library in a fixed number of places;
 // a newer answer takes the place of an older one. It needs no lock.
-type memory struct {
-	seed   maphash.Seed
-	places [4096]atomic.Pointer[remembered]
+type phoneCache struct {
+	seed  maphash.Seed
+	slots [4096]atomic.Pointer[cachedPhone]
 }
 
-// remembered is a question of late and its answer.
-type remembered struct {
+// cachedPhone is a question of late and its answer.
+type cachedPhone struct {
 	text, region string
 	possible     bool
 }
 
-var phoneMemory = &memory{seed: maphash.MakeSeed()}
+var possiblePhones = &phoneCache{seed: maphash.MakeSeed()}
 
-// ask answers from memory where it can. The seed is drawn at the start, so
+// possible answers from memory where it can. The seed is drawn at the start, so
 // that nobody can choose numbers that push each other out.
-func (m *memory) ask(text, region string) bool {
-	place := &m.places[maphash.String(m.seed, text)%uint64(len(m.places))]
+func (m *phoneCache) possible(text, region string) bool {
+	place := &m.slots[maphash.String(m.seed, text)%uint64(len(m.slots))]
 	if known := place.Load(); known != nil && known.text == text && known.region == region {
 		return known.possible
 	}
 	// The text is a cut of a request body, which must not be kept alive.
-	answer := &remembered{text: strings.Clone(text), region: region, possible: possibleSlow(text, region)}
+	answer := &cachedPhone{text: strings.Clone(text), region: region, possible: possibleByLibrary(text, region)}
 	place.Store(answer)
 	return answer.possible
 }

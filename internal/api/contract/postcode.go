@@ -2,10 +2,10 @@ package contract
 
 import "strings"
 
-// britishPostcode reports whether a text has the form of a British postcode,
+// ukPostcode reports whether a text has the form of a British postcode,
 // upper or lower case, with one space or none before the last three
 // characters. Overseas territories' codes count as British.
-func britishPostcode(text string) bool {
+func ukPostcode(text string) bool {
 	text = strings.ToUpper(text)
 	if len(text) < 5 {
 		return false

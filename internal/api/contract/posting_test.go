@@ -142,7 +142,7 @@ func TestWarningsOfOneItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := request.Posted(1, time.Time{}, nil).Warned(all).warnings; len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
+	if got := request.Posted(1, time.Time{}, nil).WithWarnings(all).warnings; len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
 		t.Errorf("got %v", got)
 	}
 }
@@ -159,7 +159,7 @@ func TestFailureAnswers(t *testing.T) {
 	if got := string(FailureGroupBody.Append(nil, landfall.FailureGroup{Code: "c", Attr: "a.*.b", Accounts: 12, Alone: 3})); got != `{"code":"c","attr":"a.*.b","accounts":12,"alone":3}` {
 		t.Error(got)
 	}
-	if got := string(InstructionBody.Append(nil, KeptInstruction{Number: "A-1", Reference: "r"})); got != `{"platform_account_number":"A-1","reference":"r"}` {
+	if got := string(InstructionBody.Append(nil, PostedInstruction{Number: "A-1", Reference: "r"})); got != `{"platform_account_number":"A-1","reference":"r"}` {
 		t.Error(got)
 	}
 }

@@ -26,7 +26,7 @@ const maxPage = 10_000
 // that was ignored in silence would do the opposite of what was meant.
 type Query struct {
 	values     url.Values
-	asked      []string // the parameters there are
+	known      []string // the parameters there are
 	violations []landfall.Violation
 }
 
@@ -108,7 +108,7 @@ func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
 // for included, or nil.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		q.refuse(shortened(name), CodeUnknownParameter, "This parameter is not known here."+meant(name, q.asked))
+		q.refuse(truncateName(name), CodeUnknownParameter, "This parameter is not known here."+suggestion(name, q.known))
 	}
 	if len(q.violations) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (q *Query) Err() error {
 // take gives a parameter's value and strikes it off the list. One given twice
 // has no value.
 func (q *Query) take(name string) (text string, given bool) {
-	q.asked = append(q.asked, name)
+	q.known = append(q.known, name)
 	values, given := q.values[name]
 	delete(q.values, name)
 	if len(values) > 1 {
@@ -139,10 +139,10 @@ func (q *Query) take(name string) (text string, given bool) {
 // thousands.
 func (q *Query) refuse(name, code, detail string) {
 	switch {
-	case len(q.violations) < mostViolations:
+	case len(q.violations) < maxViolations:
 		q.violations = append(q.violations, landfall.Violation{Code: code, Attr: name, Detail: detail})
-	case len(q.violations) == mostViolations:
-		q.violations = append(q.violations, tooMany)
+	case len(q.violations) == maxViolations:
+		q.violations = append(q.violations, tooManyErrors)
 	}
 }
 
@@ -156,44 +156,44 @@ func QueryBool(raw, name string, fallback bool) (bool, error) {
 	return flag, query.Err()
 }
 
-// Page says which part of a list is wanted.
-type Page struct {
+// ListPage says which part of a list is wanted.
+type ListPage struct {
 	Limit int                     // 0: all
 	After *landfall.ProcessCursor // nil: from the beginning
 }
 
 // ReadPage reads the raw query of a list.
-func ReadPage(raw string) (Page, error) {
+func ReadPage(raw string) (ListPage, error) {
 	if raw == "" {
-		return Page{}, nil
+		return ListPage{}, nil
 	}
 	query := ReadQuery(raw)
-	page := Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
+	page := ListPage{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
 	return page, query.Err()
 }
 
-// ReadFiguredPage reads the raw query of the list of imported accounts, whose
+// ReadDetailedPage reads the raw query of the list of imported accounts, whose
 // figures may be asked for.
-func ReadFiguredPage(raw string) (page Page, figures bool, err error) {
+func ReadDetailedPage(raw string) (page ListPage, figures bool, err error) {
 	if raw == "" {
-		return Page{}, false, nil
+		return ListPage{}, false, nil
 	}
 	query := ReadQuery(raw)
-	page = Page{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
+	page = ListPage{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
 	figures = query.Bool("detail", false)
 	return page, figures, query.Err()
 }
 
-// meant asks whether a parameter was meant that there is.
-func meant(name string, known []string) string {
+// suggestion asks whether a parameter was meant that there is.
+func suggestion(name string, known []string) string {
 	if near := spelling.Near(name, known); len(near) > 0 {
 		return " Did you mean " + near[0] + "?"
 	}
 	return ""
 }
 
-// shortened cuts a sender's own name before it is repeated.
-func shortened(name string) string {
+// truncateName cuts a sender's own name before it is repeated.
+func truncateName(name string) string {
 	if len(name) > 200 {
 		return name[:200]
 	}

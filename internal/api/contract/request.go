@@ -18,7 +18,7 @@ type ProcessRequest struct {
 // ReadProcess reads the body of a creation. Its error is a *landfall.Error
 // with every violation.
 func ReadProcess(ctx context.Context, body []byte) (ProcessRequest, error) {
-	document, err := read(ctx, processTable, body)
+	document, err := readDocument(ctx, processTable, body)
 	if err != nil {
 		return ProcessRequest{}, err
 	}
@@ -41,7 +41,7 @@ type InstructionRequest struct {
 // ReadInstruction reads the body of a payment instruction. Its error is a
 // *landfall.Error with every violation.
 func ReadInstruction(ctx context.Context, body []byte) (InstructionRequest, error) {
-	document, err := read(ctx, instructionTable, body)
+	document, err := readDocument(ctx, instructionTable, body)
 	if err != nil {
 		return InstructionRequest{}, err
 	}
@@ -58,47 +58,47 @@ func shapeError(document *rules.Document) error {
 	}
 	return &landfall.Error{
 		Kind: landfall.Invalid, Code: landfall.CodeValidationFailed,
-		Detail: detailRequest, Violations: told(document.Report().Errors()),
+		Detail: detailRequest, Violations: toViolations(document.Report().Errors()),
 	}
 }
 
 // detailRequest is what a refused request says as a whole.
 const detailRequest = "The request is not valid."
 
-// envelopeRequest is a request with a list for one account. Cross-field rules
+// accountRequest is a request with a list for one account. Cross-field rules
 // depend on the supplier's settings, so reading and checking are two steps:
 // read, find the supplier by the key, check.
-type envelopeRequest struct {
+type accountRequest struct {
 	body     []byte
 	document *rules.Document
 }
 
-// readEnvelope reads what all requests for an account have in common.
-func readEnvelope(ctx context.Context, table *rules.Table, body []byte) (envelopeRequest, error) {
-	document, err := read(ctx, table, body)
-	return envelopeRequest{body: body, document: document}, err
+// readAccountRequest reads what all requests for an account have in common.
+func readAccountRequest(ctx context.Context, table *rules.Table, body []byte) (accountRequest, error) {
+	document, err := readDocument(ctx, table, body)
+	return accountRequest{body: body, document: document}, err
 }
 
 // Key gives the account's key as far as it could be read.
-func (r *envelopeRequest) Key() landfall.Key { return keyOf(r.document.Root(), "import_supplier") }
+func (r *accountRequest) Key() landfall.Key { return keyOf(r.document.Root(), "import_supplier") }
 
 // Release says that nothing is asked of the request any more but its body. What
 // it has given stays.
-func (r *envelopeRequest) Release() { r.document.Release() }
+func (r *accountRequest) Release() { r.document.Release() }
 
 // Body gives the bytes that were sent.
-func (r *envelopeRequest) Body() []byte { return r.body }
+func (r *accountRequest) Body() []byte { return r.body }
 
 // list gives the list the request is for.
-func (r *envelopeRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
+func (r *accountRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
 
 // NotesRequest brings notes for an account.
-type NotesRequest struct{ envelopeRequest }
+type NotesRequest struct{ accountRequest }
 
 // ReadNotes reads the body of a notes import. Its only error is a
 // *landfall.Error for bytes that are no strict JSON object.
 func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
-	envelope, err := readEnvelope(ctx, notesTable, body)
+	envelope, err := readAccountRequest(ctx, notesTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -114,14 +114,14 @@ func (r *NotesRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict
 }
 
 // Notes gives the notes of a request without errors, in the order sent.
-func (r *NotesRequest) Notes() []landfall.Note { return each(r.list("notes"), bindNote) }
+func (r *NotesRequest) Notes() []landfall.Note { return bindList(r.list("notes"), bindNote) }
 
 // StatementsRequest brings historical statements for an account.
-type StatementsRequest struct{ envelopeRequest }
+type StatementsRequest struct{ accountRequest }
 
 // ReadStatements reads the body of a statements import, as ReadNotes does.
 func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error) {
-	envelope, err := readEnvelope(ctx, statementsTable, body)
+	envelope, err := readAccountRequest(ctx, statementsTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -137,5 +137,5 @@ func (r *StatementsRequest) Check(supplier *landfall.Supplier, now time.Time) Ve
 
 // Statements gives the statements of a request without errors.
 func (r *StatementsRequest) Statements() []landfall.Statement {
-	return each(r.list("statements"), bindStatement)
+	return bindList(r.list("statements"), bindStatement)
 }

@@ -9,21 +9,21 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// mostOfRun bounds the numbers of a run: more than any book has.
-const mostOfRun = 1_000_000_000
+// maxRunNumber bounds the numbers of a run: more than any book has.
+const maxRunNumber = 1_000_000_000
 
 // runTable asks for a run.
 var runTable = rules.NewTable("RunRequest", "Asks the service to create a supplier's staged accounts by itself.",
-	rules.Need("import_supplier_code", rules.Name(maxSupplier), "The import supplier's code."),
-	rules.Need("operations_team_name", rules.Name(maxTeamName), "The team that will look after the accounts; it must exist."),
-	rules.May("dry_run", rules.Boolean(), "Does everything and takes it back; nothing is created."),
-	rules.May("select", rules.Choice(selections()...), "Which accounts: pending ones (all that are staged), failed ones (whose last attempt "+
+	rules.Required("import_supplier_code", rules.NonEmpty(maxSupplier), "The import supplier's code."),
+	rules.Required("operations_team_name", rules.NonEmpty(maxTeamName), "The team that will look after the accounts; it must exist."),
+	rules.Optional("dry_run", rules.Boolean(), "Does everything and takes it back; nothing is created."),
+	rules.Optional("select", rules.Choice(selections()...), "Which accounts: pending ones (all that are staged), failed ones (whose last attempt "+
 		"failed), or untried ones (without a failure on record); pending when left out."),
-	rules.May("sample", rules.Integer(1, mostOfRun), "Every so manieth of them, in the order of staging; all when left out."),
-	rules.May("limit", rules.Integer(1, mostOfRun), "At most so many accounts; all when left out."),
-	rules.May("at_once", rules.Integer(1, 10_000), "Accounts created side by side, over all replicas; left to the service when left out."),
-	rules.May("not_before", rules.Datetime(), "When the run may start; at once when left out."),
-	rules.May("not_after", rules.Datetime(), "When the run pauses if it has not ended; never when left out."),
+	rules.Optional("sample", rules.Integer(1, maxRunNumber), "Every so manieth of them, in the order of staging; all when left out."),
+	rules.Optional("limit", rules.Integer(1, maxRunNumber), "At most so many accounts; all when left out."),
+	rules.Optional("at_once", rules.Integer(1, 10_000), "Accounts created side by side, over all replicas; left to the service when left out."),
+	rules.Optional("not_before", rules.Datetime(), "When the run may start; at once when left out."),
+	rules.Optional("not_after", rules.Datetime(), "When the run pauses if it has not ended; never when left out."),
 )
 
 // selections lists what a run may choose from, for the table.
@@ -38,7 +38,7 @@ func selections() []string {
 // ReadRun reads the body that asks for a run. Its error is a *landfall.Error
 // with every violation.
 func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
-	document, err := read(ctx, runTable, body)
+	document, err := readDocument(ctx, runTable, body)
 	if err != nil {
 		return landfall.RunPlan{}, err
 	}
@@ -64,16 +64,16 @@ func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
 	return plan, nil
 }
 
-// nothingTable is the body of a call that is told everything by its path.
-var nothingTable = rules.NewTable("Nothing", "Nothing.")
+// emptyTable is the body of a call that is told everything by its path.
+var emptyTable = rules.NewTable("Nothing", "Nothing.")
 
-// ReadNothing reads a body that may be left out. What stands in it would be
+// ReadEmpty reads a body that may be left out. What stands in it would be
 // dropped in silence, so it is refused.
-func ReadNothing(ctx context.Context, body []byte) error {
+func ReadEmpty(ctx context.Context, body []byte) error {
 	if len(body) == 0 {
 		return nil
 	}
-	document, err := read(ctx, nothingTable, body)
+	document, err := readDocument(ctx, emptyTable, body)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func appendScaled(dst []byte, number int64, decimals int) []byte {
 	return append(append(append(dst, digits[:len(digits)-decimals]...), '.'), digits[len(digits)-decimals:]...)
 }
 
-// happensAt is happens for a time that may be none.
-func happensAt[T any](name, doc string, get func(T) time.Time) memberOf[T] {
-	return happens(name, doc, get).as(map[string]any{"type": []string{"string", "null"}, "format": "date-time"})
+// nullableTime is happens for a time that may be none.
+func nullableTime[T any](name, doc string, get func(T) time.Time) member[T] {
+	return timeMember(name, doc, get).withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"})
 }

@@ -22,7 +22,7 @@ type Answer interface {
 
 // answerBodies are the bodies of the answers, and what they are made of.
 var answerBodies = []Answer{
-	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, EntryBody,
+	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, ProcessBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
 	FeedBody, EventBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,

@@ -16,10 +16,10 @@ import (
 // through the same functions here, or the one would not find the other.
 
 const (
-	longestTerm  = 96  // bytes; nobody types more, and an index takes no more than some
-	longestWords = 200 // bytes of a search
-	mostWords    = 6   // of a name that it is found by
-	fewestDigits = 4   // that are looked for as a phone number
+	maxTermBytes   = 96  // bytes; nobody types more, and an index takes no more than some
+	maxQueryBytes  = 200 // bytes of a search
+	maxNameWords   = 6   // of a name that it is found by
+	minPhoneDigits = 4   // that are looked for as a phone number
 )
 
 // SearchTerms gives what an account of a supplier in some region is found by.
@@ -28,12 +28,12 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 	var terms []landfall.SearchTerm
 	add := func(kind landfall.TermKind, text string) {
 		if text != "" {
-			terms = append(terms, landfall.SearchTerm{Kind: kind, Text: cutTerm(text)})
+			terms = append(terms, landfall.SearchTerm{Kind: kind, Text: truncateTerm(text)})
 		}
 	}
 	name := func(text string) {
 		words := nameWords(text)
-		words = words[:min(len(words), mostWords)]
+		words = words[:min(len(words), maxNameWords)]
 		// A name is found by any of its words and what follows it, so it is
 		// entered as often as it has words, each time beginning with the next.
 		for i := range words {
@@ -51,12 +51,12 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 		add(landfall.TermPhone, phoneTerm(customer.Mobile, callingCode(region)))
 		add(landfall.TermPhone, phoneTerm(customer.Landline, callingCode(region)))
 	}
-	add(landfall.TermPostcode, compact(data.BillingAddress.PostalCode))
+	add(landfall.TermPostcode, alphanumeric(data.BillingAddress.PostalCode))
 	for i := range data.SupplyAddresses {
 		place := &data.SupplyAddresses[i]
-		add(landfall.TermPostcode, compact(place.Address.PostalCode))
+		add(landfall.TermPostcode, alphanumeric(place.Address.PostalCode))
 		for j := range place.SupplyPoints {
-			add(landfall.TermSupplyPoint, compact(place.SupplyPoints[j].Identifier))
+			add(landfall.TermSupplyPoint, alphanumeric(place.SupplyPoints[j].Identifier))
 		}
 	}
 	slices.SortFunc(terms, func(a, b landfall.SearchTerm) int {
@@ -69,7 +69,7 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 // in some regions. Words that cannot be a thing are not looked for as one.
 func SearchWords(words string, regions []string) landfall.SearchQuery {
 	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, "")), " ")
-	words = strings.ReplaceAll(words[:min(len(words), longestWords)], "\x00", "")
+	words = strings.ReplaceAll(words[:min(len(words), maxQueryBytes)], "\x00", "")
 	words = strings.ToValidUTF8(words, "")
 	var query landfall.SearchQuery
 	if words == "" {
@@ -84,7 +84,7 @@ func SearchWords(words string, regions []string) landfall.SearchQuery {
 		}
 	}
 	add := func(kind landfall.TermKind, text string) {
-		term := landfall.SearchTerm{Kind: kind, Text: cutTerm(text)}
+		term := landfall.SearchTerm{Kind: kind, Text: truncateTerm(text)}
 		if text != "" && !slices.Contains(query.Terms, term) {
 			query.Terms = append(query.Terms, term)
 		}
@@ -95,12 +95,12 @@ func SearchWords(words string, regions []string) landfall.SearchQuery {
 	if strings.Contains(words, "@") {
 		return query
 	}
-	if spelledAsPhone(words) && len(phoneTerm(words, "")) >= fewestDigits {
+	if phoneSyntax(words) && len(phoneTerm(words, "")) >= minPhoneDigits {
 		for _, region := range regions {
 			add(landfall.TermPhone, phoneTerm(words, callingCode(region)))
 		}
 	}
-	if short := compact(words); strings.ContainsAny(short, "0123456789") {
+	if short := alphanumeric(words); strings.ContainsAny(short, "0123456789") {
 		add(landfall.TermPostcode, short)
 		add(landfall.TermSupplyPoint, short)
 	} else {
@@ -125,9 +125,9 @@ func nameWords(name string) []string {
 	return strings.Fields(plain.String())
 }
 
-// compact leaves nothing of a postcode or an identifier but its letters and
+// alphanumeric leaves nothing of a postcode or an identifier but its letters and
 // digits: people put the blanks where they like.
-func compact(text string) string {
+func alphanumeric(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToUpper(r)
@@ -169,10 +169,10 @@ func callingCode(region string) string {
 	return ""
 }
 
-// cutTerm shortens a term to what an index takes.
-func cutTerm(text string) string {
-	if len(text) <= longestTerm {
+// truncateTerm shortens a term to what an index takes.
+func truncateTerm(text string) string {
+	if len(text) <= maxTermBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:longestTerm], "")
+	return strings.ToValidUTF8(text[:maxTermBytes], "")
 }

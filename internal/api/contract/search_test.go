@@ -68,11 +68,11 @@ func TestTermsAreShortAndFew(t *testing.T) {
 		t.Errorf("%d terms", len(terms))
 	}
 	for _, term := range terms {
-		if len(term.Text) > longestTerm {
+		if len(term.Text) > maxTermBytes {
 			t.Errorf("a term of %d bytes", len(term.Text))
 		}
 	}
-	if query := SearchWords(strings.Repeat("ö", 1<<20), nil); len(query.Externals[0]) > longestWords {
+	if query := SearchWords(strings.Repeat("ö", 1<<20), nil); len(query.Externals[0]) > maxQueryBytes {
 		t.Errorf("words of %d bytes", len(query.Externals[0]))
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// seen is a set that needs no map, nor any memory of its own, while it is small,
+// seenSet is a set that needs no map, nor any memory of its own, while it is small,
 // as most are.
-type seen[T comparable] struct {
+type seenSet[T comparable] struct {
 	few   [16]T
 	count int // of the few
 	many  map[T]bool
@@ -18,7 +18,7 @@ type seen[T comparable] struct {
 type pair [2]string
 
 // add reports whether a value is new.
-func (s *seen[T]) add(value T) bool {
+func (s *seenSet[T]) add(value T) bool {
 	if s.many != nil {
 		known := s.many[value]
 		s.many[value] = true
@@ -37,7 +37,7 @@ func (s *seen[T]) add(value T) bool {
 	return true
 }
 
-// newPair reports whether two texts are new together.
-func newPair(known *seen[pair], a, b *rules.Node) bool {
+// addPair reports whether two texts are new together.
+func addPair(known *seenSet[pair], a, b *rules.Node) bool {
 	return !a.Valid() || !b.Valid() || known.add(pair{a.Text(), b.Text()})
 }

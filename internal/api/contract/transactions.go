@@ -21,12 +21,12 @@ const (
 )
 
 // TransactionsRequest brings transactions for an account.
-type TransactionsRequest struct{ envelopeRequest }
+type TransactionsRequest struct{ accountRequest }
 
 // ReadTransactions reads the body of a transactions import. Its only error is
 // a *landfall.Error for bytes that are no strict JSON object.
 func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, error) {
-	envelope, err := readEnvelope(ctx, transactionsTable, body)
+	envelope, err := readAccountRequest(ctx, transactionsTable, body)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, e
 // request are looked for only when the caller compares identifiers at all.
 func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, compare bool) Verdict {
 	c := newChecker(r.document, supplier, now)
-	var known *seen[string]
+	var known *seenSet[string]
 	if compare {
-		known = new(seen[string])
+		known = new(seenSet[string])
 	}
 	c.transactions(r.list("transactions"), known)
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
@@ -106,8 +106,8 @@ func (r *TransactionsRequest) Refuse(index int, field, code, detail string, late
 	refusal.Violations = append([]landfall.Violation{{
 		Code: code, Attr: "transactions." + strconv.Itoa(index) + "." + field, Detail: detail,
 	}}, later...)
-	if len(refusal.Violations) > mostViolations {
-		refusal.Violations = append(refusal.Violations[:mostViolations], tooMany)
+	if len(refusal.Violations) > maxViolations {
+		refusal.Violations = append(refusal.Violations[:maxViolations], tooManyErrors)
 	}
 	return r.withTransaction(refusal, index, detail)
 }
@@ -117,7 +117,7 @@ func (r *TransactionsRequest) Refuse(index int, field, code, detail string, late
 func (r *TransactionsRequest) withTransaction(refusal *landfall.Error, index int, reason string) *landfall.Error {
 	data := json.RawMessage("null")
 	if items := r.list("transactions").Items(); index >= 0 && index < len(items) && items[index].Present() {
-		data = appendSent(nil, items[index])
+		data = appendRefused(nil, items[index])
 	}
 	return importError(refusal, data, reason)
 }
@@ -141,9 +141,9 @@ func RefuseTransactions(refusal *landfall.Error) *landfall.Error {
 	return importError(new(*refusal), json.RawMessage("null"), refusal.Detail)
 }
 
-// appendSent writes a refused transaction as it was sent, but for an amount
+// appendRefused writes a refused transaction as it was sent, but for an amount
 // that can be read: that leaves as a string with two decimals like everywhere.
-func appendSent(dst []byte, sent *rules.Node) []byte {
+func appendRefused(dst []byte, sent *rules.Node) []byte {
 	amount := sent.Field("amount")
 	var members map[string]json.RawMessage
 	if !amount.Valid() || json.Unmarshal([]byte(sent.Raw()), &members) != nil {

@@ -10,8 +10,8 @@ import (
 // The media types of an answer. With the modern one the status tells whether
 // the document could be executed; with the plain one it stays 200.
 const (
-	modernType = "application/graphql-response+json"
-	plainType  = "application/json"
+	responseType = "application/graphql-response+json"
+	jsonType     = "application/json"
 )
 
 // negotiate chooses the media type of the answer, or "" when the client takes
@@ -20,7 +20,7 @@ const (
 func negotiate(header http.Header) string {
 	accepts := strings.Join(header.Values("Accept"), ",")
 	if strings.TrimSpace(accepts) == "" {
-		return plainType
+		return jsonType
 	}
 	const unnamed = -1.0
 	modern, plain, anything := unnamed, unnamed, unnamed
@@ -36,9 +36,9 @@ func negotiate(header http.Header) string {
 			}
 		}
 		switch kind {
-		case modernType:
+		case responseType:
 			modern = max(modern, quality)
-		case plainType:
+		case jsonType:
 			plain = max(plain, quality)
 		case "*/*", "application/*":
 			anything = max(anything, quality)
@@ -49,9 +49,9 @@ func negotiate(header http.Header) string {
 	}
 	switch {
 	case modern > 0 && modern >= plain:
-		return modernType
+		return responseType
 	case plain > 0:
-		return plainType
+		return jsonType
 	}
 	return ""
 }

@@ -26,8 +26,8 @@ const (
 	codeInternal             = "INTERNAL_SERVER_ERROR"
 )
 
-// problem is a refusal before anything was executed.
-type problem struct {
+// requestError is a refusal before anything was executed.
+type requestError struct {
 	status  int
 	code    string
 	message string
@@ -35,43 +35,43 @@ type problem struct {
 
 // badRequest is for what is no GraphQL at all. A mistake in GraphQL itself is told
 // in the words of GraphQL.
-func badRequest(message string) *problem {
-	return &problem{http.StatusBadRequest, codeBadRequest, message}
+func badRequest(message string) *requestError {
+	return &requestError{http.StatusBadRequest, codeBadRequest, message}
 }
 
-// fault is one entry of an answer's errors, in GraphQL's form.
-type fault struct {
+// responseError is one entry of an answer's errors, in GraphQL's form.
+type responseError struct {
 	Message    string               `json:"message"`
 	Locations  []gqlerrors.Location `json:"locations,omitempty"`
 	Path       []any                `json:"path,omitempty"`
 	Extensions map[string]string    `json:"extensions"`
 }
 
-// newFault puts the code where GraphQL clients look for it.
-func newFault(code, message string) fault {
-	return fault{Message: message, Extensions: map[string]string{"code": code}}
+// newResponseError puts the code where GraphQL clients look for it.
+func newResponseError(code, message string) responseError {
+	return responseError{Message: message, Extensions: map[string]string{"code": code}}
 }
 
-// reply is a whole answer.
-type reply struct {
+// response is a whole answer.
+type response struct {
 	status     int
 	retryAfter time.Duration
-	Errors     []fault         `json:"errors,omitempty"`
+	Errors     []responseError `json:"errors,omitempty"`
 	Data       json.RawMessage `json:"data,omitempty"`
 }
 
-// reply makes a problem an answer.
-func (p *problem) reply() reply {
-	return reply{status: p.status, Errors: []fault{newFault(p.code, p.message)}}
+// response makes a problem an answer.
+func (p *requestError) response() response {
+	return response{status: p.status, Errors: []responseError{newResponseError(p.code, p.message)}}
 }
 
 // render turns the library's response into an answer. The library's messages
 // repeat parts of the document and values of variables, which may be a key:
 // none of them is passed on.
-func (h *handler) render(response *graphql.Response, modern bool) (answer reply, cause error) {
-	answer = reply{status: http.StatusOK, Data: response.Data}
-	for _, found := range response.Errors {
-		entry, status := h.explain(found)
+func (h *handler) render(from *graphql.Response, modern bool) (answer response, cause error) {
+	answer = response{status: http.StatusOK, Data: from.Data}
+	for _, found := range from.Errors {
+		entry, status := h.describeError(found)
 		entry.Locations, entry.Path = found.Locations, found.Path
 		answer.Errors = append(answer.Errors, entry)
 		answer.status = max(answer.status, status)
@@ -95,47 +95,47 @@ func (h *handler) render(response *graphql.Response, modern bool) (answer reply,
 // errOverQuota compares by code with every refusal of a quota.
 var errOverQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
 
-// explain gives the entry for an error of the library, and the status it asks
+// describeError gives the entry for an error of the library, and the status it asks
 // for by itself.
-func (h *handler) explain(found *gqlerrors.QueryError) (fault, int) {
+func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
-		return newFault(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
+		return newResponseError(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
 	case errors.Is(err, errOverQuota):
 		known, _ := errors.AsType[*landfall.Error](err)
-		return newFault(codeRateLimited, known.Detail), http.StatusTooManyRequests
+		return newResponseError(codeRateLimited, known.Detail), http.StatusTooManyRequests
 	case err != nil:
-		return explainKind(kindOf(err))
+		return describeKind(kindOf(err))
 	case errors.Is(found, context.Canceled), errors.Is(found, context.DeadlineExceeded):
-		return explainKind(landfall.Unavailable)
+		return describeKind(landfall.Unavailable)
 	case errors.Is(found, gqlerrors.ErrSyntax):
-		return newFault(codeParseFailed, "The document has a syntax error here."), http.StatusOK
+		return newResponseError(codeParseFailed, "The document has a syntax error here."), http.StatusOK
 	case found.Rule != "":
 		message := "The document does not fit the schema (" + found.Rule + ")."
-		if h.options.Introspection && teachable[found.Rule] {
-			message = scrub(found.Message)
+		if h.options.Introspection && safeRules[found.Rule] {
+			message = maskSecrets(found.Message)
 		}
-		return newFault(codeValidationFailed, message), http.StatusOK
+		return newResponseError(codeValidationFailed, message), http.StatusOK
 	}
-	return newFault(codeValidationFailed, "The document cannot be executed."), http.StatusOK
+	return newResponseError(codeValidationFailed, "The document cannot be executed."), http.StatusOK
 }
 
-// explainKind says little on purpose: which part of a credential was wrong is
+// describeKind says little on purpose: which part of a credential was wrong is
 // nobody's business who has none.
-func explainKind(kind landfall.Kind) (fault, int) {
+func describeKind(kind landfall.Kind) (responseError, int) {
 	switch kind {
 	case landfall.Unauthenticated:
-		return newFault(codeAuthenticationFailed, "The credentials are not valid."), http.StatusOK
+		return newResponseError(codeAuthenticationFailed, "The credentials are not valid."), http.StatusOK
 	case landfall.TooMany:
-		return newFault(codeRateLimited, "Too many failed attempts. Wait before trying again."), http.StatusTooManyRequests
+		return newResponseError(codeRateLimited, "Too many failed attempts. Wait before trying again."), http.StatusTooManyRequests
 	case landfall.Unavailable:
-		return newFault(codeUnavailable, "The service is temporarily unavailable. Try again shortly."), http.StatusServiceUnavailable
+		return newResponseError(codeUnavailable, "The service is temporarily unavailable. Try again shortly."), http.StatusServiceUnavailable
 	}
-	return newFault(codeInternal, "An internal error occurred."), http.StatusInternalServerError
+	return newResponseError(codeInternal, "An internal error occurred."), http.StatusInternalServerError
 }
 
 // write sends an answer.
-func (a reply) write(w http.ResponseWriter, mediaType string) {
+func (a response) write(w http.ResponseWriter, mediaType string) {
 	header := w.Header()
 	header.Set("Content-Type", mediaType+"; charset=utf-8")
 	header.Set("Cache-Control", "no-store")

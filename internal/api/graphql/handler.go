@@ -24,7 +24,7 @@ type Options struct {
 type handler struct {
 	schema  *graphql.Schema
 	options Options
-	bounds  bounds
+	limits  limits
 }
 
 // New gives the handler for the token mutation. It does not look at the path.
@@ -35,9 +35,9 @@ func New(issuer Issuer, options Options) http.Handler {
 	if options.Log == nil {
 		options.Log = slog.Default()
 	}
-	limit := narrow
+	limit := defaultLimits
 	if options.Introspection {
-		limit = wide
+		limit = introspectionLimits
 	}
 	schema := graphql.MustParseSchema(schemaText, &root{issuer},
 		graphql.UseStringDescriptions(),
@@ -46,10 +46,10 @@ func New(issuer Issuer, options Options) http.Handler {
 		graphql.MaxDepth(limit.depth),
 		graphql.MaxParallelism(1),
 		graphql.OverlapValidationLimit(limit.tokens),
-		graphql.Logger(panics{}),
-		graphql.PanicHandler(panics{}),
+		graphql.Logger(panicHandler{}),
+		graphql.PanicHandler(panicHandler{}),
 	)
-	return &handler{schema: schema, options: options, bounds: limit}
+	return &handler{schema: schema, options: options, limits: limit}
 }
 
 // peer gives the address at the other end of the connection.
@@ -65,18 +65,18 @@ func peer(r *http.Request) string {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mediaType := negotiate(r.Header)
 	if mediaType == "" {
-		problem := problem{http.StatusNotAcceptable, codeBadRequest,
-			"The answer is " + modernType + " or " + plainType + "; accept one of them."}
-		problem.reply().write(w, plainType)
+		problem := requestError{http.StatusNotAcceptable, codeBadRequest,
+			"The answer is " + responseType + " or " + jsonType + "; accept one of them."}
+		problem.response().write(w, jsonType)
 		return
 	}
 	h.answer(w, r, mediaType).write(w, mediaType)
 }
 
 // answer reads, bounds, executes and renders.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType string) reply {
-	var asked question
-	var refusal *problem
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType string) response {
+	var asked request
+	var refusal *requestError
 	switch r.Method {
 	case http.MethodPost:
 		asked, refusal = readPost(r)
@@ -84,33 +84,33 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 		asked, refusal = readGet(r)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		refusal = &problem{http.StatusMethodNotAllowed, codeBadRequest, "Use POST."}
+		refusal = &requestError{http.StatusMethodNotAllowed, codeBadRequest, "Use POST."}
 	}
 	if refusal != nil {
-		return refusal.reply()
+		return refusal.response()
 	}
-	found, broken := survey(asked.document, h.bounds)
-	switch kind := found.chosen(asked.operation); {
+	found, broken := scanDocument(asked.document, h.limits)
+	switch kind := found.operationKind(asked.operation); {
 	case broken != "":
 		refusal = badRequest(broken)
-	case found.described && r.Method == http.MethodGet:
+	case found.leadingString && r.Method == http.MethodGet:
 		refusal = badRequest("A request by GET begins with its operation, not with a string.")
 	case kind == "mutation" && r.Method == http.MethodGet:
 		w.Header().Set("Allow", "POST")
-		refusal = &problem{http.StatusMethodNotAllowed, codeBadRequest, "Mutations are served by POST alone."}
+		refusal = &requestError{http.StatusMethodNotAllowed, codeBadRequest, "Mutations are served by POST alone."}
 	case kind == "subscription":
 		refusal = badRequest("Subscriptions are not served.")
-	case found.mints > 1:
+	case found.tokenFields > 1:
 		refusal = badRequest("One request obtains one token; name the mutation once.")
 	}
 	if refusal != nil {
-		return refusal.reply()
+		return refusal.response()
 	}
 	// By GET nothing may be obtained, even if the survey was deceived: the visit
 	// counts as served from the beginning.
-	visit := &visit{source: h.options.Source(r)}
-	visit.served.Store(r.Method == http.MethodGet)
-	answer, cause := h.render(h.execute(context.WithValue(r.Context(), visitKey{}, visit), asked), mediaType == modernType)
+	visit := &requestState{source: h.options.Source(r)}
+	visit.tokenRequested.Store(r.Method == http.MethodGet)
+	answer, cause := h.render(h.execute(context.WithValue(r.Context(), requestStateKey{}, visit), asked), mediaType == responseType)
 	if cause != nil {
 		h.options.Log.ErrorContext(r.Context(), "obtaining a service token failed", "error", cause)
 	}
@@ -119,10 +119,10 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 
 // execute runs a document. The library panics on some malformed literals: such
 // a document is refused like any other it cannot read.
-func (h *handler) execute(ctx context.Context, asked question) (response *graphql.Response) {
+func (h *handler) execute(ctx context.Context, asked request) (response *graphql.Response) {
 	defer func() {
 		if recover() != nil {
-			response = &graphql.Response{Errors: unreadable()}
+			response = &graphql.Response{Errors: unparsable()}
 		}
 	}()
 	return h.schema.Exec(ctx, asked.document, asked.operation, asked.variables)

@@ -12,42 +12,42 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// longestBody bounds a request: the document, its variables, some air.
-const longestBody = 64 << 10
+// maxBody bounds a request: the document, its variables, some air.
+const maxBody = 64 << 10
 
-// question is a GraphQL request, however it came.
-type question struct {
+// request is a GraphQL request, however it came.
+type request struct {
 	document  string
 	operation string
 	variables map[string]any
 }
 
-// questionTable declares the body of a request. Reading it strictly refuses
+// requestTable declares the body of a request. Reading it strictly refuses
 // batches, doubled names and anything that is not one JSON object.
-var questionTable = rules.NewTable("GraphQLRequest", "A GraphQL request.",
-	rules.Need("query", rules.Text(longestBody), "The GraphQL document."),
-	rules.May("operationName", rules.Text(256), "Which operation of the document to run."),
-	rules.May("variables", rules.AnyJSON(), "Values of the document's variables."),
-	rules.May("extensions", rules.AnyJSON(), "Reserved for extensions of the protocol; not read."),
+var requestTable = rules.NewTable("GraphQLRequest", "A GraphQL request.",
+	rules.Required("query", rules.Text(maxBody), "The GraphQL document."),
+	rules.Optional("operationName", rules.Text(256), "Which operation of the document to run."),
+	rules.Optional("variables", rules.AnyJSON(), "Values of the document's variables."),
+	rules.Optional("extensions", rules.AnyJSON(), "Reserved for extensions of the protocol; not read."),
 )
 
 // readPost reads a request from a JSON body.
-func readPost(r *http.Request) (question, *problem) {
+func readPost(r *http.Request) (request, *requestError) {
 	kinds := r.Header.Values("Content-Type")
 	if len(kinds) != 1 || !isJSON(kinds[0]) || r.Header.Get("Content-Encoding") != "" {
-		return question{}, &problem{http.StatusUnsupportedMediaType, codeBadRequest,
+		return request{}, &requestError{http.StatusUnsupportedMediaType, codeBadRequest,
 			"The body must be application/json in UTF-8."}
 	}
 	// Query strings end up in the logs of proxies. A key must not.
 	if r.URL.RawQuery != "" {
-		return question{}, badRequest("Everything belongs into the body; leave the query string out.")
+		return request{}, badRequest("Everything belongs into the body; leave the query string out.")
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, longestBody+1))
-	if tooLarge := new(http.MaxBytesError); len(body) > longestBody || errors.As(err, &tooLarge) {
-		return question{}, &problem{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if tooLarge := new(http.MaxBytesError); len(body) > maxBody || errors.As(err, &tooLarge) {
+		return request{}, &requestError{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
 	}
 	if err != nil {
-		return question{}, badRequest("The body could not be read to its end.")
+		return request{}, badRequest("The body could not be read to its end.")
 	}
 	return decode(body)
 }
@@ -62,16 +62,16 @@ func isJSON(contentType string) bool {
 
 // readGet reads a request from the query string, by way of the same strict
 // reader.
-func readGet(r *http.Request) (question, *problem) {
+func readGet(r *http.Request) (request, *requestError) {
 	const unreadable = "The query string cannot be read."
 	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil || len(r.URL.RawQuery) > longestBody {
-		return question{}, badRequest(unreadable)
+	if err != nil || len(r.URL.RawQuery) > maxBody {
+		return request{}, badRequest(unreadable)
 	}
 	members := map[string]json.RawMessage{}
 	for name, given := range values {
 		if len(given) != 1 {
-			return question{}, badRequest(unreadable)
+			return request{}, badRequest(unreadable)
 		}
 		member := json.RawMessage(given[0])
 		if name == "query" || name == "operationName" {
@@ -81,23 +81,23 @@ func readGet(r *http.Request) (question, *problem) {
 	}
 	body, err := json.Marshal(members)
 	if err != nil {
-		return question{}, badRequest(unreadable)
+		return request{}, badRequest(unreadable)
 	}
 	return decode(body)
 }
 
 // decode reads a request's members. The refusals never repeat what was sent:
 // it may be a key in the wrong place.
-func decode(body []byte) (question, *problem) {
-	doc, fault := questionTable.Read(body, rules.Limits{})
+func decode(body []byte) (request, *requestError) {
+	doc, fault := requestTable.Read(body, rules.Limits{})
 	if fault != nil {
-		return question{}, badRequest("The request must be one JSON object; batches are not served. " + fault.Detail)
+		return request{}, badRequest("The request must be one JSON object; batches are not served. " + fault.Detail)
 	}
 	if report := doc.Report(); report.Failed() {
 		first := report.Errors()[0]
-		return question{}, badRequest("The request's member " + known(first.Attr) + " cannot be used. " + first.Detail)
+		return request{}, badRequest("The request's member " + memberName(first.Attr) + " cannot be used. " + first.Detail)
 	}
-	asked := question{
+	asked := request{
 		document:  doc.Root().Field("query").Text(),
 		operation: doc.Root().Field("operationName").Text(),
 	}
@@ -107,19 +107,19 @@ func decode(body []byte) (question, *problem) {
 			continue
 		}
 		if !strings.HasPrefix(raw, "{") {
-			return question{}, badRequest("The request's member " + name + " must be an object.")
+			return request{}, badRequest("The request's member " + name + " must be an object.")
 		}
 		if name == "variables" {
 			if err := json.Unmarshal([]byte(raw), &asked.variables); err != nil {
-				return question{}, badRequest("The request's variables cannot be used.")
+				return request{}, badRequest("The request's variables cannot be used.")
 			}
 		}
 	}
 	return asked, nil
 }
 
-// known gives a member's name when it is one of ours.
-func known(attr string) string {
+// memberName gives a member's name when it is one of ours.
+func memberName(attr string) string {
 	switch attr {
 	case "query", "operationName", "variables", "extensions":
 		return attr

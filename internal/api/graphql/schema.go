@@ -57,8 +57,8 @@ type root struct{ issuer Issuer }
 // Service names the service.
 func (r *root) Service() string { return "landfall" }
 
-// credential is the mutation's input.
-type credential struct {
+// tokenArgs is the mutation's input.
+type tokenArgs struct {
 	Input struct {
 		APIKey       *string
 		RefreshToken *string
@@ -70,9 +70,9 @@ type credential struct {
 var errInput = errors.New("exactly one of apiKey and refreshToken must be given")
 
 // ObtainServiceToken serves both spellings of the mutation.
-func (r *root) ObtainServiceToken(ctx context.Context, given credential) (*serviceToken, error) {
-	visit, _ := ctx.Value(visitKey{}).(*visit)
-	if visit == nil || visit.served.Swap(true) {
+func (r *root) ObtainServiceToken(ctx context.Context, given tokenArgs) (*serviceToken, error) {
+	visit, _ := ctx.Value(requestStateKey{}).(*requestState)
+	if visit == nil || visit.tokenRequested.Swap(true) {
 		return nil, errors.New("a second token was asked for in one request")
 	}
 	var grant auth.Grant
@@ -91,15 +91,15 @@ func (r *root) ObtainServiceToken(ctx context.Context, given credential) (*servi
 	return &serviceToken{grant}, nil
 }
 
-// visit is what the resolver knows about the request it works for.
-type visit struct {
-	source string
-	served atomic.Bool // a token was asked for already
+// requestState is what the resolver knows about the request it works for.
+type requestState struct {
+	source         string
+	tokenRequested atomic.Bool // a token was asked for already
 }
 
-// visitKey finds the visit of a request in its context, where resolvers that the
+// requestStateKey finds the visit of a request in its context, where resolvers that the
 // library calls can reach it.
-type visitKey struct{}
+type requestStateKey struct{}
 
 // serviceToken answers the fields of ServiceToken.
 type serviceToken struct{ grant auth.Grant }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// finish writes down what became of a request, after putting out a panic. It
+// finishRequest writes down what became of a request, after putting out a panic. It
 // must be deferred directly, or there is nothing to recover.
-func (a *API) finish(ctx context.Context, x *exchange) {
+func (a *API) finishRequest(ctx context.Context, x *exchange) {
 	if fault := recover(); fault != nil {
-		a.fence(ctx, x, fault)
+		a.recovered(ctx, x, fault)
 	}
 	// After the panic is put out, so that a request which failed that way is counted and logged
 	// like any other.
@@ -30,7 +30,7 @@ func (a *API) finish(ctx context.Context, x *exchange) {
 // carry account numbers.
 func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
-	if x.route != nil && x.route.access == open && x.route.method == http.MethodGet && x.status < http.StatusBadRequest {
+	if x.route != nil && x.route.access == publicAccess && x.route.method == http.MethodGet && x.status < http.StatusBadRequest {
 		level = slog.LevelDebug // health checks and the reference page
 	}
 	if !a.Logger.Enabled(ctx, level) {
@@ -67,7 +67,7 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if x.stream != nil {
 		fields[count] = slog.Int64("lines", x.stream.Lines)
 		fields[count+1] = slog.Any("statuses", x.stream.Statuses)
-		fields[count+2] = slog.Bool("complete", x.stream.Stopped == nil && !x.stream.Cut)
+		fields[count+2] = slog.Bool("complete", x.stream.Stopped == nil && !x.stream.Aborted)
 		count += 3
 	}
 	// Nobody needs to know where in the program that was, which costs to find out.

@@ -86,7 +86,7 @@ func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
 func TestHeadIsAnsweredWhereGetIs(t *testing.T) {
 	h := openHouse(t)
 	h.stageMany(3)
-	for _, path := range []string{allPath, allPath + "?limit=1", imports + "/rules/", "/healthz", "/docs/", "/openapi.json", "/v1/graphql/?query=%7B__typename%7D"} {
+	for _, path := range []string{allPath, allPath + "?limit=1", importPath + "/rules/", "/healthz", "/docs/", "/openapi.json", "/v1/graphql/?query=%7B__typename%7D"} {
 		get, head := h.call("viewer", "GET", path, ""), h.call("viewer", "HEAD", path, "")
 		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != get.header.Get("Content-Length") ||
 			head.header.Get("Link") != get.header.Get("Link") {

@@ -19,7 +19,7 @@ func TestStagedByBodyReadByPath(t *testing.T) {
 			continue
 		}
 		segment := strings.ReplaceAll(url.PathEscape(external), ".", "%2E")
-		got := h.call("viewer", "GET", imports+"/account-transfer-status/OURS/"+segment+"/", "")
+		got := h.call("viewer", "GET", importPath+"/account-transfer-status/OURS/"+segment+"/", "")
 		if got.status != 200 || got.body != `{"status":"UNKNOWN","platform_account_number":""}` {
 			t.Errorf("%q: got %d %s", external, got.status, got.body)
 		}

@@ -27,8 +27,8 @@ const (
 	DefaultRequestTimeout = 30 * time.Second
 )
 
-// Gate tells who is asking from the Authorization header fields of a request.
-type Gate interface {
+// Authenticator tells who is asking from the Authorization header fields of a request.
+type Authenticator interface {
 	Identify(ctx context.Context, header []string) (landfall.Principal, error)
 }
 
@@ -43,7 +43,7 @@ type Quota interface {
 // Options is what the edge needs from the rest of the program.
 type Options struct {
 	Answers        *answer.API
-	Gate           Gate
+	Authenticator  Authenticator
 	Quota          Quota        // nil: no bounds
 	Token          http.Handler // answers the token mutation
 	Logger         *slog.Logger
@@ -51,8 +51,8 @@ type Options struct {
 	BodyLimit      int64
 	BodyMemory     int64 // bytes of bodies in memory at once
 	RequestTimeout time.Duration
-	InWork         int                             // requests worked on at once
-	PieceTime      time.Duration                   // to take a piece of a list; 0: five seconds
+	MaxInFlight    int                             // requests worked on at once
+	WriteTimeout   time.Duration                   // to take a piece of a list; 0: five seconds
 	BaseURL        string                          // where clients find us, without a slash; "": where they asked
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
@@ -88,20 +88,20 @@ func New(options Options) *API {
 	if options.RequestTimeout == 0 {
 		options.RequestTimeout = DefaultRequestTimeout
 	}
-	if options.InWork == 0 {
-		options.InWork = DefaultInWork
+	if options.MaxInFlight == 0 {
+		options.MaxInFlight = DefaultMaxInFlight
 	}
 	if options.BodyMemory == 0 {
 		options.BodyMemory = DefaultBodyMemory
 	}
-	if options.PieceTime == 0 {
-		options.PieceTime = pieceTime
+	if options.WriteTimeout == 0 {
+		options.WriteTimeout = writeTimeout
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.ClientAddress == nil {
-		options.ClientAddress = peer
+		options.ClientAddress = peerAddress
 	}
 	if options.Draining == nil {
 		options.Draining = func() bool { return false }
@@ -111,43 +111,43 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.InWork), long: newLongLimiter(),
+		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.MaxInFlight), long: newLongLimiter(),
 		lists: newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists),
 	}
 	api.waits = newTenantLimiter(waitsEach, waitsAll, errOwnWaits, errAllWaits)
 	api.streams = newTenantLimiter(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
-		Answers: options.Answers, LineLimit: options.BodyLimit, CallTime: options.RequestTimeout, Draining: options.Draining,
-		Count: options.Metrics.countLine, Busy: api.InCompany, Alone: api.alone, Logger: options.Logger, Spool: options.Spool,
+		Answers: options.Answers, LineLimit: options.BodyLimit, CallTimeout: options.RequestTimeout, Draining: options.Draining,
+		Count: options.Metrics.countLine, Busy: api.InteractiveLoad, Idle: api.idle, Logger: options.Logger, Spool: options.Spool,
 	})
-	options.Metrics.reading(Reading{
+	options.Metrics.addFunc(FuncMetric{
 		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",
 		Read: func() float64 { return float64(api.bulk.Spooled()) },
 	})
 	api.ready.check = options.Ready
 	for _, r := range routes() {
-		api.tree.grow(r.path, r)
+		api.tree.add(r.path, r)
 	}
 	return api
 }
 
-// peer is the address at the other end of the connection.
-func peer(r *http.Request) netip.Addr {
+// peerAddress is the address at the other end of the connection.
+func peerAddress(r *http.Request) netip.Addr {
 	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
 	return pair.Addr().Unmap()
 }
 
 // Header values that never change are shared by all responses.
 var (
-	nosniff = []string{"nosniff"}
-	noStore = []string{"no-store"}
-	closed  = []string{"close"}
+	nosniff         = []string{"nosniff"}
+	noStore         = []string{"no-store"}
+	connectionClose = []string{"close"}
 	// What we answer is data: a browser that shows it loads and frames nothing.
-	nothingLoaded = []string{"default-src 'none'; frame-ancestors 'none'"}
+	denyAllPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
 	// Over plain HTTP browsers would not believe it, and should not.
-	onlyTLS    = []string{"max-age=31536000"}
-	typeJSON   = []string{"application/json"}
-	tokenAsked = []string{"Token"}
+	strictTransport = []string{"max-age=31536000"}
+	typeJSON        = []string{"application/json"}
+	tokenChallenge  = []string{"Token"}
 )
 
 // ServeHTTP answers one request.
@@ -166,20 +166,20 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// Deferred behind the span's end, so that it runs before it: the span then has the status
 	// that a panic was answered with.
-	defer a.finish(ctx, x)
+	defer a.finishRequest(ctx, x)
 
 	header := w.Header()
 	header["X-Request-Id"] = []string{x.id}
 	header["X-Content-Type-Options"] = nosniff
 	header["Cache-Control"] = noStore
-	header["Content-Security-Policy"] = nothingLoaded
+	header["Content-Security-Policy"] = denyAllPolicy
 	if r.TLS != nil {
-		header["Strict-Transport-Security"] = onlyTLS
+		header["Strict-Transport-Security"] = strictTransport
 	}
 	// A request framed by chunks may hide another one behind conflicting
 	// lengths; ending the connection with the answer makes that worthless.
 	if len(r.TransferEncoding) > 0 || a.Draining() {
-		header["Connection"] = closed
+		header["Connection"] = connectionClose
 	}
 	if err := a.serve(ctx, x); err != nil {
 		a.fail(ctx, x, err)
@@ -189,11 +189,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve takes a request through the checks in the order the contract gives
 // them: who has no token learns nothing but whether the path exists.
 func (a *API) serve(ctx context.Context, x *exchange) error {
-	x.path, x.query = target(x.request)
+	x.path, x.query = splitTarget(x.request)
 	// Counted first: a request with thousands of fields is refused before any work is done for
 	// it.
-	if fields(x.request.Header) > mostFields {
-		return errFields
+	if countFields(x.request.Header) > maxHeaderFields {
+		return errTooManyFields
 	}
 	// Before the tree, because the console has a table of its own and no tokens.
 	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
@@ -201,29 +201,29 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	}
 	found := a.tree.find(x.path)
 	if len(found.routes) == 0 {
-		return errNoRoute
+		return errNotFound
 	}
 	x.params = found.params
 	// The path is known before the method is refused: who uses a wrong one is told which are
 	// right.
-	if x.route = choose(found.routes, x.request.Method); x.route == nil {
-		x.Header().Set("Allow", allowed(found.routes))
-		return errMethod
+	if x.route = routeFor(found.routes, x.request.Method); x.route == nil {
+		x.Header().Set("Allow", allowedMethods(found.routes))
+		return errMethodNotAllowed
 	}
-	if found.unended {
+	if found.missingSlash {
 		return x.addSlash()
 	}
-	if err := a.admit(ctx, x); err != nil {
+	if err := a.authenticate(ctx, x); err != nil {
 		return err
 	}
 	if x.route.bulk {
 		return a.stream(ctx, x)
 	}
-	if err := a.ration(ctx, x); err != nil {
+	if err := a.applyQuota(ctx, x); err != nil {
 		return err
 	}
 	// After the quota: a request with a body of the wrong kind counts as one all the same.
-	if x.route.reads() && !x.bodiless() {
+	if x.route.hasBody() && !x.omitsBody() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
 		}
@@ -236,13 +236,13 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	return a.call(ctx, x)
 }
 
-// admit finds out who is asking and whether they may.
-func (a *API) admit(ctx context.Context, x *exchange) error {
-	if x.route.access == open {
+// authenticate finds out who is asking and whether they may.
+func (a *API) authenticate(ctx context.Context, x *exchange) error {
+	if x.route.access == publicAccess {
 		return nil
 	}
-	x.admitted = time.Now()
-	who, err := a.Gate.Identify(ctx, x.request.Header["Authorization"])
+	x.authenticated = time.Now()
+	who, err := a.Authenticator.Identify(ctx, x.request.Header["Authorization"])
 	if err != nil {
 		return err
 	}
@@ -250,12 +250,12 @@ func (a *API) admit(ctx context.Context, x *exchange) error {
 	// Who asks is written down with what he does, so the request and its origin go along with
 	// him.
 	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
-	return x.route.verb.Admits(who)
+	return x.route.verb.Authorize(who)
 }
 
-// ration keeps the caller's organisation within its quotas.
-func (a *API) ration(ctx context.Context, x *exchange) error {
-	if a.Quota == nil || x.route.access == open {
+// applyQuota keeps the caller's organisation within its quotas.
+func (a *API) applyQuota(ctx context.Context, x *exchange) error {
+	if a.Quota == nil || x.route.access == publicAccess {
 		return nil
 	}
 	body, err := a.Quota.Admit(ctx, x.who, x.request.ContentLength, x.request.Body)

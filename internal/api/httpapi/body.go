@@ -13,26 +13,26 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// firstRead is how much memory a body gets before any of it has arrived: a
+// initialBuffer is how much memory a body gets before any of it has arrived: a
 // large declared length alone must not cost us anything.
-const firstRead = 64 << 10
+const initialBuffer = 64 << 10
 
 // buffers holds byte slices for bodies and answers that are done with when
 // their request is. Large ones are left to the garbage collector, so that
 // thousands of quiet connections do not keep what a few busy ones needed.
 var buffers sync.Pool
 
-// borrow gives memory that a request before this one has used.
-func borrow() *[]byte {
+// getBuffer gives memory that a request before this one has used.
+func getBuffer() *[]byte {
 	if buffer, is := buffers.Get().(*[]byte); is {
 		return buffer
 	}
 	return new([]byte)
 }
 
-// giveBack keeps memory for the next request, unless it grew large.
-func giveBack(buffer *[]byte) {
-	if cap(*buffer) <= firstRead {
+// putBuffer keeps memory for the next request, unless it grew large.
+func putBuffer(buffer *[]byte) {
+	if cap(*buffer) <= initialBuffer {
 		*buffer = (*buffer)[:0]
 		buffers.Put(buffer)
 	}
@@ -85,7 +85,7 @@ func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) err
 		source = http.MaxBytesReader(x.ResponseWriter, x.request.Body, limit)
 	}
 	// One byte more than declared lets the last Read see the end.
-	if want := int(min(max(declared, 511), firstRead)) + 1; cap(buffer) < want {
+	if want := int(min(max(declared, 511), initialBuffer)) + 1; cap(buffer) < want {
 		buffer = make([]byte, 0, want)
 	}
 	for {

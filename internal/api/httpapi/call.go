@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// pieceTime is how long a reader may take for a piece of a list: whoever is
+	// writeTimeout is how long a reader may take for a piece of a list: whoever is
 	// slower than that holds up others for nothing.
-	pieceTime = 5 * time.Second
-	// listTime is how long a whole list may take.
-	listTime = 15 * time.Minute
-	// trust is how long who is asking is believed while a request is under way.
+	writeTimeout = 5 * time.Second
+	// maxListTime is how long a whole list may take.
+	maxListTime = 15 * time.Minute
+	// authLifetime is how long who is asking is believed while a request is under way.
 	// Together with pieceTime it is less than the ten seconds in which a
 	// revocation must be felt.
-	trust = 3 * time.Second
+	authLifetime = 3 * time.Second
 )
 
-// bodyGrace is how long a request in work may wait for its body. Nearly all
+// bodyGracePeriod is how long a request in work may wait for its body. Nearly all
 // bodies are there already; a slow line is the sender's own affair, and must
 // not cost anybody else a place.
-const bodyGrace = 200 * time.Millisecond
+const bodyGracePeriod = 200 * time.Millisecond
 
 // call has a request of a verb answered. It waits for its turn before it reads
 // the body, so that those who wait cost next to nothing.
 func (a *API) call(ctx context.Context, x *exchange) error {
 	verb := x.route.verb
-	if verb.Listed {
+	if verb.Streams {
 		return a.callList(ctx, x)
 	}
-	if verb.Waits {
-		return a.callWait(ctx, x)
+	if verb.LongPolls {
+		return a.callLongPoll(ctx, x)
 	}
 	leave, err := a.requests.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
@@ -47,13 +47,13 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	// The turn is given back by whoever ends the work, and not by a defer here: the answer may be
 	// taken slowly.
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
-	if x.route.reads() {
+	if x.route.hasBody() {
 		// Bulk and runs look at this to see whether they have company. Whoever
 		// starts a run is not in its way.
 		if verb != answer.StartRun {
 			a.lastCall.Store(x.started.UnixMicro())
 		}
-		overdue := time.AfterFunc(bodyGrace, leave)
+		overdue := time.AfterFunc(bodyGracePeriod, leave)
 		body, done, err := a.receive(ctx, x)
 		if err != nil {
 			leave()
@@ -69,13 +69,13 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 			}
 		}
 	}
-	scratch := borrow()
-	defer giveBack(scratch)
+	scratch := getBuffer()
+	defer putBuffer(scratch)
 	call.Scratch = *scratch
 	limited, cancel := context.WithTimeout(ctx, a.RequestTimeout)
 	defer cancel()
-	if len(call.Body) > longBody {
-		free, err := a.enterLong(limited, x.who.Organisation)
+	if len(call.Body) > largeBody {
+		free, err := a.enterLarge(limited, x.who.Organisation)
 		if err != nil {
 			leave()
 			return a.send(ctx, x, a.Answers.Refuse(verb, err))
@@ -88,11 +88,11 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	return a.send(limited, x, a.do(limited, verb, call, leave))
 }
 
-// enterLong waits for the turn of a long body. While others are at work, whoever
+// enterLarge waits for the turn of a long body. While others are at work, whoever
 // had it leaves it unused for a while that grows with the time he took: what
 // one organisation may take of the processors is a part of them, however long
 // its bodies are and however many of them it sends.
-func (a *API) enterLong(ctx context.Context, organisation string) (free func(), err error) {
+func (a *API) enterLarge(ctx context.Context, organisation string) (free func(), err error) {
 	leave, err := a.long.Acquire(ctx, admission.Request{Tenant: organisation})
 	if err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ const (
 	longestRest = 5 * time.Second
 )
 
-// longBody is the length from which understanding a body is work that others
+// largeBody is the length from which understanding a body is work that others
 // notice: thousands of short requests are done in the time of one of the
 // longest. Such bodies take turns of their own.
-const longBody = 32 << 10
+const largeBody = 32 << 10
 
 // do has a call answered and gives its place back, whatever happens: whoever
 // takes the answer slowly needs none.
@@ -133,10 +133,10 @@ func (a *API) callList(ctx context.Context, x *exchange) error {
 		return err
 	}
 	defer free()
-	limited, cancel := context.WithTimeout(ctx, listTime)
+	limited, cancel := context.WithTimeout(ctx, maxListTime)
 	defer cancel()
-	scratch := borrow()
-	defer giveBack(scratch)
+	scratch := getBuffer()
+	defer putBuffer(scratch)
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Scratch: *scratch}
 	return a.send(limited, x, a.Answers.Do(limited, x.route.verb, call))
 }
@@ -150,7 +150,7 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 		return nil, nil, answer.TooLarge(a.BodyLimit)
 	}
 	if size < 0 {
-		size = min(firstRead, a.BodyLimit) // it is not said how long it is: it pays as it grows
+		size = min(initialBuffer, a.BodyLimit) // it is not said how long it is: it pays as it grows
 	}
 	memory, err := a.budget.reserve(ctx, x.who.Organisation, size)
 	if err != nil {
@@ -159,15 +159,15 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 	// Who keeps the body may still hold it when the request is over, so it gets
 	// memory of its own.
 	buffer, done := new([]byte), memory.release
-	if !x.route.verb.Keeps {
-		buffer = borrow()
+	if !x.route.verb.KeepsBody {
+		buffer = getBuffer()
 		done = func() {
-			giveBack(buffer)
+			putBuffer(buffer)
 			memory.release()
 		}
 	}
 	if *buffer, err = x.readBody(a.BodyLimit, (*buffer)[:0], func(size int64) error { return memory.grow(ctx, size) }); err == nil {
-		err = a.stillAdmitted(ctx, x)
+		err = a.reauthenticate(ctx, x)
 	}
 	if err != nil {
 		done()
@@ -176,12 +176,12 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 	return *buffer, done, nil
 }
 
-// stillAdmitted asks who is asking again, when the last time is too long ago.
-func (a *API) stillAdmitted(ctx context.Context, x *exchange) error {
-	if x.route.access == open || time.Since(x.admitted) < trust {
+// reauthenticate asks who is asking again, when the last time is too long ago.
+func (a *API) reauthenticate(ctx context.Context, x *exchange) error {
+	if x.route.access == publicAccess || time.Since(x.authenticated) < authLifetime {
 		return nil
 	}
-	return a.admit(ctx, x)
+	return a.authenticate(ctx, x)
 }
 
 // send writes an answer. Whatever goes wrong before its first byte can still
@@ -199,7 +199,7 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 	if answer.Pieces == nil {
 		return x.json(answer.Status, answer.Body)
 	}
-	kept := revocable(ctx)
+	kept := resetOnAbort(ctx)
 	err := answer.Pieces(func(piece []byte, last bool) error {
 		switch {
 		case last && x.status == 0:
@@ -233,7 +233,7 @@ var errHeaderSent = errors.New("the header is sent")
 // sendPiece sends part of a body. The deadline of the connection moves on with
 // every piece: a slow reader is cut off, a long list is not.
 func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []byte) error {
-	if err := a.stillAdmitted(ctx, x); err != nil {
+	if err := a.reauthenticate(ctx, x); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -242,7 +242,7 @@ func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []by
 	if x.status == 0 {
 		x.startJSON(status)
 	}
-	err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(a.PieceTime))
+	err := http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(a.WriteTimeout))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
 		{answer.Statements, "", sentByOurs(contract.ExampleStatements)},
 		{answer.Instruction, "", sentByOurs(contract.ExampleInstruction)},
 	} {
-		path := imports + "/" + c.verb.Tail + "/"
+		path := importPath + "/" + c.verb.Path + "/"
 		if c.query != "" {
 			path += "?" + c.query
 		}

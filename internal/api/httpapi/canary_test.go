@@ -61,7 +61,7 @@ func TestCanary(t *testing.T) {
 	transaction := `"transactions":[{"transaction_id":"` + canary + `","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT","note":"` + canary + `"}]`
 	statement := `"statements":[{"statement_id":"` + canary + `","bill_period_from_date":"2020-05-01","bill_period_to_date":"2020-05-31"}]`
 	instruction := `"vendor":"SANDBOX","reference":"` + canary + `","type":"CARD"`
-	status := imports + "/account-transfer-status/OURS/"
+	status := importPath + "/account-transfer-status/OURS/"
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -92,14 +92,14 @@ func TestCanary(t *testing.T) {
 		{"POST", instructionPath, posting(canary+"-1", strings.Replace(instruction, canary, "unavailable-"+canary, 1)), 500, false},
 		{"POST", instructionPath, posting(canary+"-1", strings.Replace(instruction, "SANDBOX", canary, 1)), 400, false},
 		{"GET", failedPath, "", 200, true},
-		{"GET", imports + "/error-summary/" + canary + "/", "", 404, false},
+		{"GET", importPath + "/error-summary/" + canary + "/", "", 404, false},
 		{"GET", status + canary + "-1/", "", 200, false},
 		{"GET", status + canary + "-2/", "", 404, false},
 		{"GET", status + canary + "-1", "", 308, false},
 		{"GET", "/nowhere/" + canary + "/", "", 404, false},
 		{"GET", allPath, "", 200, true},
 		{"GET", allPath + "?after=" + canary, "", 400, false},
-		{"GET", imports + "/all-account-import-processes/" + canary + "/", "", 404, false},
+		{"GET", importPath + "/all-account-import-processes/" + canary + "/", "", 404, false},
 		{"GET", "/canary/panic/" + canary + "/", "", 500, false},
 		{canary, stagePath, "", 405, false},
 		{"POST", "/v1/graphql/", `{"query":"mutation{obtainServiceToken(input:{apiKey:\"` + canary + `\"}){token}}"}`, 200, false},

@@ -25,7 +25,7 @@ func bodySchemas() object {
 		if err != nil {
 			panic("httpapi: " + name + " cannot be written: " + err.Error())
 		}
-		for _, inner := range reference.FindAllSubmatch(raw, -1) {
+		for _, inner := range schemaReference.FindAllSubmatch(raw, -1) {
 			add(string(inner[1]))
 		}
 	}
@@ -47,9 +47,9 @@ func bodySchemas() object {
 	return out
 }
 
-// reference finds which schemas a schema refers to, so that those are
+// schemaReference finds which schemas a schema refers to, so that those are
 // described as well.
-var reference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
+var schemaReference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
 
 // components holds what several routes share.
 func components() object {

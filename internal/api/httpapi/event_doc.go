@@ -24,17 +24,17 @@ var eventsDoc = &operation{
 			schema: object{{"type", "integer"}, {"minimum", 0}, {"maximum", 60}, {"default", 0}}, example: 0},
 	},
 	responses: []response{
-		{http.StatusOK, "A page of events; an empty one says that there is nothing new.", shown(contract.FeedBody), nil},
+		{http.StatusOK, "A page of events; an empty one says that there is nothing new.", responseContent(contract.FeedBody), nil},
 		{http.StatusBadRequest, "A query parameter is not what it should be, the cursor is of another history of the database " +
-			"(`event_cursor_unknown`), or events behind it were kept long enough and are gone (`event_cursor_too_old`).", refused(exampleBadLimit), nil},
-		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
+			"(`event_cursor_unknown`), or events behind it were kept long enough and are gone (`event_cursor_too_old`).", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
 var eventTypesDoc = &operation{
 	id: "eventTypes", tag: tagEvents, summary: "The types of events",
 	description: "Every type with the path of its JSON Schema. It needs no token.",
-	responses:   []response{{http.StatusOK, "The types.", shown(contract.EventTypesBody), nil}},
+	responses:   []response{{http.StatusOK, "The types.", responseContent(contract.EventTypesBody), nil}},
 }
 
 var eventSchemaDoc = &operation{
@@ -42,6 +42,6 @@ var eventSchemaDoc = &operation{
 	description: "Describes the whole event, its data included. It needs no token.",
 	responses: []response{
 		{http.StatusOK, "The schema.", &content{schema: "JSONSchema", example: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`)}, nil},
-		{http.StatusNotFound, "There is no event of this type.", refused(exampleNoRoute), nil},
+		{http.StatusNotFound, "There is no event of this type.", errorContent(exampleNoRoute), nil},
 	},
 }

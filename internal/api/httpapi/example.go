@@ -7,25 +7,25 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// sent is the content of a request: its table and an example that can be sent.
-func sent(schema, example string) *content {
+// requestContent is the content of a request: its table and an example that can be sent.
+func requestContent(schema, example string) *content {
 	return &content{schema: schema, example: json.RawMessage(example)}
 }
 
-// shown is the content of an answer that has a declared body.
-func shown(body contract.Answer) *content {
+// responseContent is the content of an answer that has a declared body.
+func responseContent(body contract.Answer) *content {
 	return &content{schema: body.Name(), example: body.Example()}
 }
 
-// refused is the content of a refusal.
-func refused(example *landfall.Error) *content {
+// errorContent is the content of a refusal.
+func errorContent(example *landfall.Error) *content {
 	return &content{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
 }
 
 // The refusals that are shown. A test has every one of them answered and
 // compares, so that none grows stale.
 var (
-	exampleRefusal = pointing(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
+	exampleRefusal = exampleViolation(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
 		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Enter one e-mail address without a display name.",
 	})
 	exampleImported = &landfall.Error{
@@ -35,29 +35,29 @@ var (
 			{Name: "platform_account_number", Value: "A-7K2M9QXZ"},
 		},
 	}
-	exampleNoAccount  = failing(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
-	exampleNoSupplier = failing(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
-	exampleBadLimit   = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+	exampleNoAccount  = exampleError(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
+	exampleNoSupplier = exampleError(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
+	exampleBadLimit   = exampleViolation(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
 		Code: "out_of_range", Attr: "limit", Detail: "Must be a whole number from 1 to 10000.",
 	})
-	exampleNegativeTotal = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+	exampleNegativeTotal = exampleViolation(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
 		Code: "out_of_range", Attr: "accounts", Detail: "Must be from 0 to 1000000000000.",
 	})
-	exampleBadParameter = pointing(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
+	exampleBadParameter = exampleViolation(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
 		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "This parameter is not known here.",
 	})
-	exampleDryRun = failing(landfall.CodeDryRunRolledBack,
+	exampleDryRun = exampleError(landfall.CodeDryRunRolledBack,
 		"The account would successfully import. It was rolled back due to the dry run.")
-	exampleOverLimit = failing(landfall.CodeConcurrencyLimit,
+	exampleOverLimit = exampleError(landfall.CodeConcurrencyLimit,
 		"Too many accounts are being created at once. Try again when others have finished.")
-	exampleEmptyNote = pointing(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
+	exampleEmptyNote = exampleViolation(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
 		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note needs a body or a document path.",
 	})
-	exampleStatementError   = pointingAtItself(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
-	exampleInstructionError = pointingAtItself(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
-	exampleNoRoute          = failing(landfall.CodeNotFound, "There is nothing at this path.")
-	exampleNotReady         = failing(landfall.CodeServiceUnavailable, "The service is shutting down.")
-	exampleVendorAway       = failing(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
+	exampleStatementError   = exampleOwnViolation(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
+	exampleInstructionError = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
+	exampleNoRoute          = exampleError(landfall.CodeNotFound, "There is nothing at this path.")
+	exampleNotReady         = exampleError(landfall.CodeServiceUnavailable, "The service is shutting down.")
+	exampleVendorAway       = exampleError(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
 )
 
 // exampleTransactionError is what a transaction outside the open period gets.
@@ -80,18 +80,18 @@ var exampleTransactionError = &content{
 // outsidePeriod is said twice in its example, as the contract wants it.
 const outsidePeriod = "The transaction is not within the open statement period."
 
-// failing is a refusal with nothing to point at, pointing one with a place,
+// exampleError is a refusal with nothing to point at, pointing one with a place,
 // and pointingAtItself one whose only violation says the same again.
-func failing(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
+func exampleError(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
 
-func pointing(code, detail string, violations ...landfall.Violation) *landfall.Error {
+func exampleViolation(code, detail string, violations ...landfall.Violation) *landfall.Error {
 	refusal := landfall.Refuse(code, detail)
 	refusal.Violations = violations
 	return refusal
 }
 
-func pointingAtItself(code, attr, detail string) *landfall.Error {
-	return pointing(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
+func exampleOwnViolation(code, attr, detail string) *landfall.Error {
+	return exampleViolation(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
 }
 
 // The examples of the token service, which has a language of its own.

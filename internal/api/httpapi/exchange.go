@@ -13,21 +13,21 @@ import (
 // remembers, so that the access log needs no second wrapper.
 type exchange struct {
 	http.ResponseWriter
-	request  *http.Request
-	started  time.Time
-	id       string
-	route    *route // nil until found
-	path     string // as sent, without the query
-	query    string
-	params   [mostParams]string
-	who      landfall.Principal
-	admitted time.Time // when who was last asked for
-	supplier string    // whom it was about, once that is known
-	code     string    // of a refusal
-	status   int       // 0 until answered
-	bytes    int64
-	aborted  bool         // the connection must not look well-ended
-	stream   *bulk.Result // what became of the lines of a bulk request
+	request       *http.Request
+	started       time.Time
+	id            string
+	route         *route // nil until found
+	path          string // as sent, without the query
+	query         string
+	params        [maxParams]string
+	who           landfall.Principal
+	authenticated time.Time // when who was last asked for
+	supplier      string    // whom it was about, once that is known
+	code          string    // of a refusal
+	status        int       // 0 until answered
+	bytes         int64
+	aborted       bool         // the connection must not look well-ended
+	stream        *bulk.Result // what became of the lines of a bulk request
 }
 
 // WriteHeader remembers the status.

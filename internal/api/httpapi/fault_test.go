@@ -13,7 +13,7 @@ import (
 
 // withRoute gives the house one more route, for faults that no real one has.
 func (h *house) withRoute(path string, page func(*API, context.Context, *exchange) error) {
-	h.api.tree.grow(path, &route{method: http.MethodGet, path: path, page: page})
+	h.api.tree.add(path, &route{method: http.MethodGet, path: path, page: page})
 }
 
 func TestPanicFence(t *testing.T) {
@@ -100,13 +100,13 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("the database was asked %d times", asked)
 	}
 	away = true
-	h.api.ready.until = h.api.ready.until.Add(-readyMemory)
+	h.api.ready.until = h.api.ready.until.Add(-readyCacheTime)
 	if got := expect("/readyz", 503); got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
 		t.Errorf("got %s %v", got.body, got.header)
 	}
 	expect("/healthz", 200)
 	away, draining = false, true
-	h.api.ready.until = h.api.ready.until.Add(-readyMemory)
+	h.api.ready.until = h.api.ready.until.Add(-readyCacheTime)
 	if got := expect("/readyz", 503); !got.closes {
 		t.Error("a connection is kept while shutting down")
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// readyMemory keeps probes from many places off the database.
-	readyMemory = time.Second
-	// readyPatience is how long a probe waits for a database that is silent.
-	readyPatience = 2 * time.Second
+	// readyCacheTime keeps probes from many places off the database.
+	readyCacheTime = time.Second
+	// readyTimeout is how long a probe waits for a database that is silent.
+	readyTimeout = 2 * time.Second
 )
 
 // healthz says that the process lives; whoever restarts processes asks this,
@@ -28,18 +28,18 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if a.Draining() {
 		// An orderly end is no fault, so it is not reported as one.
 		x.Header().Set("Retry-After", "1")
-		return x.json(http.StatusServiceUnavailable, contract.ErrorBody.Append(nil, errEnding))
+		return x.json(http.StatusServiceUnavailable, contract.ErrorBody.Append(nil, errShuttingDown))
 	}
-	if err := a.ready.ask(ctx); err != nil {
+	if err := a.ready.cached(ctx); err != nil {
 		return &landfall.Error{
 			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail: "The database is away.", RetryAfter: readyMemory, Cause: err,
+			Detail: "The database is away.", RetryAfter: readyCacheTime, Cause: err,
 		}
 	}
 	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ready"))
 }
 
-var errEnding = &landfall.Error{
+var errShuttingDown = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "The service is shutting down.",
 }
 
@@ -53,7 +53,7 @@ type readiness struct {
 	err   error
 }
 
-func (r *readiness) ask(ctx context.Context) error {
+func (r *readiness) cached(ctx context.Context) error {
 	if r.check == nil {
 		return nil
 	}
@@ -65,9 +65,9 @@ func (r *readiness) ask(ctx context.Context) error {
 	}
 	// Not with the probe that came first: when it gives up, those that wait behind it would learn
 	// nothing.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 	defer cancel()
 	r.err = r.check(ctx)
-	r.until = time.Now().Add(readyMemory)
+	r.until = time.Now().Add(readyCacheTime)
 	return r.err
 }

@@ -77,7 +77,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	metrics := NewMetrics("test")
 	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
-		Answers: answer.New(desk, metrics.Count).Named("https://landfall.example.com"), Metrics: metrics, Gate: auth.NewGate(store, nil),
+		Answers: answer.New(desk, metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewGate(store, nil),
 		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,
 	}
@@ -86,7 +86,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	}
 	h.api = New(options)
 	h.server = httptest.NewUnstartedServer(h.api)
-	h.server.Config.ConnContext = OnLine
+	h.server.Config.ConnContext = WithConn
 	h.server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			h.hungUp.Add(1)
@@ -192,17 +192,17 @@ func (h *house) call(who, method, path, body string, adjust ...func(*http.Reques
 }
 
 const (
-	validatePath = imports + "/validate-account/"
-	stagePath    = imports + "/account-import-process/create-or-update/"
-	allPath      = imports + "/all-account-import-processes/OURS/"
+	validatePath = importPath + "/validate-account/"
+	stagePath    = importPath + "/account-import-process/create-or-update/"
+	allPath      = importPath + "/all-account-import-processes/OURS/"
 
-	processPath      = imports + "/account-import-process/process/"
-	notesPath        = imports + "/notes/create/"
-	transactionsPath = imports + "/transactions/create/"
-	statementsPath   = imports + "/historical-statements/create/"
-	instructionPath  = imports + "/payment-instruction/create/"
-	failedPath       = imports + "/failed-account-import-processes/OURS/"
-	summaryPath      = imports + "/error-summary/OURS/"
+	processPath      = importPath + "/account-import-process/process/"
+	notesPath        = importPath + "/notes/create/"
+	transactionsPath = importPath + "/transactions/create/"
+	statementsPath   = importPath + "/historical-statements/create/"
+	instructionPath  = importPath + "/payment-instruction/create/"
+	failedPath       = importPath + "/failed-account-import-processes/OURS/"
+	summaryPath      = importPath + "/error-summary/OURS/"
 )
 
 // creation is the body that creates an account.

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// DefaultInWork is how many requests are worked on at once. It is far more
+	// DefaultMaxInFlight is how many requests are worked on at once. It is far more
 	// than a machine can use, so that the database can batch many of them; more
 	// would only make all of them slower.
-	DefaultInWork = 256
+	DefaultMaxInFlight = 256
 	// requestWait is how long a request waits to be admitted. It then still has
 	// time to be answered within two seconds.
 	requestWait = time.Second

@@ -63,7 +63,7 @@ func inUse(l *admission.Limiter) int {
 // revoked does too.
 func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
-		h := open(func(o *Options) { o.PieceTime = 200 * time.Millisecond })
+		h := open(func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
 		left := make(chan error, 1)
 		h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
 			dropped := false
@@ -104,7 +104,7 @@ func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
 		request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)
 		request.Header.Set("Authorization", "Token "+h.tokens["leaver"])
 		x := &exchange{request: request, route: h.api.tree.find(stagePath).routes[0]}
-		if err := h.api.admit(t.Context(), x); err != nil {
+		if err := h.api.authenticate(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
 		ctx := t.Context()
@@ -112,11 +112,11 @@ func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(60 * time.Millisecond)
-		x.admitted = x.admitted.Add(-trust)
-		if err := h.api.stillAdmitted(ctx, x); err == nil {
+		x.authenticated = x.authenticated.Add(-authLifetime)
+		if err := h.api.reauthenticate(ctx, x); err == nil {
 			t.Error("a revoked key goes on")
 		}
-		if trust+pieceTime >= 10*time.Second {
+		if authLifetime+writeTimeout >= 10*time.Second {
 			t.Error("a list goes on for longer than ten seconds after the revocation")
 		}
 	})

@@ -45,10 +45,10 @@ func TestListsAndPages(t *testing.T) {
 		got[0]["platform_account_number"] != nil || len(got[0]) != 3 {
 		t.Errorf("got %s", whole.body)
 	}
-	if pending := h.call("viewer", "GET", imports+"/pending-account-import-processes/OURS/", ""); pending.body != whole.body {
+	if pending := h.call("viewer", "GET", importPath+"/pending-account-import-processes/OURS/", ""); pending.body != whole.body {
 		t.Errorf("pending differs: %s", pending.body)
 	}
-	if imported := h.call("viewer", "GET", imports+"/imported-account-import-processes/OURS/", ""); imported.body != "[]" {
+	if imported := h.call("viewer", "GET", importPath+"/imported-account-import-processes/OURS/", ""); imported.body != "[]" {
 		t.Errorf("imported: %s", imported.body)
 	}
 
@@ -162,5 +162,5 @@ func TestClientLeavesList(t *testing.T) {
 
 // streamed sends a made-up list the way the real ones are.
 func (a *API) streamed(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
-	return a.send(x.request.Context(), x, answer.Stream(answer.Call{}, rows, contract.EntryBody))
+	return a.send(x.request.Context(), x, answer.Stream(answer.Call{}, rows, contract.ProcessBody))
 }

@@ -18,12 +18,12 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const work = 100 * time.Millisecond
 		api := &API{
-			requests: newRequestLimiter(DefaultInWork),
+			requests: newRequestLimiter(DefaultMaxInFlight),
 			long:     admission.NewLimiter(admission.Limits{Capacity: 4, Share: 2, Wait: time.Hour, Refusal: errBusy}),
 		}
 		var busy atomic.Int64 // time for which processors were taken
 		send := func(organisation string) {
-			free, err := api.enterLong(t.Context(), organisation)
+			free, err := api.enterLarge(t.Context(), organisation)
 			if err != nil {
 				t.Error(err)
 				return
@@ -83,7 +83,7 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 		h := open()
 		body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +
 			strings.Repeat("long ", 3000) + `"},{"body":"` + strings.Repeat("word ", 3999) + `"}]}`
-		if len(body) <= longBody {
+		if len(body) <= largeBody {
 			t.Fatalf("%d bytes are not long", len(body))
 		}
 		request := httptest.NewRequest(http.MethodPost, "/v1/data-import/validate-account/", strings.NewReader(body))

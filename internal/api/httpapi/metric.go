@@ -57,18 +57,18 @@ func (m *Metrics) histograms(name, help string, buckets []float64, labels ...str
 	return made
 }
 
-// Reading is a figure that somebody else keeps and that is asked for whenever
+// FuncMetric is a figure that somebody else keeps and that is asked for whenever
 // the metrics are read.
-type Reading struct {
+type FuncMetric struct {
 	Name, Help string
 	Labels     map[string]string // told apart from others of the same name
 	Counts     bool              // it only ever grows
 	Read       func() float64
 }
 
-// reading shows a figure that is asked for when somebody looks, so that
+// addFunc shows a figure that is asked for when somebody looks, so that
 // nobody has to keep it up to date meanwhile.
-func (m *Metrics) reading(r Reading) {
+func (m *Metrics) addFunc(r FuncMetric) {
 	var made prometheus.Collector
 	kind, labels := "gauge", []string{}
 	for label := range r.Labels {
@@ -84,9 +84,9 @@ func (m *Metrics) reading(r Reading) {
 	m.registry.MustRegister(made)
 }
 
-// Survey is a figure that somebody else keeps with labels that come and go,
+// LabelledMetric is a figure that somebody else keeps with labels that come and go,
 // such as suppliers. Whoever reports bounds how many there are.
-type Survey struct {
+type LabelledMetric struct {
 	Name, Help string
 	Labels     []string
 	Counts     bool
@@ -94,28 +94,28 @@ type Survey struct {
 }
 
 // Add shows a survey with the other figures.
-func (m *Metrics) Add(surveys ...Survey) {
+func (m *Metrics) Add(surveys ...LabelledMetric) {
 	for _, s := range surveys {
 		kind := "gauge"
 		if s.Counts {
 			kind = "counter"
 		}
 		m.list(kind, s.Name, s.Help, s.Labels...)
-		m.registry.MustRegister(surveyor{s, prometheus.NewDesc(s.Name, s.Help, s.Labels, nil)})
+		m.registry.MustRegister(labelledCollector{s, prometheus.NewDesc(s.Name, s.Help, s.Labels, nil)})
 	}
 }
 
-// surveyor asks for a survey whenever the metrics are read.
-type surveyor struct {
-	Survey
+// labelledCollector asks for a survey whenever the metrics are read.
+type labelledCollector struct {
+	LabelledMetric
 	desc *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
-func (s surveyor) Describe(to chan<- *prometheus.Desc) { to <- s.desc }
+func (s labelledCollector) Describe(to chan<- *prometheus.Desc) { to <- s.desc }
 
 // Collect implements prometheus.Collector.
-func (s surveyor) Collect(to chan<- prometheus.Metric) {
+func (s labelledCollector) Collect(to chan<- prometheus.Metric) {
 	kind := prometheus.GaugeValue
 	if s.Counts {
 		kind = prometheus.CounterValue

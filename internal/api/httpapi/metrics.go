@@ -42,7 +42,7 @@ type Metrics struct {
 
 // NewMetrics begins to count for a running version of the program, and shows
 // the figures of others with its own.
-func NewMetrics(version string, readings ...Reading) *Metrics {
+func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), over: map[string]bool{}, asked: map[string]bool{}}
 	m.requests = m.counters("landfall_http_requests_total", "Requests answered.", "method", "route", "status")
 	m.durations = m.histograms("landfall_http_request_duration_seconds", "Time from the request's header to the end of its answer.",
@@ -76,22 +76,22 @@ func NewMetrics(version string, readings ...Reading) *Metrics {
 	// to describe.
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
-		m.reading(reading)
+		m.addFunc(reading)
 	}
-	m.begin()
+	m.initLabels()
 	return m
 }
 
-// begin brings the counters into being whose labels are known: a rate over one
+// initLabels brings the counters into being whose labels are known: a rate over one
 // that appears with its first event misses that event.
-func (m *Metrics) begin() {
+func (m *Metrics) initLabels() {
 	for _, code := range []string{landfall.CodeInternalError, landfall.CodeServiceUnavailable} {
 		m.faults.WithLabelValues(code)
 	}
 	for _, result := range []string{answer.Created, answer.Updated, landfall.CodeAccountFailedValidation} {
 		m.stagings.WithLabelValues(result)
 	}
-	for _, outcome := range []string{answer.Created, answer.Rehearsed} {
+	for _, outcome := range []string{answer.Created, answer.DryRunPassed} {
 		m.attempts.WithLabelValues(outcome)
 	}
 	for _, code := range []string{
@@ -101,7 +101,7 @@ func (m *Metrics) begin() {
 		m.attempts.WithLabelValues(code)
 		m.refusals.WithLabelValues(code)
 	}
-	for _, kind := range kinds {
+	for _, kind := range postingKinds {
 		m.postings.WithLabelValues(kind, answer.Accepted)
 		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
 	}
@@ -118,22 +118,22 @@ func (m *Metrics) begin() {
 		m.requests.WithLabelValues(method, path, "200")
 		for _, status := range []string{"200", "201", "400"} {
 			if r.bulk {
-				m.lines.WithLabelValues(r.verb.Tail, status)
+				m.lines.WithLabelValues(r.verb.Path, status)
 			}
 		}
 	}
 }
 
-// mostVendors bounds the vendors that are named.
-const mostVendors = 100
+// maxVendorLabels bounds the vendors that are named.
+const maxVendorLabels = 100
 
-// Asked takes down how a payment vendor answered.
-func (m *Metrics) Asked(vendor, outcome string, took time.Duration) {
+// ObserveVendor takes down how a payment vendor answered.
+func (m *Metrics) ObserveVendor(vendor, outcome string, took time.Duration) {
 	// Counted by name up to the bound, and then together under no name: labels that grow without
 	// end would take the memory of whoever collects them.
 	m.mu.Lock()
 	if !m.asked[vendor] {
-		if len(m.asked) < mostVendors {
+		if len(m.asked) < maxVendorLabels {
 			m.asked[vendor] = true
 		} else {
 			vendor = ""
@@ -143,16 +143,16 @@ func (m *Metrics) Asked(vendor, outcome string, took time.Duration) {
 	m.vendors.WithLabelValues(vendor, outcome).Observe(took.Seconds())
 }
 
-// mostOver bounds the organisations that are named in the metrics. Operators make
+// maxOrganisationLabels bounds the organisations that are named in the metrics. Operators make
 // them, so it is a bound on what a dashboard can show.
-const mostOver = 500
+const maxOrganisationLabels = 500
 
-// OverQuota takes down that an organisation was over a quota. Those that come
+// CountQuotaRefusal takes down that an organisation was over a quota. Those that come
 // when too many are named already are counted together.
-func (m *Metrics) OverQuota(organisation, quota string) {
+func (m *Metrics) CountQuotaRefusal(organisation, quota string) {
 	m.mu.Lock()
 	if !m.over[organisation] {
-		if len(m.over) < mostOver {
+		if len(m.over) < maxOrganisationLabels {
 			m.over[organisation] = true
 		} else {
 			organisation = "" // nobody's name
@@ -162,15 +162,15 @@ func (m *Metrics) OverQuota(organisation, quota string) {
 	m.quotas.WithLabelValues(organisation, quota).Inc()
 }
 
-// kinds is what the postings are called.
-var kinds = map[*answer.Verb]string{
+// postingKinds is what the postings are called.
+var postingKinds = map[*answer.Verb]string{
 	answer.Notes: "notes", answer.Transactions: "transactions",
 	answer.Statements: "statements", answer.Instruction: "payment_instruction",
 }
 
 // Count takes down what became of a call, however it came to us.
 func (m *Metrics) Count(verb *answer.Verb, outcome string) {
-	switch kind, posting := kinds[verb]; {
+	switch kind, posting := postingKinds[verb]; {
 	case posting:
 		m.postings.WithLabelValues(kind, outcome).Inc()
 	case verb == answer.Stage:
@@ -182,7 +182,7 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 		switch outcome {
 		case answer.Created:
 			m.created.Inc()
-		case answer.Rehearsed:
+		case answer.DryRunPassed:
 		default:
 			m.refusals.WithLabelValues(outcome).Inc()
 		}
@@ -191,7 +191,7 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 
 // countLine takes down a line of a bulk request.
 func (m *Metrics) countLine(verb *answer.Verb, status int) {
-	m.lines.WithLabelValues(verb.Tail, strconv.Itoa(status)).Inc()
+	m.lines.WithLabelValues(verb.Path, strconv.Itoa(status)).Inc()
 }
 
 // observe counts a request by its route, never by its path: paths hold

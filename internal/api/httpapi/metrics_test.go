@@ -13,12 +13,12 @@ import (
 func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
 	h := openHouse(t)
 	for range 3 {
-		h.api.Metrics.OverQuota("Acme", "requests_per_second")
+		h.api.Metrics.CountQuotaRefusal("Acme", "requests_per_second")
 	}
 	for i := range 2000 {
-		h.api.Metrics.OverQuota(fmt.Sprint("Organisation ", i), "tokens_per_minute")
+		h.api.Metrics.CountQuotaRefusal(fmt.Sprint("Organisation ", i), "tokens_per_minute")
 	}
-	h.api.Metrics.OverQuota("Acme", "requests_per_second")
+	h.api.Metrics.CountQuotaRefusal("Acme", "requests_per_second")
 	shown := httptest.NewRecorder()
 	h.api.Ops().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if !strings.Contains(shown.Body.String(), `landfall_quota_refused_total{organisation="Acme",quota="requests_per_second"} 4`) {
@@ -27,7 +27,7 @@ func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
 	// All others are counted under nobody's name, which has a line for each quota
 	// before anybody is refused.
 	const quotas = 5
-	if count := strings.Count(shown.Body.String(), "landfall_quota_refused_total{"); count != mostOver+quotas {
+	if count := strings.Count(shown.Body.String(), "landfall_quota_refused_total{"); count != maxOrganisationLabels+quotas {
 		t.Errorf("%d lines", count)
 	}
 }

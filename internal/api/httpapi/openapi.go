@@ -116,7 +116,7 @@ func describeRoute(r *route) object {
 		{"summary", doc.summary},
 		{"description", doc.description},
 	}
-	if r.access == open {
+	if r.access == publicAccess {
 		out = append(out, member{"security", []object{}})
 	}
 	if parameters := describeParameters(r); len(parameters) > 0 {
@@ -157,14 +157,14 @@ func describeParameters(r *route) []object {
 func (p parameter) rest() object {
 	out := object{{"description", p.description}, {"schema", p.schema}}
 	if p.example != nil {
-		out = append(out, member{"examples", anExample(p.example)})
+		out = append(out, member{"examples", namedExample(p.example)})
 	}
 	return out
 }
 
-// anExample names an example. The page shows those that have a name and ignores
+// namedExample names an example. The page shows those that have a name and ignores
 // the plain form.
-func anExample(value any) object { return object{{"example", object{{"value", value}}}} }
+func namedExample(value any) object { return object{{"example", object{{"value", value}}}} }
 
 // describeResponses lists the answers of a route and those that every route of
 // its kind can give.
@@ -196,41 +196,41 @@ func describeResponses(r *route) object {
 // generalResponses are the refusals that belong to no route in particular.
 func generalResponses(r *route) []response {
 	fault := func(status int, code, description string, headers ...string) response {
-		return response{status, description, refused(failing(code, description)), headers}
+		return response{status, description, errorContent(exampleError(code, description)), headers}
 	}
 	var out []response
 	if strings.HasSuffix(r.path, "/") {
 		out = append(out, response{http.StatusPermanentRedirect, "The slash at the end of the path is missing. " +
 			"The same request belongs to the path in `Location`.", nil, []string{"Location"}})
 	}
-	if r.access != open {
+	if r.access != publicAccess {
 		out = append(out, response{http.StatusBadRequest, "A query parameter is not known here or not what it should be.",
-			refused(exampleBadParameter), nil})
+			errorContent(exampleBadParameter), nil})
 		out = append(out, response{http.StatusUnauthorized, "There is no token, or it is not a good one.",
-			refused(failing(landfall.CodeNotAuthenticated, "Authentication credentials were not provided.")), []string{"WWW-Authenticate"}})
+			errorContent(exampleError(landfall.CodeNotAuthenticated, "Authentication credentials were not provided.")), []string{"WWW-Authenticate"}})
 	}
-	if r.access == write {
+	if r.access == writeAccess {
 		out = append(out, fault(http.StatusForbidden, "permission_denied", "This API key may read but not write."))
 	}
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",
 		"The request has more header fields than this service reads."))
-	if r.verb != nil && r.verb.Listed {
+	if r.verb != nil && r.verb.Streams {
 		out = append(out, response{http.StatusTooManyRequests, "The organisation is reading too many lists at once.",
-			refused(errOwnLists), []string{"Retry-After"}})
+			errorContent(errOwnLists), []string{"Retry-After"}})
 	}
 	if r.bulk {
 		out = append(out,
 			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not lines of JSON, or is packed in an unknown way."),
 			response{http.StatusTooManyRequests, "The organisation is sending too many bulk requests at once, or is over a quota.",
-				refused(errOwnStreams), []string{"Retry-After"}})
+				errorContent(errOwnStreams), []string{"Retry-After"}})
 	}
-	if r.reads() {
+	if r.hasBody() {
 		out = append(out,
 			fault(http.StatusRequestEntityTooLarge, "payload_too_large", "The body is larger than this service accepts."),
 			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not application/json in UTF-8."))
 	}
-	if r.access != open {
+	if r.access != publicAccess {
 		out = append(out,
 			fault(http.StatusInternalServerError, "internal_error", "Something went wrong on our side. Send the same request again."),
 			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is away, too much is going on at once, or the "+
@@ -241,9 +241,9 @@ func generalResponses(r *route) []response {
 
 // jsonContent is a body with its schema and example, under its media type.
 func jsonContent(c *content) object {
-	body := object{{"schema", ref(c.schema)}}
+	body := object{{"schema", schemaRef(c.schema)}}
 	if c.example != nil {
-		body = append(body, member{"examples", anExample(c.example)})
+		body = append(body, member{"examples", namedExample(c.example)})
 	}
 	return object{{cmp.Or(c.media, "application/json"), body}}
 }

@@ -106,10 +106,10 @@ var validateDoc = &operation{
 	description: "Checks one account against every rule and keeps nothing. All violations are reported at once. " +
 		"The answer is the data as it was sent. A key with the role `viewer` may validate too.",
 	query:   []parameter{includeWarnings},
-	request: sent("Account", contract.ExampleAccount),
+	request: requestContent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusOK, "The account is valid; the body is the data as it was sent.", shown(contract.ValidatedBody), nil},
-		{http.StatusBadRequest, "The account breaks a rule, or the body is not what we read.", refused(exampleRefusal), nil},
+		{http.StatusOK, "The account is valid; the body is the data as it was sent.", responseContent(contract.ValidatedBody), nil},
+		{http.StatusBadRequest, "The account breaks a rule, or the body is not what we read.", errorContent(exampleRefusal), nil},
 	},
 }
 
@@ -118,14 +118,14 @@ var stageDoc = &operation{
 	description: "Checks one account with the rules of validation and keeps it. No account is created. " +
 		"It may be staged again any number of times until it is imported; the same request sent twice changes nothing.",
 	query:   []parameter{includeWarnings},
-	request: sent("Account", contract.ExampleAccount),
+	request: requestContent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusCreated, "Staged for the first time.", shown(contract.StagedBody), nil},
-		{http.StatusOK, "The data of a staged account was replaced.", shown(contract.StagedBody), nil},
+		{http.StatusCreated, "Staged for the first time.", responseContent(contract.StagedBody), nil},
+		{http.StatusOK, "The data of a staged account was replaced.", responseContent(contract.StagedBody), nil},
 		{http.StatusBadRequest, "The account breaks a rule (`account_failed_validation`), was imported already " +
 			"(`account_already_imported`, with both account numbers), is marked to be skipped (`account_marked_as_skipped`), " +
 			"is being imported right now (`account_import_in_progress`), or its supplier is paused or complete " +
-			"(`import_supplier_migration_not_ongoing`).", refused(exampleImported), nil},
+			"(`import_supplier_migration_not_ongoing`).", errorContent(exampleImported), nil},
 	},
 }
 
@@ -138,9 +138,9 @@ var statusDoc = &operation{
 		schema: object{{"type", "boolean"}, {"default", false}}, example: true,
 	}},
 	responses: []response{
-		{http.StatusOK, "The account was staged at least once.", shown(contract.StatusBody), nil},
+		{http.StatusOK, "The account was staged at least once.", responseContent(contract.StatusBody), nil},
 		{http.StatusNotFound, "There is no account for this supplier code and external account number.",
-			refused(exampleNoAccount), nil},
+			errorContent(exampleNoAccount), nil},
 	},
 }
 
@@ -174,9 +174,9 @@ func listDoc(id, summary, fields string, body contract.Answer) *operation {
 			"middle of the connection and never looks complete.",
 		query: paging,
 		responses: []response{
-			{http.StatusOK, "The list.", shown(body), []string{"Link"}},
-			{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
-			{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
+			{http.StatusOK, "The list.", responseContent(body), []string{"Link"}},
+			{http.StatusBadRequest, "A query parameter is not what it should be.", errorContent(exampleBadLimit), nil},
+			{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
 		},
 	}
 }
@@ -185,7 +185,7 @@ var rulesDoc = &operation{
 	id: "ruleBook", tag: tagReference, summary: "The rule book and the catalogue of codes",
 	description: "Every rule with its default severity, and every code a body can carry with its meaning.",
 	responses: []response{
-		{http.StatusOK, "The catalogue.", shown(contract.RuleBookBody), nil},
+		{http.StatusOK, "The catalogue.", responseContent(contract.RuleBookBody), nil},
 	},
 }
 
@@ -228,7 +228,7 @@ var tokenQueryDoc = &operation{
 var healthDoc = &operation{
 	id: "healthz", tag: tagOperation, summary: "Does the process live?",
 	description: "Always 200 while the process runs, whatever the database does.",
-	responses:   []response{{http.StatusOK, "It lives.", shown(contract.HealthBody), nil}},
+	responses:   []response{{http.StatusOK, "It lives.", responseContent(contract.HealthBody), nil}},
 }
 
 var readyDoc = &operation{
@@ -236,7 +236,7 @@ var readyDoc = &operation{
 	description: "503 while the database is away or the process is shutting down.",
 	responses: []response{
 		{http.StatusOK, "Yes.", &content{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
-		{http.StatusServiceUnavailable, "Not now.", refused(exampleNotReady), []string{"Retry-After"}},
+		{http.StatusServiceUnavailable, "Not now.", errorContent(exampleNotReady), []string{"Retry-After"}},
 	},
 }
 

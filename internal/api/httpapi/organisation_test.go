@@ -27,26 +27,26 @@ var tenancy = map[string]struct {
 		{"statement_id":"1","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`, 201, true},
 	"createPaymentInstruction": {instructionPath, `{"import_supplier":"{S}","external_account_number":"there",
 		"vendor":"SANDBOX","reference":"pm_1","type":"CARD"}`, 201, true},
-	"failedAccountImportProcesses":  {imports + "/failed-account-import-processes/{S}/", "", 200, true},
-	"errorSummary":                  {imports + "/error-summary/{S}/", "", 200, true},
-	"accountTransferStatus":         {imports + "/account-transfer-status/{S}/there/", "", 200, true},
-	"allAccountImportProcesses":     {imports + "/all-account-import-processes/{S}/", "", 200, true},
-	"pendingAccountImportProcesses": {imports + "/pending-account-import-processes/{S}/", "", 200, true},
+	"failedAccountImportProcesses":  {importPath + "/failed-account-import-processes/{S}/", "", 200, true},
+	"errorSummary":                  {importPath + "/error-summary/{S}/", "", 200, true},
+	"accountTransferStatus":         {importPath + "/account-transfer-status/{S}/there/", "", 200, true},
+	"allAccountImportProcesses":     {importPath + "/all-account-import-processes/{S}/", "", 200, true},
+	"pendingAccountImportProcesses": {importPath + "/pending-account-import-processes/{S}/", "", 200, true},
 	"importedAccountImportProcesses": {
-		imports + "/imported-account-import-processes/{S}/", "", 200, true},
-	"events":   {imports + "/events/?import_supplier_code={S}", "", 200, true},
-	"ruleBook": {imports + "/rules/", "", 200, false},
-	"startRun": {runs, `{"import_supplier_code":"{S}","operations_team_name":"Migration Team"}`, 201, true},
-	"runs":     {runs + "?import_supplier_code={S}", "", 200, true},
+		importPath + "/imported-account-import-processes/{S}/", "", 200, true},
+	"events":   {importPath + "/events/?import_supplier_code={S}", "", 200, true},
+	"ruleBook": {importPath + "/rules/", "", 200, false},
+	"startRun": {runsPath, `{"import_supplier_code":"{S}","operations_team_name":"Migration Team"}`, 201, true},
+	"runs":     {runsPath + "?import_supplier_code={S}", "", 200, true},
 	// {R} is a run that was cancelled.
-	"run":              {runs + "{R}/", "", 200, true},
-	"pauseRun":         {runs + "{R}/pause/", "", 400, true},
-	"resumeRun":        {runs + "{R}/resume/", "", 400, true},
-	"cancelRun":        {runs + "{R}/cancel/", "", 200, true},
-	"runFailures":      {runs + "{R}/failures/", "", 200, true},
-	"setControlTotals": {imports + "/control-totals/{S}/", `{"accounts":2}`, 200, true},
-	"controlTotals":    {imports + "/control-totals/{S}/", "", 200, true},
-	"reconciliation":   {imports + "/reconciliation/{S}/", "", 200, true},
+	"run":              {runsPath + "{R}/", "", 200, true},
+	"pauseRun":         {runsPath + "{R}/pause/", "", 400, true},
+	"resumeRun":        {runsPath + "{R}/resume/", "", 400, true},
+	"cancelRun":        {runsPath + "{R}/cancel/", "", 200, true},
+	"runFailures":      {runsPath + "{R}/failures/", "", 200, true},
+	"setControlTotals": {importPath + "/control-totals/{S}/", `{"accounts":2}`, 200, true},
+	"controlTotals":    {importPath + "/control-totals/{S}/", "", 200, true},
+	"reconciliation":   {importPath + "/reconciliation/{S}/", "", 200, true},
 }
 
 // Another organisation's supplier must look exactly like one that does not
@@ -61,8 +61,8 @@ func TestTenantMatrix(t *testing.T) {
 	}
 	cancelled := map[string]string{"NONE": "R-00000000"}
 	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
-		h.noteRun(h.call(who, "POST", runs, strings.ReplaceAll(tenancy["startRun"].body, "{S}", supplier)))
-		if got := h.call(who, "POST", h.ofRun(runs+"{run}/cancel/"), ""); got.status != 200 {
+		h.noteRun(h.call(who, "POST", runsPath, strings.ReplaceAll(tenancy["startRun"].body, "{S}", supplier)))
+		if got := h.call(who, "POST", h.ofRun(runsPath+"{run}/cancel/"), ""); got.status != 200 {
 			t.Fatalf("cancelling a run of %s: %d %s", supplier, got.status, got.body)
 		}
 		cancelled[supplier] = h.run
@@ -77,7 +77,7 @@ func TestTenantMatrix(t *testing.T) {
 	h.tokens["key instead of token"] = h.keys["importer"]
 
 	for _, r := range routes() {
-		if r.access == open || r.bulk { // see TestLinesKnowTheirTenant
+		if r.access == publicAccess || r.bulk { // see TestLinesKnowTheirTenant
 			continue
 		}
 		row, known := tenancy[r.doc.id]
@@ -103,7 +103,7 @@ func TestTenantMatrix(t *testing.T) {
 					t.Errorf("another's supplier and none differ:\n%d %s\n%d %s", theirs.status, theirs.body, none.status, none.body)
 				}
 			}
-			if r.access == write {
+			if r.access == writeAccess {
 				if got := ask("viewer", "OURS"); got.status != 403 || got.code() != "permission_denied" {
 					t.Errorf("viewer: got %d %s", got.status, got.body)
 				}
@@ -115,7 +115,7 @@ func TestTenantMatrix(t *testing.T) {
 			}
 		})
 	}
-	if got := h.call("other", "GET", imports+"/all-account-import-processes/THEIRS/", ""); strings.Contains(got.body, "new") {
+	if got := h.call("other", "GET", importPath+"/all-account-import-processes/THEIRS/", ""); strings.Contains(got.body, "new") {
 		t.Errorf("a refused request left something behind: %s", got.body)
 	}
 }
@@ -123,7 +123,7 @@ func TestTenantMatrix(t *testing.T) {
 func TestOpenRoutesNeedNoToken(t *testing.T) {
 	h := openHouse(t)
 	for _, r := range routes() {
-		if r.access != open || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
+		if r.access != publicAccess || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
 			continue
 		}
 		path := strings.NewReplacer("{file}", "page.css", "{event_type}", "run.started").Replace(r.path)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostParams is how many path parameters a route may have.
-const mostParams = 2
+// maxParams is how many path parameters a route may have.
+const maxParams = 2
 
 // node is one place in the tree of paths. The tree is walked over the path as
 // it was sent, because a decoded path can no longer tell a slash inside an
@@ -20,8 +20,8 @@ type node struct {
 	plain   []*route // of the path that ends here without one
 }
 
-// grow adds a route to the tree.
-func (n *node) grow(path string, r *route) {
+// add adds a route to the tree.
+func (n *node) add(path string, r *route) {
 	for segment := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
 		switch {
 		case segment == "":
@@ -50,9 +50,9 @@ func (n *node) grow(path string, r *route) {
 
 // match is what a path turned out to be.
 type match struct {
-	routes  []*route // one per method; none: no such path
-	unended bool     // only the slash at the end is missing
-	params  [mostParams]string
+	routes       []*route // one per method; none: no such path
+	missingSlash bool     // only the slash at the end is missing
+	params       [maxParams]string
 }
 
 // find walks the tree along an escaped path. Segments are decoded once, and
@@ -75,7 +75,7 @@ func (n *node) find(path string) match {
 		case next != nil:
 			n = next
 		case n.param != nil:
-			value, ok := decode(segment)
+			value, ok := decodeSegment(segment)
 			if !ok {
 				return match{}
 			}
@@ -94,14 +94,14 @@ func (n *node) find(path string) match {
 	case n.plain != nil:
 		found.routes = n.plain
 	default:
-		found.routes, found.unended = n.slashed, true
+		found.routes, found.missingSlash = n.slashed, true
 	}
 	return found
 }
 
-// decode undoes percent-encoding exactly once. What cannot be part of any
+// decodeSegment undoes percent-encoding exactly once. What cannot be part of any
 // identifier is refused here, so that it never reaches a database.
-func decode(segment string) (string, bool) {
+func decodeSegment(segment string) (string, bool) {
 	value, err := url.PathUnescape(segment)
 	if err != nil || !utf8.ValidString(value) || strings.IndexByte(value, 0) >= 0 {
 		return "", false
@@ -109,10 +109,10 @@ func decode(segment string) (string, bool) {
 	return value, true
 }
 
-// target splits the request target into path and query, exactly as sent. The
+// splitTarget splits the request target into path and query, exactly as sent. The
 // parsed URL is of no use here: it forgets an escaped slash when another part
 // of the path is spelled unusually.
-func target(r *http.Request) (path, query string) {
+func splitTarget(r *http.Request) (path, query string) {
 	path = r.RequestURI
 	if !strings.HasPrefix(path, "/") {
 		// The absolute form, as proxies send it: the host before the path is not looked at.

@@ -9,26 +9,26 @@ import (
 func TestFind(t *testing.T) {
 	var tree node
 	for _, r := range routes() {
-		tree.grow(r.path, r)
+		tree.add(r.path, r)
 	}
-	const status = imports + "/account-transfer-status/{import_supplier_code}/{external_account_number}/"
+	const status = importPath + "/account-transfer-status/{import_supplier_code}/{external_account_number}/"
 	for _, c := range []struct {
 		path     string
 		template string // "" when there is none
 		external string
 		unended  bool
 	}{
-		{imports + "/account-transfer-status/S/A1/", status, "A1", false},
-		{imports + "/account-transfer-status/S/A%2FB/", status, "A/B", false},
-		{imports + "/account-transfer-status/S/A%252FB/", status, "A%2FB", false},
-		{imports + "/account-transfer-status/S/A%20B/", status, "A B", false},
-		{imports + "/account-transfer-status/S/A+B;c=1/", status, "A+B;c=1", false},
-		{imports + "/account-transfer-status/S/%2e%2e/", status, "..", false},
-		{imports + "/account-transfer-status/S/a.b/", status, "a.b", false},
-		{imports + "/account-transfer-status/S/%3F%23/", status, "?#", false},
-		{imports + "/account-transfer-status/S/%C3%A9/", status, "é", false},
-		{imports + `/account-transfer-status/S/"a%2Fb"/`, status, `"a/b"`, false},
-		{imports + "/account-transfer-status/S/A1", status, "A1", true},
+		{importPath + "/account-transfer-status/S/A1/", status, "A1", false},
+		{importPath + "/account-transfer-status/S/A%2FB/", status, "A/B", false},
+		{importPath + "/account-transfer-status/S/A%252FB/", status, "A%2FB", false},
+		{importPath + "/account-transfer-status/S/A%20B/", status, "A B", false},
+		{importPath + "/account-transfer-status/S/A+B;c=1/", status, "A+B;c=1", false},
+		{importPath + "/account-transfer-status/S/%2e%2e/", status, "..", false},
+		{importPath + "/account-transfer-status/S/a.b/", status, "a.b", false},
+		{importPath + "/account-transfer-status/S/%3F%23/", status, "?#", false},
+		{importPath + "/account-transfer-status/S/%C3%A9/", status, "é", false},
+		{importPath + `/account-transfer-status/S/"a%2Fb"/`, status, `"a/b"`, false},
+		{importPath + "/account-transfer-status/S/A1", status, "A1", true},
 		{"/healthz", "/healthz", "", false},
 		{"/docs", "/docs/", "", true},
 		{"/docs/page.css", "/docs/{file}", "", false},
@@ -42,25 +42,25 @@ func TestFind(t *testing.T) {
 		{"/V1/data-import/validate-account/", "", "", false},
 		{"/v1/data%2Dimport/validate-account/", "", "", false},
 		{"/v1//data-import/validate-account/", "", "", false},
-		{imports + "/validate-account//", "", "", false},
-		{imports + "/./validate-account/", "", "", false},
-		{imports + "/account-transfer-status/S/../", "", "", false},
-		{imports + "/account-transfer-status/S/./", "", "", false},
-		{imports + "/account-transfer-status/S/../T/A/", "", "", false},
-		{imports + "/account-transfer-status/S//", "", "", false},
-		{imports + "/account-transfer-status/S/A/B/", "", "", false},
-		{imports + "/account-transfer-status/S/%00/", "", "", false},
-		{imports + "/account-transfer-status/S/%FF/", "", "", false},
-		{imports + "/account-transfer-status/S/%ZZ/", "", "", false},
-		{imports + "/account-transfer-status/S/%2/", "", "", false},
+		{importPath + "/validate-account//", "", "", false},
+		{importPath + "/./validate-account/", "", "", false},
+		{importPath + "/account-transfer-status/S/../", "", "", false},
+		{importPath + "/account-transfer-status/S/./", "", "", false},
+		{importPath + "/account-transfer-status/S/../T/A/", "", "", false},
+		{importPath + "/account-transfer-status/S//", "", "", false},
+		{importPath + "/account-transfer-status/S/A/B/", "", "", false},
+		{importPath + "/account-transfer-status/S/%00/", "", "", false},
+		{importPath + "/account-transfer-status/S/%FF/", "", "", false},
+		{importPath + "/account-transfer-status/S/%ZZ/", "", "", false},
+		{importPath + "/account-transfer-status/S/%2/", "", "", false},
 	} {
 		found := tree.find(c.path)
 		template := ""
 		if len(found.routes) > 0 {
 			template = found.routes[0].path
 		}
-		if template != c.template || found.unended != c.unended && template != "" {
-			t.Errorf("%s: found %q, unended %v", c.path, template, found.unended)
+		if template != c.template || found.missingSlash != c.unended && template != "" {
+			t.Errorf("%s: found %q, unended %v", c.path, template, found.missingSlash)
 		}
 		if c.external != "" && found.params[1] != c.external {
 			t.Errorf("%s: read %q, want %q", c.path, found.params[1], c.external)
@@ -77,7 +77,7 @@ func TestTarget(t *testing.T) {
 	} {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.RequestURI = uri
-		if path, query := target(request); path != want[0] || query != want[1] {
+		if path, query := splitTarget(request); path != want[0] || query != want[1] {
 			t.Errorf("%s: got %q and %q", uri, path, query)
 		}
 	}
@@ -86,7 +86,7 @@ func TestTarget(t *testing.T) {
 func TestEveryParameterIsExplained(t *testing.T) {
 	for _, r := range routes() {
 		names := placeholder.FindAllStringSubmatch(r.path, -1)
-		if len(names) > mostParams {
+		if len(names) > maxParams {
 			t.Errorf("%s has more parameters than a match holds", r.path)
 		}
 		for _, name := range names {
@@ -105,7 +105,7 @@ func TestRequestID(t *testing.T) {
 	}
 	for _, sent := range [][]string{nil, {""}, {"a b"}, {"a\r\nb"}, {"é"}, {"a", "b"},
 		{"01234567890123456789012345678901234567890123456789012345678901234"}} {
-		if got := requestID(sent); len(got) != 16 || !saneID(got) {
+		if got := requestID(sent); len(got) != 16 || !validID(got) {
 			t.Errorf("%q gave %q", sent, got)
 		}
 	}

@@ -12,11 +12,11 @@ var setTotalsDoc = &operation{
 	description: "Control totals are what the old system's own books come to: counts, and for each currency balances and " +
 		"transactions. Every field is optional; what is left out is not compared. The newest count, and earlier ones are kept. " +
 		"The same totals sent again change nothing.",
-	request: sent("ControlTotals", contract.ExampleControlTotals),
+	request: requestContent("ControlTotals", contract.ExampleControlTotals),
 	responses: []response{
-		{http.StatusOK, "They count from now on.", shown(contract.ControlTotalsBody), nil},
-		{http.StatusBadRequest, "A total is not what it should be.", refused(exampleNegativeTotal), nil},
-		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
+		{http.StatusOK, "They count from now on.", responseContent(contract.ControlTotalsBody), nil},
+		{http.StatusBadRequest, "A total is not what it should be.", errorContent(exampleNegativeTotal), nil},
+		{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
@@ -24,9 +24,9 @@ var totalsDoc = &operation{
 	id: "controlTotals", tag: tagProof, summary: "What the source says it has",
 	description: "The control totals that count now, with who set them and when.",
 	responses: []response{
-		{http.StatusOK, "The totals.", shown(contract.ControlTotalsBody), nil},
+		{http.StatusOK, "The totals.", responseContent(contract.ControlTotalsBody), nil},
 		{http.StatusNotFound, "There is no such import supplier, or nobody set totals of it (`control_totals_not_set`).",
-			refused(exampleNoSupplier), nil},
+			errorContent(exampleNoSupplier), nil},
 	},
 }
 
@@ -47,8 +47,8 @@ var reconciliationDoc = &operation{
 		},
 	}, paging...),
 	responses: []response{
-		{http.StatusOK, "The comparison or, with `measure` and `reason`, the list.", shown(contract.ReconciliationOrBehind), []string{"Link"}},
-		{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
-		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
+		{http.StatusOK, "The comparison or, with `measure` and `reason`, the list.", responseContent(contract.ReconciliationOrBehind), []string{"Link"}},
+		{http.StatusBadRequest, "A query parameter is not what it should be.", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
 	},
 }

@@ -7,31 +7,31 @@ import (
 	"strconv"
 )
 
-// pages is the API reference page with everything it needs, so that it
+// referenceFiles is the API reference page with everything it needs, so that it
 // works on a machine that reaches nothing but this service.
 //
 //go:embed reference
-var pages embed.FS
+var referenceFiles embed.FS
 
-// pageTypes lists the files of the page that may be fetched.
-var pageTypes = map[string]string{
+// referenceTypes lists the files of the page that may be fetched.
+var referenceTypes = map[string]string{
 	"page.css":             "text/css; charset=utf-8",
 	"page.js":              "text/javascript; charset=utf-8",
 	"rapidoc-9.3.8.min.js": "text/javascript; charset=utf-8",
 	"rapidoc-LICENSE.txt":  "text/plain; charset=utf-8",
 }
 
-// pagePolicy lets the page load only what we serve. The viewer sets style
+// referencePolicy lets the page load only what we serve. The viewer sets style
 // attributes while it draws, and puts its colours into one style element: that
 // one is named by its hash, which changes with the colours in the page.
-const pagePolicy = "default-src 'none'; script-src 'self'; " +
+const referencePolicy = "default-src 'none'; script-src 'self'; " +
 	"style-src 'self' 'sha256-MmevvwLUOm6JayKr0MLDBSGzXtWtZEsicmCiMpvT1+Y='; style-src-attr 'unsafe-inline'; " +
 	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // docsPage serves the reference. It holds nothing that depends on who is
 // asking, so it needs no token.
 func (a *API) docsPage(_ context.Context, x *exchange) error {
-	x.Header().Set("Content-Security-Policy", pagePolicy)
+	x.Header().Set("Content-Security-Policy", referencePolicy)
 	x.Header().Set("Referrer-Policy", "no-referrer")
 	return x.file("index.html", "text/html; charset=utf-8", "no-cache")
 }
@@ -39,15 +39,15 @@ func (a *API) docsPage(_ context.Context, x *exchange) error {
 // docsFile serves a part of the page.
 func (a *API) docsFile(_ context.Context, x *exchange) error {
 	name := x.params[0]
-	kind, known := pageTypes[name]
+	kind, known := referenceTypes[name]
 	if !known {
-		return errNoRoute
+		return errNotFound
 	}
 	return x.file(name, kind, "public, max-age=86400")
 }
 
 func (x *exchange) file(name, kind, caching string) error {
-	data, err := pages.ReadFile("reference/" + name)
+	data, err := referenceFiles.ReadFile("reference/" + name)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (x *exchange) file(name, kind, caching string) error {
 	return nil
 }
 
-// welcome helps whoever types the bare address.
-func (a *API) welcome(_ context.Context, x *exchange) error {
+// index helps whoever types the bare address.
+func (a *API) index(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json"}`))
 }
 

@@ -12,20 +12,20 @@ import (
 // written: eighty bits are enough to tell requests apart and take half the room
 // of what is usual.
 func requestID(sent []string) string {
-	if len(sent) == 1 && saneID(sent[0]) {
+	if len(sent) == 1 && validID(sent[0]) {
 		return sent[0]
 	}
 	var raw [10]byte
 	binary.NativeEndian.PutUint64(raw[:8], rand.Uint64())         //nolint:gosec // an id is no secret
 	binary.NativeEndian.PutUint16(raw[8:], uint16(rand.Uint64())) //nolint:gosec // likewise
-	return idLetters.EncodeToString(raw[:])
+	return idEncoding.EncodeToString(raw[:])
 }
 
-// idLetters are those that nobody mixes up with figures when reading aloud.
-var idLetters = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
+// idEncoding are those that nobody mixes up with figures when reading aloud.
+var idEncoding = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// saneID lets through what can stand in a log, a header and an address without being escaped.
-func saneID(id string) bool {
+// validID lets through what can stand in a log, a header and an address without being escaped.
+func validID(id string) bool {
 	if id == "" || len(id) > 64 {
 		return false
 	}

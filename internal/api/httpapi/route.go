@@ -27,21 +27,21 @@ type route struct {
 type access uint8
 
 const (
-	open  access = iota // anybody
-	read                // any good token
-	write               // a token of an importer's key
+	publicAccess access = iota // anybody
+	readAccess                 // any good token
+	writeAccess                // a token of an importer's key
 )
 
 const (
-	imports = "/v1/data-import"
-	runs    = imports + "/runs/"
+	importPath = "/v1/data-import"
+	runsPath   = importPath + "/runs/"
 )
 
 // The names of values in paths.
 const (
-	ofSupplier = "{import_supplier_code}/"
-	ofAccount  = ofSupplier + "{external_account_number}/"
-	ofRun      = "{run_id}/"
+	supplierParam = "{import_supplier_code}/"
+	accountParams = supplierParam + "{external_account_number}/"
+	runParam      = "{run_id}/"
 )
 
 // routes is the table. It is the only place that knows a path.
@@ -62,26 +62,26 @@ func routes() []*route {
 		stream(answer.Transactions, transactionsDoc),
 		stream(answer.Statements, statementsDoc),
 		stream(answer.Instruction, instructionDoc),
-		get(answer.Status, ofAccount, statusDoc),
-		get(answer.All, ofSupplier, allDoc),
-		get(answer.Pending, ofSupplier, pendingDoc),
-		get(answer.Imported, ofSupplier, importedDoc),
-		get(answer.Failed, ofSupplier, failedDoc),
-		get(answer.Summary, ofSupplier, summaryDoc),
+		get(answer.Status, accountParams, statusDoc),
+		get(answer.All, supplierParam, allDoc),
+		get(answer.Pending, supplierParam, pendingDoc),
+		get(answer.Imported, supplierParam, importedDoc),
+		get(answer.Failed, supplierParam, failedDoc),
+		get(answer.Summary, supplierParam, summaryDoc),
 		get(answer.Events, "", eventsDoc),
-		put(answer.SetTotals, ofSupplier, setTotalsDoc),
-		get(answer.Totals, ofSupplier, totalsDoc),
-		get(answer.Reconciliation, ofSupplier, reconciliationDoc),
+		put(answer.SetTotals, supplierParam, setTotalsDoc),
+		get(answer.Totals, supplierParam, totalsDoc),
+		get(answer.Reconciliation, supplierParam, reconciliationDoc),
 		get(answer.Rules, "", rulesDoc),
 		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
 		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},
 		post(answer.StartRun, startRunDoc),
 		get(answer.Runs, "", runsDoc),
-		get(answer.Run, ofRun, runDoc),
-		{method: http.MethodPost, path: runs + ofRun + "pause/", access: write, verb: answer.PauseRun, doc: pauseRunDoc},
-		{method: http.MethodPost, path: runs + ofRun + "resume/", access: write, verb: answer.ResumeRun, doc: resumeRunDoc},
-		{method: http.MethodPost, path: runs + ofRun + "cancel/", access: write, verb: answer.CancelRun, doc: cancelRunDoc},
-		{method: http.MethodGet, path: runs + ofRun + "failures/", access: read, verb: answer.RunFailures, doc: runFailuresDoc},
+		get(answer.Run, runParam, runDoc),
+		{method: http.MethodPost, path: runsPath + runParam + "pause/", access: writeAccess, verb: answer.PauseRun, doc: pauseRunDoc},
+		{method: http.MethodPost, path: runsPath + runParam + "resume/", access: writeAccess, verb: answer.ResumeRun, doc: resumeRunDoc},
+		{method: http.MethodPost, path: runsPath + runParam + "cancel/", access: writeAccess, verb: answer.CancelRun, doc: cancelRunDoc},
+		{method: http.MethodGet, path: runsPath + runParam + "failures/", access: readAccess, verb: answer.RunFailures, doc: runFailuresDoc},
 		{method: http.MethodPost, path: "/v1/graphql/", page: (*API).token, doc: tokenDoc},
 		{method: http.MethodGet, path: "/v1/graphql/", page: (*API).token, doc: tokenQueryDoc},
 
@@ -90,7 +90,7 @@ func routes() []*route {
 		{method: http.MethodGet, path: "/openapi.json", page: (*API).openAPI, doc: openAPIDoc},
 		{method: http.MethodGet, path: "/docs/", page: (*API).docsPage},
 		{method: http.MethodGet, path: "/docs/{file}", page: (*API).docsFile},
-		{method: http.MethodGet, path: "/", page: (*API).welcome},
+		{method: http.MethodGet, path: "/", page: (*API).index},
 	}
 }
 
@@ -103,8 +103,8 @@ func post(verb *answer.Verb, doc *operation) *route {
 
 // stream is the route of many calls of a verb at once.
 func stream(verb *answer.Verb, single *operation) *route {
-	r := post(verb, inBulk(single))
-	r.path = imports + "/bulk/" + verb.Tail + "/"
+	r := post(verb, bulkOperation(single))
+	r.path = importPath + "/bulk/" + verb.Path + "/"
 	r.bulk = true
 	return r
 }
@@ -120,22 +120,22 @@ func put(verb *answer.Verb, values string, doc *operation) *route {
 func get(verb *answer.Verb, values string, doc *operation) *route {
 	// Access follows from what the verb does, so that no row made here can be more open than its
 	// verb.
-	r := &route{method: http.MethodGet, path: imports + "/" + verb.Tail + "/" + values, access: read, verb: verb, doc: doc}
+	r := &route{method: http.MethodGet, path: importPath + "/" + verb.Path + "/" + values, access: readAccess, verb: verb, doc: doc}
 	if verb.Writes {
-		r.access = write
+		r.access = writeAccess
 	}
 	return r
 }
 
-// reads says whether the route takes a JSON body.
-func (r *route) reads() bool { return r.verb != nil && r.method != http.MethodGet && !r.bulk }
+// hasBody says whether the route takes a JSON body.
+func (r *route) hasBody() bool { return r.verb != nil && r.method != http.MethodGet && !r.bulk }
 
-// bodiless says that a request brings no body and need not.
-func (x *exchange) bodiless() bool { return x.route.verb.Bare && x.request.ContentLength == 0 }
+// omitsBody says that a request brings no body and need not.
+func (x *exchange) omitsBody() bool { return x.route.verb.BodyOptional && x.request.ContentLength == 0 }
 
-// choose gives the route of a method, or nil. Where GET is answered HEAD is, by
+// routeFor gives the route of a method, or nil. Where GET is answered HEAD is, by
 // the same route; the server leaves the body out.
-func choose(routes []*route, method string) *route {
+func routeFor(routes []*route, method string) *route {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
@@ -147,8 +147,8 @@ func choose(routes []*route, method string) *route {
 	return nil
 }
 
-// allowed lists the methods of a path for the Allow header.
-func allowed(routes []*route) string {
+// allowedMethods lists the methods of a path for the Allow header.
+func allowedMethods(routes []*route) string {
 	var methods []string
 	for _, r := range routes {
 		methods = append(methods, r.method)

@@ -15,12 +15,12 @@ var startRunDoc = &operation{
 		"replicas. Every account is created as the single call creates it: the same rules, limits, events and failures. Which accounts " +
 		"is fixed when the run starts: everything staged by then. What fails for a reason of ours is tried again with growing pauses; " +
 		"what fails for its data is not. At the end `succeeded` + `failed` + `refused` = `selected`.",
-	request: sent("RunRequest", contract.ExampleRun),
+	request: requestContent("RunRequest", contract.ExampleRun),
 	responses: []response{
-		{http.StatusCreated, "The run. It starts by itself.", shown(contract.RunBody), nil},
+		{http.StatusCreated, "The run. It starts by itself.", responseContent(contract.RunBody), nil},
 		{http.StatusBadRequest, "The supplier has a run that has not ended (`run_already_active`, with its `id`), does not exist " +
 			"(`import_supplier_does_not_exist`), is paused or complete (`import_supplier_migration_not_ongoing`); the team does not exist " +
-			"(`operations_team_does_not_exist`); or the request is not valid.", refused(exampleRunActive), nil},
+			"(`operations_team_does_not_exist`); or the request is not valid.", errorContent(exampleRunActive), nil},
 	},
 }
 
@@ -32,9 +32,9 @@ var runsDoc = &operation{
 		schema: object{{"type", "string"}}, example: "DEMO_ENERGY",
 	}}, paging...),
 	responses: []response{
-		{http.StatusOK, "The list.", shown(contract.RunsBody), []string{"Link"}},
-		{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
-		{http.StatusNotFound, "There is no such import supplier.", refused(exampleNoSupplier), nil},
+		{http.StatusOK, "The list.", responseContent(contract.RunsBody), []string{"Link"}},
+		{http.StatusBadRequest, "A query parameter is not what it should be.", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
@@ -43,8 +43,8 @@ var runDoc = &operation{
 	description: "`WAITING`: for its time, or for its accounts to be chosen. `RUNNING`: accounts are being created. `PAUSED`: `reason` " +
 		"says why. `FINISHED`: every account has an outcome. `CANCELLED`: somebody ended it before.",
 	responses: []response{
-		{http.StatusOK, "The run.", shown(contract.RunBody), nil},
-		{http.StatusNotFound, "There is no such run.", refused(exampleNoRun), nil},
+		{http.StatusOK, "The run.", responseContent(contract.RunBody), nil},
+		{http.StatusNotFound, "There is no such run.", errorContent(exampleNoRun), nil},
 	},
 }
 
@@ -62,10 +62,10 @@ func runActDoc(id, summary, description string) *operation {
 	return &operation{
 		id: id, tag: tagRuns, summary: summary, description: description + " The call has no body.",
 		responses: []response{
-			{http.StatusOK, "The run.", shown(contract.RunBody), nil},
+			{http.StatusOK, "The run.", responseContent(contract.RunBody), nil},
 			{http.StatusBadRequest, "The run has ended (`run_already_ended`), or its supplier is paused or complete " +
-				"(`import_supplier_migration_not_ongoing`).", refused(exampleRunEnded), nil},
-			{http.StatusNotFound, "There is no such run.", refused(exampleNoRun), nil},
+				"(`import_supplier_migration_not_ongoing`).", errorContent(exampleRunEnded), nil},
+			{http.StatusNotFound, "There is no such run.", errorContent(exampleNoRun), nil},
 		},
 	}
 }
@@ -75,9 +75,9 @@ var runFailuresDoc = &operation{
 	description: "With the reason each had then, by external account number, whatever became of it since.",
 	query:       paging,
 	responses: []response{
-		{http.StatusOK, "The list.", shown(contract.FailedListBody), []string{"Link"}},
-		{http.StatusBadRequest, "A query parameter is not what it should be.", refused(exampleBadLimit), nil},
-		{http.StatusNotFound, "There is no such run.", refused(exampleNoRun), nil},
+		{http.StatusOK, "The list.", responseContent(contract.FailedListBody), []string{"Link"}},
+		{http.StatusBadRequest, "A query parameter is not what it should be.", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "There is no such run.", errorContent(exampleNoRun), nil},
 	},
 }
 
@@ -86,6 +86,6 @@ var (
 		Code: landfall.CodeRunActive, Detail: "This import supplier has a run that has not ended.",
 		Members: []landfall.Member{{Name: "id", Value: "R-7K2M9QXZ"}},
 	}
-	exampleRunEnded = failing(landfall.CodeRunEnded, "This run has ended.")
-	exampleNoRun    = failing(landfall.CodeRunNotFound, "There is no run with this id.")
+	exampleRunEnded = exampleError(landfall.CodeRunEnded, "This run has ended.")
+	exampleNoRun    = exampleError(landfall.CodeRunNotFound, "There is no run with this id.")
 )

@@ -26,21 +26,21 @@ func tokenSchemas() object {
 				{"errors", object{{"type", "array"}, {"items", anyObject()}}},
 			}},
 		}},
-		{"OpenAPI", describe(anyObject(), "An OpenAPI 3.1 document.")},
-		{"JSONSchema", describe(anyObject(), "A JSON Schema, draft 2020-12.")},
+		{"OpenAPI", withDescription(anyObject(), "An OpenAPI 3.1 document.")},
+		{"JSONSchema", withDescription(anyObject(), "A JSON Schema, draft 2020-12.")},
 	}
 }
 
 // anyObject has members that nobody describes.
 func anyObject() object { return object{{"type", "object"}, {"additionalProperties", true}} }
 
-// describe adds a sentence to a schema. The schema may be shared, so it is
+// withDescription adds a sentence to a schema. The schema may be shared, so it is
 // not changed.
-func describe(schema object, description string) object {
+func withDescription(schema object, description string) object {
 	return append(slices.Clip(schema), member{"description", description})
 }
 
-// ref points at a schema by its name.
-func ref(schema string) object {
+// schemaRef points at a schema by its name.
+func schemaRef(schema string) object {
 	return object{{"$ref", "#/components/schemas/" + schema}}
 }

@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// company is how long after a single call bulk still expects another.
-	company = 2 * time.Second
-	// lonely is after how long without any bulk has the machine for itself. The
+	// interactiveWindow is how long after a single call bulk still expects another.
+	interactiveWindow = 2 * time.Second
+	// idleAfter is after how long without any bulk has the machine for itself. The
 	// next one may wait ten milliseconds until it is noticed.
-	lonely = 30 * time.Second
+	idleAfter = 30 * time.Second
 )
 
-// InCompany says whether single calls that work have come of late. Who only
+// InteractiveLoad says whether single calls that work have come of late. Who only
 // reads is in nobody's way.
-func (a *API) InCompany() bool { return a.quiet() < company }
+func (a *API) InteractiveLoad() bool { return a.sinceLastCall() < interactiveWindow }
 
-// alone says whether none has come for long.
-func (a *API) alone() bool { return a.quiet() > lonely }
+// idle says whether none has come for long.
+func (a *API) idle() bool { return a.sinceLastCall() > idleAfter }
 
-// quiet is how long no single call has come.
-func (a *API) quiet() time.Duration { return time.Since(time.UnixMicro(a.lastCall.Load())) }
+// sinceLastCall is how long no single call has come.
+func (a *API) sinceLastCall() time.Duration { return time.Since(time.UnixMicro(a.lastCall.Load())) }
 
 // typeLines is what bulk answers with, whichever of its names was sent.
 var typeLines = []string{"application/x-ndjson"}
@@ -69,7 +69,7 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	}
 	// Asked before a place is taken: a stream that begins now would hold up the end.
 	if a.Draining() {
-		return errEnding
+		return errShuttingDown
 	}
 	// The place is taken before the body is touched, so that who waits for one costs a connection
 	// and no memory.
@@ -79,11 +79,11 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	}
 	defer free()
 	line := http.NewResponseController(x.ResponseWriter)
-	request := bulk.Request{Verb: x.route.verb, Who: x.who, Query: x.query, EndBy: line.SetReadDeadline}
+	request := bulk.Request{Verb: x.route.verb, Who: x.who, Query: x.query, SetReadDeadline: line.SetReadDeadline}
 	// The listener may have its own idea of how long a body may take; it is
 	// told, or it would cut the line off while we still read.
 	if patient, is := x.request.Body.(interface{ EndBy(at time.Time) error }); is {
-		request.EndBy = patient.EndBy
+		request.SetReadDeadline = patient.EndBy
 	}
 	body := io.Reader(x.request.Body)
 	if encoding != "" {
@@ -92,7 +92,7 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 		body = unpacked
 	}
 	if a.Quota != nil {
-		if body, request.Pace, err = a.Quota.Stream(ctx, x.who, body); err != nil {
+		if body, request.WaitQuota, err = a.Quota.Stream(ctx, x.who, body); err != nil {
 			return err
 		}
 	}
@@ -105,15 +105,15 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	// its own that is still under way, and end the connection with a panic.
 	defer func() { _ = x.request.Body.Close() }()
 	x.Header()["Content-Type"] = typeLines
-	request.Body, request.Line, request.Again = body, streamLine{x, line}, func(ctx context.Context) error { return a.admit(ctx, x) }
+	request.Body, request.Writer, request.Authenticate = body, streamWriter{x, line}, func(ctx context.Context) error { return a.authenticate(ctx, x) }
 	a.Metrics.streams.Inc()
 	defer a.Metrics.streams.Dec()
-	a.sum(x, a.bulk.Serve(ctx, request))
+	a.recordStream(x, a.bulk.Serve(ctx, request))
 	return nil
 }
 
-// sum notes what became of a stream, for the log and the metrics.
-func (a *API) sum(x *exchange, result bulk.Result) {
+// recordStream notes what became of a stream, for the log and the metrics.
+func (a *API) recordStream(x *exchange, result bulk.Result) {
 	x.supplier, x.stream = result.Supplier, &result
 	if result.Stopped != nil {
 		x.code = result.Stopped.Code
@@ -121,22 +121,22 @@ func (a *API) sum(x *exchange, result bulk.Result) {
 	}
 	// Without a status it was the client who left; with one the answers were cut off in the
 	// middle.
-	if result.Cut {
-		x.status, x.aborted = cmp.Or(x.status, statusLeft), true
+	if result.Aborted {
+		x.status, x.aborted = cmp.Or(x.status, statusClientClosed), true
 	}
 }
 
-// streamLine is the connection as bulk uses it.
-type streamLine struct {
+// streamWriter is the connection as bulk uses it.
+type streamWriter struct {
 	*exchange
 	control *http.ResponseController
 }
 
 // Flush sends what was written so far.
-func (s streamLine) Flush() error { return supported(s.control.Flush()) }
+func (s streamWriter) Flush() error { return supported(s.control.Flush()) }
 
 // SetWriteDeadline says until when the caller must take what was written.
-func (s streamLine) SetWriteDeadline(at time.Time) error {
+func (s streamWriter) SetWriteDeadline(at time.Time) error {
 	return supported(s.control.SetWriteDeadline(at))
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// inBulk describes many calls of an operation in one request.
-func inBulk(single *operation) *operation {
-	line := compacted(single.request.example)
+// bulkOperation describes many calls of an operation in one request.
+func bulkOperation(single *operation) *operation {
+	line := onOneLine(single.request.example)
 	return &operation{
 		id: "bulk" + strings.ToUpper(single.id[:1]) + single.id[1:], tag: tagBulk,
 		summary: single.summary + ", many at once",
@@ -35,7 +35,7 @@ func bulkExample(single *operation) string {
 	for _, answer := range single.responses {
 		if answer.status < http.StatusMultipleChoices {
 			status := strconv.Itoa(answer.status)
-			return `{"line":1,"status":` + status + `,"body":` + compacted(answer.content.example) + "}\n" +
+			return `{"line":1,"status":` + status + `,"body":` + onOneLine(answer.content.example) + "}\n" +
 				`{"summary":{"lines":1,"statuses":{"` + status + `":1},"complete":true}}` + "\n"
 		}
 	}
@@ -43,8 +43,8 @@ func bulkExample(single *operation) string {
 	panic("httpapi: " + single.id + " never succeeds")
 }
 
-// compacted writes an example on one line.
-func compacted(example any) string {
+// onOneLine writes an example on one line.
+func onOneLine(example any) string {
 	raw, err := marshal(example)
 	if err != nil {
 		panic("httpapi: an example cannot be written: " + err.Error())

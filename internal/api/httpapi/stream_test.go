@@ -18,14 +18,16 @@ import (
 )
 
 // inBulkPath is where many calls of a path go.
-func inBulkPath(single string) string { return strings.Replace(single, imports, imports+"/bulk", 1) }
+func inBulkPath(single string) string {
+	return strings.Replace(single, importPath, importPath+"/bulk", 1)
+}
 
 // asLines says that a body is lines of JSON.
 func asLines(r *http.Request) { r.Header.Set("Content-Type", "application/x-ndjson") }
 
 // linesWhere says so for the paths of bulk.
 func linesWhere(path string) func(*http.Request) {
-	if strings.HasPrefix(path, imports+"/bulk/") {
+	if strings.HasPrefix(path, importPath+"/bulk/") {
 		return asLines
 	}
 	return func(*http.Request) {}
@@ -116,7 +118,7 @@ func TestLinesKnowTheirTenant(t *testing.T) {
 				t.Errorf("%s with token %q: %d %s", id, who, got.status, got.body)
 			}
 		}
-		if got := h.call("viewer", "POST", r.path, line("OURS"), asLines); r.access == write && got.code() != "permission_denied" {
+		if got := h.call("viewer", "POST", r.path, line("OURS"), asLines); r.access == writeAccess && got.code() != "permission_denied" {
 			t.Errorf("%s as a viewer: %d %s", id, got.status, got.body)
 		}
 		answers, _ := h.send(row.path, line("THEIRS")+"\n"+line("NONE"))

@@ -11,8 +11,8 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// readmitEvery is how often it is asked whether somebody who waits may still.
-const readmitEvery = 5 * time.Second
+// recheckInterval is how often it is asked whether somebody who waits may still.
+const recheckInterval = 5 * time.Second
 
 // How many callers may wait for events, of one organisation and in all. One of
 // them costs little more than its connection.
@@ -32,46 +32,46 @@ var (
 	}
 )
 
-// callWait answers a call that may wait for something to happen. Whoever waits
+// callLongPoll answers a call that may wait for something to happen. Whoever waits
 // takes nobody's turn and nobody's time; when his key is revoked he is sent
 // away, and when the service ends he is answered at once.
-func (a *API) callWait(ctx context.Context, x *exchange) error {
+func (a *API) callLongPoll(ctx context.Context, x *exchange) error {
 	free, err := a.waits.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}
 	defer free()
 	// The longest wait, and then the time of any other request to read what was waited for.
-	longest := contract.LongestWait + a.RequestTimeout
+	longest := contract.MaxFeedWait + a.RequestTimeout
 	limited, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	// The time for taking an answer begins when there is one.
 	line := http.NewResponseController(x.ResponseWriter)
-	_ = line.SetWriteDeadline(time.Now().Add(longest + a.PieceTime)) // where there is a connection
+	_ = line.SetWriteDeadline(time.Now().Add(longest + a.WriteTimeout)) // where there is a connection
 	waiting, leave := context.WithCancelCause(limited)
 	defer leave(nil)
-	guarded := a.guard(waiting, x, leave)
-	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Ends: a.Ending}
+	guarded := a.recheckAuth(waiting, x, leave)
+	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Ending: a.Ending}
 	got := a.Answers.Do(waiting, x.route.verb, call)
 	leave(nil)
 	// The guard uses the exchange too; it must have ended before somebody else
 	// does.
 	<-guarded
 	// What was waited for is told only to who may still read it.
-	if err := a.admit(limited, x); err != nil {
+	if err := a.authenticate(limited, x); err != nil {
 		return err
 	}
-	_ = line.SetWriteDeadline(time.Now().Add(max(a.PieceTime, a.RequestTimeout)))
+	_ = line.SetWriteDeadline(time.Now().Add(max(a.WriteTimeout, a.RequestTimeout)))
 	return a.send(limited, x, got)
 }
 
-// guard asks again and again who is waiting, and ends the wait of one who may
+// recheckAuth asks again and again who is waiting, and ends the wait of one who may
 // not any more.
-func (a *API) guard(ctx context.Context, x *exchange, leave context.CancelCauseFunc) (done <-chan struct{}) {
+func (a *API) recheckAuth(ctx context.Context, x *exchange, leave context.CancelCauseFunc) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		again := time.NewTicker(readmitEvery)
+		again := time.NewTicker(recheckInterval)
 		defer again.Stop()
 		for {
 			select {
@@ -81,7 +81,7 @@ func (a *API) guard(ctx context.Context, x *exchange, leave context.CancelCauseF
 			}
 			// Identified and not admitted: the exchange belongs to the caller, and is not to be
 			// written to from here.
-			if _, err := a.Gate.Identify(ctx, x.request.Header["Authorization"]); err != nil {
+			if _, err := a.Authenticator.Identify(ctx, x.request.Header["Authorization"]); err != nil {
 				leave(err)
 				return
 			}
@@ -100,7 +100,7 @@ func (a *API) eventTypes(_ context.Context, x *exchange) error {
 func (a *API) eventSchema(_ context.Context, x *exchange) error {
 	schema, known := contract.EventSchema(x.params[0])
 	if !known {
-		return errNoRoute
+		return errNotFound
 	}
 	x.Header().Set("Cache-Control", "no-cache")
 	return x.json(http.StatusOK, schema)

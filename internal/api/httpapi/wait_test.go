@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-const eventsPath = imports + "/events/"
+const eventsPath = importPath + "/events/"
 
 // waitFor asks for events in the background.
 func (h *house) waitFor(who, query string) <-chan reply {
@@ -125,7 +125,7 @@ func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
 	if got := h.call("other", http.MethodGet, eventsPath, ""); got.status != 200 {
 		t.Errorf("another organisation: %d %s", got.status, got.body)
 	}
-	if got := h.call("importer", http.MethodGet, imports+"/rules/", ""); got.status != 200 {
+	if got := h.call("importer", http.MethodGet, importPath+"/rules/", ""); got.status != 200 {
 		t.Errorf("another call: %d %s", got.status, got.body)
 	}
 	close(ending)

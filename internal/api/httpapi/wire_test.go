@@ -51,7 +51,7 @@ func TestRawRequests(t *testing.T) {
 	get := func(path string) string {
 		return "GET " + path + " HTTP/1.1\r\nHost: x\r\n" + token + "Connection: close\r\n\r\n"
 	}
-	status := imports + "/account-transfer-status/OURS/"
+	status := importPath + "/account-transfer-status/OURS/"
 
 	for _, c := range []struct {
 		name, raw string
@@ -71,9 +71,9 @@ func TestRawRequests(t *testing.T) {
 		{"no UTF-8 in the path", get(status + "%FF/"), "404", true},
 		{"dots in the path", get(status + "../THEIRS/1/"), "404", true},
 		{"dot in the path", get(status + "./"), "404", true},
-		{"two slashes", get(imports + "//rules/"), "404", true},
+		{"two slashes", get(importPath + "//rules/"), "404", true},
 		{"backslashes", get(status + `..\..\x/`), "404", true},
-		{"another host", "GET http://evil.example" + imports + "/nowhere/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "404", true},
+		{"another host", "GET http://evil.example" + importPath + "/nowhere/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "404", true},
 		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "200 404", false},
 		{"too large, asked first", post + "Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n", "413", true},
 		{"no token, asked first", "POST " + validatePath + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
@@ -169,8 +169,8 @@ func TestChunkedRequestEndsItsConnection(t *testing.T) {
 func TestMissingSlash(t *testing.T) {
 	h := openHouse(t)
 	for path, want := range map[string]string{
-		strings.TrimSuffix(allPath, "/") + "?limit=2":       allPath + "?limit=2",
-		imports + "/account-transfer-status/OURS/a%2Fb%20c": imports + "/account-transfer-status/OURS/a%2Fb%20c/",
+		strings.TrimSuffix(allPath, "/") + "?limit=2":          allPath + "?limit=2",
+		importPath + "/account-transfer-status/OURS/a%2Fb%20c": importPath + "/account-transfer-status/OURS/a%2Fb%20c/",
 		"/docs": "/docs/",
 	} {
 		got := h.call("", "GET", path, "")
@@ -181,7 +181,7 @@ func TestMissingSlash(t *testing.T) {
 	if got := h.call("", "POST", strings.TrimSuffix(stagePath, "/"), "{}"); got.status != 308 {
 		t.Errorf("post: got %d", got.status)
 	}
-	for _, path := range []string{"/v1", "/v1/data-import", "/nowhere", "//docs", imports + "/rules/x"} {
+	for _, path := range []string{"/v1", "/v1/data-import", "/nowhere", "//docs", importPath + "/rules/x"} {
 		if got := h.call("", "GET", path, ""); got.status != 404 || got.code() != "not_found" {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}
@@ -294,7 +294,7 @@ func TestBodies(t *testing.T) {
 // or a browser takes for a page, shows one caller's data to another.
 func TestHeaders(t *testing.T) {
 	h := openHouse(t)
-	for _, path := range []string{"/healthz", "/nowhere", allPath, imports + "/rules/"} {
+	for _, path := range []string{"/healthz", "/nowhere", allPath, importPath + "/rules/"} {
 		got := h.call("importer", "GET", path, "", func(r *http.Request) { r.Header.Set("X-Request-ID", "mine.1-2_3") })
 		if got.header.Get("X-Request-ID") != "mine.1-2_3" || got.header.Get("X-Content-Type-Options") != "nosniff" ||
 			got.header.Get("Cache-Control") != "no-store" || got.header.Get("Content-Type") != "application/json" {
@@ -302,7 +302,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	got := h.call("importer", "GET", "/healthz", "", func(r *http.Request) { r.Header.Set("X-Request-ID", "no good") })
-	if id := got.header.Get("X-Request-ID"); !saneID(id) || len(id) != 16 {
+	if id := got.header.Get("X-Request-ID"); !validID(id) || len(id) != 16 {
 		t.Errorf("id %q", id)
 	}
 }

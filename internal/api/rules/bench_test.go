@@ -36,26 +36,26 @@ var sample = []byte(`{
 
 var sampleTable = func() *Table {
 	customer := NewTable("Customer", "",
-		May("given_name", Text(255), ""), May("family_name", Text(255), ""), May("title", Text(20), ""), May("salutation", Text(128), ""),
-		May("email", Text(254), ""), May("contact_emails", List(0, 20, Text(254)), ""), May("mobile", Text(32), ""), May("landline", Text(32), ""),
-		May("date_of_birth", Date(), ""), May("deceased", OrEmpty(Choice("Reported", "Confirmed")), ""), May("role", Text(64), ""),
-		May("label", Text(255), ""), May("user_identifier", Text(128), ""))
+		Optional("given_name", Text(255), ""), Optional("family_name", Text(255), ""), Optional("title", Text(20), ""), Optional("salutation", Text(128), ""),
+		Optional("email", Text(254), ""), Optional("contact_emails", List(0, 20, Text(254)), ""), Optional("mobile", Text(32), ""), Optional("landline", Text(32), ""),
+		Optional("date_of_birth", Date(), ""), Optional("deceased", OrEmpty(Choice("Reported", "Confirmed")), ""), Optional("role", Text(64), ""),
+		Optional("label", Text(255), ""), Optional("user_identifier", Text(128), ""))
 	transaction := NewTable("Transaction", "",
-		Need("transaction_id", Name(128), ""), Need("transaction_date", Date(), ""), Need("amount", Amount(), ""),
-		Need("type", Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), ""),
-		May("reason", Text(64), ""), May("note", Text(20000), ""), May("rate", Decimal(), ""))
-	note := NewTable("Note", "", May("body", Text(20000), ""), May("created_at", Datetime(), ""), May("is_pinned", Boolean(), ""), May("unpin_at", Datetime(), ""))
-	entry := NewTable("Metadata", "", Need("key", Name(255), ""), Need("value", AnyJSON(), ""))
+		Required("transaction_id", NonEmpty(128), ""), Required("transaction_date", Date(), ""), Required("amount", Amount(), ""),
+		Required("type", Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), ""),
+		Optional("reason", Text(64), ""), Optional("note", Text(20000), ""), Optional("rate", Decimal(), ""))
+	note := NewTable("Note", "", Optional("body", Text(20000), ""), Optional("created_at", Datetime(), ""), Optional("is_pinned", Boolean(), ""), Optional("unpin_at", Datetime(), ""))
+	entry := NewTable("Metadata", "", Required("key", NonEmpty(255), ""), Required("value", AnyJSON(), ""))
 	return NewTable("Account", "An account.",
-		Need("import_supplier", Name(32), ""), Need("external_account_number", Name(128), ""),
-		Need("customers", List(0, 100, Object(customer)), ""), May("unknown_occupier", Boolean(), ""),
-		May("account_type", Choice("DOMESTIC", "BUSINESS"), ""), May("currency", Text(3), ""), May("billing_name", Text(510), ""),
-		May("billing_email", Text(254), ""), May("billing_address1", Text(512), ""), May("billing_address2", Text(512), ""),
-		May("billing_address3", Text(512), ""), May("billing_address4", Text(512), ""), May("billing_postcode", Text(16), ""),
-		May("date_of_sale", Date(), ""), May("last_billed_to_date", Date(), ""), May("last_statement_closing_date", Date(), ""),
-		May("last_statement_balance", Amount(), ""), May("transfer_balance", Amount(), ""), May("period_length", Integer(1, 12), ""),
-		May("current_transactions", List(0, 10000, Object(transaction)), ""), May("notes", List(0, 1000, Object(note)), ""),
-		May("metadata", List(0, 1000, Object(entry)), ""))
+		Required("import_supplier", NonEmpty(32), ""), Required("external_account_number", NonEmpty(128), ""),
+		Required("customers", List(0, 100, Object(customer)), ""), Optional("unknown_occupier", Boolean(), ""),
+		Optional("account_type", Choice("DOMESTIC", "BUSINESS"), ""), Optional("currency", Text(3), ""), Optional("billing_name", Text(510), ""),
+		Optional("billing_email", Text(254), ""), Optional("billing_address1", Text(512), ""), Optional("billing_address2", Text(512), ""),
+		Optional("billing_address3", Text(512), ""), Optional("billing_address4", Text(512), ""), Optional("billing_postcode", Text(16), ""),
+		Optional("date_of_sale", Date(), ""), Optional("last_billed_to_date", Date(), ""), Optional("last_statement_closing_date", Date(), ""),
+		Optional("last_statement_balance", Amount(), ""), Optional("transfer_balance", Amount(), ""), Optional("period_length", Integer(1, 12), ""),
+		Optional("current_transactions", List(0, 10000, Object(transaction)), ""), Optional("notes", List(0, 1000, Object(note)), ""),
+		Optional("metadata", List(0, 1000, Object(entry)), ""))
 }()
 
 // account is the struct a program without tables would decode into.

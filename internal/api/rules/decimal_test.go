@@ -9,7 +9,7 @@ import (
 // A decimal that was kept as a count is the one that its digits say, whatever
 // way they were sent in.
 func TestDecimalsAreReadOnce(t *testing.T) {
-	table := NewTable("Decimals", "", May("rate", Decimal(), ""), May("amount", Amount(), ""))
+	table := NewTable("Decimals", "", Optional("rate", Decimal(), ""), Optional("amount", Amount(), ""))
 	for sent, spelled := range map[string]string{
 		`1.50`: "1.50", `"1.50"`: "1.50", `-0.00`: "-0.00", `1e2`: "100", `1.5e1`: "15", `10e0`: "10", `-25E-1`: "-2.5", `0`: "0",
 		`999999999999.9999999999`: "999999999999.9999999999", `0.1234567890000000000000`: "0.1234567890000000000000",

@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// nameLimit is how many characters of a sender's own name an attr repeats.
-const nameLimit = 200
+// maxNameLength is how many characters of a sender's own name an attr repeats.
+const maxNameLength = 200
 
-// prologue refuses bodies that are no object at all, in words that fit.
-func (r *reader) prologue() *Violation {
+// checkStart refuses bodies that are no object at all, in words that fit.
+func (r *reader) checkStart() *Violation {
 	text := r.doc.text
 	var detail string
-	switch kind := r.tokens.peek(); {
+	switch kind := r.lexer.peek(); {
 	case len(text) > math.MaxInt32: // offsets are 32 bits wide
 		detail = "The body is too large."
 	case strings.HasPrefix(text, "\ufeff"):
@@ -34,14 +34,14 @@ func (r *reader) prologue() *Violation {
 	return &Violation{Code: CodeMalformedJSON, Detail: detail}
 }
 
-// broken turns the decoder's error into a violation. The decoder's own text is
+// syntaxError turns the decoder's error into a violation. The decoder's own text is
 // not used: it may quote the body.
-func (r *reader) broken(err error) bool {
+func (r *reader) syntaxError(err error) bool {
 	fault := &Violation{Code: CodeMalformedJSON}
 	where := "the end"
 	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
-		fault.Attr = dotted(syntax.JSONPointer)
-		where = place(r.doc.text, int(syntax.ByteOffset))
+		fault.Attr = attrOf(syntax.JSONPointer)
+		where = lineAndColumn(r.doc.text, int(syntax.ByteOffset))
 	}
 	switch {
 	case !utf8.ValidString(r.doc.text):
@@ -57,43 +57,43 @@ func (r *reader) broken(err error) bool {
 
 // malformed refuses the body for what was read last.
 func (r *reader) malformed(detail string) bool {
-	r.fault = &Violation{Code: CodeMalformedJSON, Attr: dotted(r.tokens.pointer()), Detail: detail}
+	r.fault = &Violation{Code: CodeMalformedJSON, Attr: attrOf(r.lexer.pointer()), Detail: detail}
 	return false
 }
 
-func (r *reader) twice() bool { return r.malformed("This field is given twice.") }
+func (r *reader) duplicateField() bool { return r.malformed("This field is given twice.") }
 
-// astray reports something no node stands for, at what was read last.
-func (r *reader) astray(offset int32, code, detail string) {
+// rejectHere reports something no node stands for, at what was read last.
+func (r *reader) rejectHere(offset int32, code, detail string) {
 	if !r.doc.report.full() {
-		r.doc.report.shape(finding{offset: offset, node: absent, member: dotted(r.tokens.pointer()),
+		r.doc.report.addShape(finding{offset: offset, node: absent, member: attrOf(r.lexer.pointer()),
 			code: code, detail: detail})
 	}
 }
 
-// place tells people where a byte stands.
-func place(text string, offset int) string {
+// lineAndColumn tells people where a byte stands.
+func lineAndColumn(text string, offset int) string {
 	before := text[:min(offset, len(text))]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 	return fmt.Sprintf("line %d, character %d", line, column)
 }
 
-// dotted writes a JSON pointer the way attrs are written.
-func dotted(pointer jsontext.Pointer) string {
+// attrOf writes a JSON pointer the way attrs are written.
+func attrOf(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for name := range pointer.Tokens() {
 		if path.Len() > 0 {
 			path.WriteByte('.')
 		}
-		path.WriteString(harmless(name))
+		path.WriteString(printableName(name))
 	}
 	return path.String()
 }
 
-// harmless makes a sender's own field name fit to be repeated: invisible and
+// printableName makes a sender's own field name fit to be repeated: invisible and
 // control characters are spelled out, and it is cut when it is long.
-func harmless(name string) string {
+func printableName(name string) string {
 	if name == "" {
 		return `""`
 	}
@@ -104,7 +104,7 @@ func harmless(name string) string {
 		if !unicode.IsPrint(c) {
 			piece = fmt.Sprintf(`\u%04x`, c)
 		}
-		if length += utf8.RuneCountInString(piece); length > nameLimit {
+		if length += utf8.RuneCountInString(piece); length > maxNameLength {
 			break
 		}
 		out.WriteString(piece)

@@ -2,27 +2,27 @@ package rules
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// scalar reads a value without parts where a value has to be, and tells how long
+// readSimple reads a value without parts where a value has to be, and tells how long
 // it is. Nearly all are strings, and nearly all strings are simple.
-func (t *tokens) scalar() (int, error) {
+func (t *lexer) readSimple() (int, error) {
 	if t.kind != '"' || !t.simple {
-		return t.value()
+		return t.readScalar()
 	}
-	length := quote(t.text[t.next+1:])
+	length := indexQuote(t.text[t.next+1:])
 	if length < 0 {
-		t.lost = true
-		return 0, errLost
+		t.failed = true
+		return 0, errFastLexer
 	}
 	end := t.next + length + 2
 	t.at, t.kind, t.expect = end, 0, comma
 	if rest := t.text[end:]; len(rest) > 1 {
-		t.following(rest[0], rest[1])
+		t.peekAfterValue(rest[0], rest[1])
 	}
 	return length + 2, nil
 }
 
-// following notes what comes behind a value.
-func (t *tokens) following(c, next byte) {
+// peekAfterValue notes what comes behind a value.
+func (t *lexer) peekAfterValue(c, next byte) {
 	if c != ',' {
 		if c == '}' || c == ']' {
 			t.kind, t.next = jsontext.Kind(c), t.at
@@ -34,16 +34,16 @@ func (t *tokens) following(c, next byte) {
 	}
 }
 
-// glance finds what comes next where nobody has put a space in between, as
+// peekCompact finds what comes next where nobody has put a space in between, as
 // programs write it, or leaves it to find.
-func (t *tokens) glance() {
+func (t *lexer) peekCompact() {
 	rest := t.text[t.at:]
 	switch {
 	case len(rest) < 2:
-	case t.expect == nothing:
+	case t.expect == noSeparator:
 		t.kind, t.next = kinds[rest[0]], t.at
 	case t.expect == comma:
-		t.following(rest[0], rest[1])
+		t.peekAfterValue(rest[0], rest[1])
 	case rest[0] == ':':
 		if kind := kinds[rest[1]]; kind != '}' && kind != ']' {
 			t.kind, t.next = kind, t.at+1

@@ -15,7 +15,7 @@ type Document struct {
 	text   string // the whole body; nodes are cuts of it
 	root   *Node
 	report Report
-	slab   *slab // where its nodes are
+	arena  *arena // where its nodes are
 }
 
 // Release says that nobody looks at the document or its nodes any more, so that
@@ -23,8 +23,8 @@ type Document struct {
 // It need not be called.
 func (d *Document) Release() {
 	d.root, d.report = nil, Report{}
-	d.slab.release()
-	d.slab = nil
+	d.arena.release()
+	d.arena = nil
 }
 
 // Root gives the outermost object.
@@ -41,7 +41,7 @@ type Node struct {
 	doc        *Document
 	parent     *Node // while the parent is being read: the sibling before this one
 	typ        *Type
-	kids       *[]*Node // items as they were sent, members as the table has them; nil when there are none
+	children   *[]*Node // items as they were sent, members as the table has them; nil when there are none
 	value      int64    // of a number, a boolean, a date or a datetime; of an object a bit for each field it has
 	start, end int32    // of the value's JSON in the text
 	index      int32    // of the field in the parent's table, or of the item
@@ -64,7 +64,7 @@ var absent = &Node{typ: &Type{}}
 // Field gives a member of an object. A name the table does not declare is a
 // mistake of ours and reads as absent; a parity test walks the tables.
 func (n *Node) Field(name string) *Node {
-	if n.typ.Shape != ShapeObject || n.kids == nil {
+	if n.typ.Shape != ShapeObject || n.children == nil {
 		return absent
 	}
 	// Objects keep what was sent, not a place for all that could have been: many
@@ -77,15 +77,15 @@ func (n *Node) Field(name string) *Node {
 	if given&its == 0 {
 		return absent
 	}
-	return (*n.kids)[bits.OnesCount64(given&(its-1))]
+	return (*n.children)[bits.OnesCount64(given&(its-1))]
 }
 
 // Items gives the values of a list.
 func (n *Node) Items() []*Node {
-	if n.typ.Shape != ShapeList || n.kids == nil {
+	if n.typ.Shape != ShapeList || n.children == nil {
 		return nil
 	}
-	return *n.kids
+	return *n.children
 }
 
 // Present reports whether a value was given. null counts as not given.
@@ -120,7 +120,7 @@ func (n *Node) Decimal() money.Decimal {
 		return money.Decimal{}
 	}
 	if n.state&isCounted != 0 {
-		return money.Counted(n.plain(), n.value, n.places)
+		return money.NewDecimal(n.plain(), n.value, n.places)
 	}
 	digits, _ := n.digits()
 	value, _ := money.ParseDecimal(digits) // it was read once already
@@ -128,7 +128,7 @@ func (n *Node) Decimal() money.Decimal {
 }
 
 // Day gives a date.
-func (n *Node) Day() calendar.Day { return calendar.NumberedDay(n.valueOf(ShapeDate)) }
+func (n *Node) Day() calendar.Day { return calendar.DayFromNumber(n.valueOf(ShapeDate)) }
 
 // Instant gives a datetime in UTC.
 func (n *Node) Instant() time.Time {

@@ -8,12 +8,12 @@ import "bytes"
 // such text the body is refused by whoever reads it.
 func Peek(body []byte, first, second string) (one, two string, found bool) {
 	var has [2]bool
-	at := blanks(body, 0)
+	at := skipBlanks(body, 0)
 	if at >= len(body) || body[at] != '{' {
 		return "", "", false
 	}
 	for at++; at < len(body); {
-		switch at = blanks(body, at); {
+		switch at = skipBlanks(body, at); {
 		case at >= len(body) || body[at] == '}':
 			return "", "", false
 		case body[at] == ',':
@@ -22,24 +22,24 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 		case body[at] != '"':
 			return "", "", false
 		}
-		end := quoted(body, at)
+		end := skipString(body, at)
 		if end < 0 {
 			return "", "", false
 		}
 		name := body[at:end]
-		at = blanks(body, end)
+		at = skipBlanks(body, end)
 		if at >= len(body) || body[at] != ':' {
 			return "", "", false
 		}
-		at = blanks(body, at+1)
-		if end = value(body, at); end < 0 {
+		at = skipBlanks(body, at+1)
+		if end = skipJSON(body, at); end < 0 {
 			return "", "", false
 		}
 		switch {
-		case spells(name, first):
-			one, has[0] = textOf(body[at:end])
-		case spells(name, second):
-			two, has[1] = textOf(body[at:end])
+		case nameEquals(name, first):
+			one, has[0] = stringValue(body[at:end])
+		case nameEquals(name, second):
+			two, has[1] = stringValue(body[at:end])
 		}
 		if has[0] && has[1] {
 			return one, two, true
@@ -49,16 +49,16 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 	return "", "", false
 }
 
-// blanks gives the place of the next byte that is not white space.
-func blanks(body []byte, at int) int {
+// skipBlanks gives the place of the next byte that is not white space.
+func skipBlanks(body []byte, at int) int {
 	for at < len(body) && (body[at] == ' ' || body[at] == '\t' || body[at] == '\n' || body[at] == '\r') {
 		at++
 	}
 	return at
 }
 
-// quoted gives the place behind a string, or -1.
-func quoted(body []byte, at int) int {
+// skipString gives the place behind a string, or -1.
+func skipString(body []byte, at int) int {
 	for end := at + 1; ; end++ {
 		next := bytes.IndexByte(body[end:], '"')
 		if next < 0 {
@@ -75,14 +75,14 @@ func quoted(body []byte, at int) int {
 	}
 }
 
-// value gives the place behind a value, or -1. What is no JSON may be taken for
+// skipJSON gives the place behind a value, or -1. What is no JSON may be taken for
 // something; it is refused later.
-func value(body []byte, at int) int {
+func skipJSON(body []byte, at int) int {
 	depth := 0
 	for at < len(body) {
 		switch body[at] {
 		case '"':
-			if at = quoted(body, at); at < 0 {
+			if at = skipString(body, at); at < 0 {
 				return -1
 			}
 			if depth == 0 {
@@ -108,16 +108,16 @@ func value(body []byte, at int) int {
 	return -1
 }
 
-// spells reports whether a string, with its quotes, is a word, however it is
+// nameEquals reports whether a string, with its quotes, is a word, however it is
 // escaped.
-func spells(raw []byte, word string) bool {
+func nameEquals(raw []byte, word string) bool {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == word
 	}
 	return unescape(string(raw)) == word
 }
 
-func textOf(raw []byte) (string, bool) {
+func stringValue(raw []byte) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}

@@ -8,7 +8,7 @@ type Limits struct {
 	Violations int // listed before too_many_errors; 100
 	// Gone is closed when nobody waits for the document any more: Read then ends
 	// early with no document and no good reason. nil: somebody always does.
-	Gone <-chan struct{}
+	Done <-chan struct{}
 }
 
 // Read reads one JSON object. What is not well-formed JSON in the strictest
@@ -24,26 +24,26 @@ func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 		limits.Violations = 100
 	}
 	text := string(body)
-	is := survey(text)
-	if quick, can := quickly(text, is); can {
+	is := scanTraits(text)
+	if quick, can := newLexer(text, is); can {
 		doc, fault := t.follow(quick, text, is, limits)
-		if !quick.lost {
+		if !quick.failed {
 			return doc, fault
 		}
 	}
-	source := sources.Get().(*source) //nolint:forcetypeassert // the pool makes nothing else
+	source := decoderPool.Get().(*pooledDecoder) //nolint:forcetypeassert // the pool makes nothing else
 	defer source.release()
 	return t.follow(source.open(body), text, is, limits)
 }
 
 // follow reads the tokens of a body.
-func (t *Table) follow(from *tokens, text string, is traits, limits Limits) (*Document, *Violation) {
+func (t *Table) follow(from *lexer, text string, is traits, limits Limits) (*Document, *Violation) {
 	doc := &Document{text: text, report: Report{limit: limits.Violations}}
 	r := reader{
-		tokens: from, doc: doc, slab: newSlab(len(text)), depth: limits.Depth, left: budget(len(text)), odd: is.odd(text),
-		gone: limits.Gone,
+		lexer: from, doc: doc, arena: newArena(len(text)), depth: limits.Depth, valuesLeft: maxValues(len(text)), special: is.special(text),
+		done: limits.Done,
 	}
-	doc.slab = r.slab
+	doc.arena = r.arena
 	doc.root = r.child(nil, 0, &t.typ)
 	if fault := r.read(); fault != nil {
 		return nil, fault
@@ -54,19 +54,19 @@ func (t *Table) follow(from *tokens, text string, is traits, limits Limits) (*Do
 // reader walks the tokens of one body. Its methods answer false when the body
 // turned out to be malformed, with the reason in fault.
 type reader struct {
-	tokens *tokens
-	doc    *Document
-	slab   *slab
-	depth  int  // how many more levels may be opened
-	left   int  // how many more values may be kept
-	odd    bool // some string may need a closer look
-	walked int  // values, kept or not
-	gone   <-chan struct{}
-	fault  *Violation
+	lexer      *lexer
+	doc        *Document
+	arena      *arena
+	depth      int  // how many more levels may be opened
+	valuesLeft int  // how many more values may be kept
+	special    bool // some string may need a closer look
+	valuesRead int  // values, kept or not
+	done       <-chan struct{}
+	fault      *Violation
 }
 
 func (r *reader) read() *Violation {
-	if fault := r.prologue(); fault != nil {
+	if fault := r.checkStart(); fault != nil {
 		return fault
 	}
 	if !r.object(r.doc.root) {

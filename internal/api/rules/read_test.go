@@ -13,26 +13,26 @@ import (
 // thing has one field of every shape.
 var thing = func() *Table {
 	part := NewTable("Part", "A part.",
-		Need("id", Name(5), "Its id."),
-		May("any", AnyJSON(), ""))
+		Required("id", NonEmpty(5), "Its id."),
+		Optional("any", AnyJSON(), ""))
 	return NewTable("Thing", "A thing.",
-		Need("name", Name(5), "What it is called."),
-		May("text", Text(5), ""),
-		May("prose", Text(20), ""),
-		May("choice", Choice("A", "B"), ""),
-		May("choice_or_empty", OrEmpty(Choice("A", "B")), ""),
-		May("code", Formatted(10, digitsOnly), ""),
-		May("flag", Boolean(), ""),
-		May("count", Integer(1, 12), ""),
-		May("big", Integer(-9007199254740993, 9007199254740993), ""),
-		May("amount", Amount(), ""),
-		May("rate", Decimal(), ""),
-		May("day", Date(), ""),
-		May("at", Datetime(), ""),
-		May("part", Object(part), ""),
-		May("parts", List(1, 3, Object(part)), ""),
-		May("words", List(0, 2, Text(5)), ""),
-		May("any", AnyJSON(), ""))
+		Required("name", NonEmpty(5), "What it is called."),
+		Optional("text", Text(5), ""),
+		Optional("prose", Text(20), ""),
+		Optional("choice", Choice("A", "B"), ""),
+		Optional("choice_or_empty", OrEmpty(Choice("A", "B")), ""),
+		Optional("code", Formatted(10, digitsOnly), ""),
+		Optional("flag", Boolean(), ""),
+		Optional("count", Integer(1, 12), ""),
+		Optional("big", Integer(-9007199254740993, 9007199254740993), ""),
+		Optional("amount", Amount(), ""),
+		Optional("rate", Decimal(), ""),
+		Optional("day", Date(), ""),
+		Optional("at", Datetime(), ""),
+		Optional("part", Object(part), ""),
+		Optional("parts", List(1, 3, Object(part)), ""),
+		Optional("words", List(0, 2, Text(5)), ""),
+		Optional("any", AnyJSON(), ""))
 }()
 
 var digitsOnly = &Format{Name: "digits", Code: "invalid_digits", Detail: "Must be digits.", Pattern: "^[0-9]+$",

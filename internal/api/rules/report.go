@@ -26,22 +26,22 @@ type finding struct {
 
 // Add says that a value is wrong.
 func (r *Report) Add(node *Node, code, detail string) {
-	r.errors = r.keep(r.errors, found(node, "", code, detail))
+	r.errors = r.add(r.errors, newFinding(node, "", code, detail))
 }
 
 // AddField says that a member of an object is wrong, which need not be there.
 func (r *Report) AddField(node *Node, field, code, detail string) {
-	r.errors = r.keep(r.errors, found(node, field, code, detail))
+	r.errors = r.add(r.errors, newFinding(node, field, code, detail))
 }
 
 // Warn says that a value is doubtful; the document is accepted all the same.
 func (r *Report) Warn(node *Node, code, detail string) {
-	r.warnings = r.keep(r.warnings, found(node, "", code, detail))
+	r.warnings = r.add(r.warnings, newFinding(node, "", code, detail))
 }
 
 // WarnField says that a member of an object is doubtful or missing.
 func (r *Report) WarnField(node *Node, field, code, detail string) {
-	r.warnings = r.keep(r.warnings, found(node, field, code, detail))
+	r.warnings = r.add(r.warnings, newFinding(node, field, code, detail))
 }
 
 // Failed reports whether the document must be refused.
@@ -61,7 +61,7 @@ func (r *Report) list(findings []finding) []Violation {
 	if len(findings) == 0 {
 		return []Violation{}
 	}
-	inOrder(findings)
+	sortFindings(findings)
 	shown := min(len(findings), r.limit)
 	violations := make([]Violation, 0, shown+1)
 	for _, f := range findings[:shown] {
@@ -73,23 +73,23 @@ func (r *Report) list(findings []finding) []Violation {
 	return violations
 }
 
-// keep adds a finding of a rule. Only the first ones in document order can ever
+// add adds a finding of a rule. Only the first ones in document order can ever
 // be shown, so the others are let go now and then.
-func (r *Report) keep(findings []finding, f finding) []finding {
+func (r *Report) add(findings []finding, f finding) []finding {
 	if len(findings) >= 8*(r.limit+1) {
-		inOrder(findings)
+		sortFindings(findings)
 		findings = findings[:r.limit+1]
 	}
 	return append(findings, f)
 }
 
-func inOrder(findings []finding) {
+func sortFindings(findings []finding) {
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
 }
 
-// shape adds a violation found while reading. What comes after the limit could
+// addShape adds a violation found while reading. What comes after the limit could
 // never be shown, so a hostile body cannot make the list long.
-func (r *Report) shape(f finding) {
+func (r *Report) addShape(f finding) {
 	if !r.full() {
 		r.errors = append(r.errors, f)
 		r.shapes++
@@ -98,9 +98,9 @@ func (r *Report) shape(f finding) {
 
 func (r *Report) full() bool { return r.shapes > r.limit }
 
-// found places a finding: at the value, or where its object ends when the
+// newFinding places a finding: at the value, or where its object ends when the
 // value is not there.
-func found(node *Node, field, code, detail string) finding {
+func newFinding(node *Node, field, code, detail string) finding {
 	f := finding{offset: node.start, node: node, member: field, code: code, detail: detail}
 	if field == "" {
 		return f

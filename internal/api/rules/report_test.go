@@ -79,7 +79,7 @@ func TestTheFirstHundredAreThoseOfTheDocument(t *testing.T) {
 func strangers(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(`,"` + counted(i, "name that nobody knows") + `":0`)
+		b.WriteString(`,"` + plural(i, "name that nobody knows") + `":0`)
 	}
 	return b.String()
 }

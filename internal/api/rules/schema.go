@@ -31,7 +31,7 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 	required := []string{}
 	for _, field := range t.Fields {
 		typ := field.Type
-		if field.Required && typ.Format != nil && typ.Format.Filled {
+		if field.Required && typ.Format != nil && typ.Format.NonEmpty {
 			typ.Min = 1
 		}
 		schema := typ.schema(ref)
@@ -39,7 +39,7 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 			orNull(schema)
 		}
 		if field.Doc != "" {
-			schema["description"] = joined(field.Doc, schema["description"])
+			schema["description"] = joinSentences(field.Doc, schema["description"])
 		}
 		properties[field.Name] = schema
 		if field.Required {
@@ -174,7 +174,7 @@ func orNull(schema map[string]any) {
 	}
 }
 
-func joined(doc string, more any) string {
+func joinSentences(doc string, more any) string {
 	if text, is := more.(string); is {
 		return doc + " " + text
 	}

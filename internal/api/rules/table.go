@@ -9,12 +9,12 @@ type Table struct {
 	Doc    string
 	Fields []Field
 
-	index     map[string]int
-	directory *directory // of the same; nil for names that have none
-	required  []int      // the fields that must be there
-	names     []string
-	labels    []label
-	typ       Type // of the object itself
+	index       map[string]int
+	lookup      *nameIndex // of the same; nil for names that have none
+	required    []int      // the fields that must be there
+	names       []string
+	quotedNames []quotedName
+	typ         Type // of the object itself
 }
 
 // Field declares one member of an object.
@@ -37,36 +37,36 @@ func NewTable(name, doc string, fields ...Field) *Table {
 		}
 		table.index[field.Name] = i
 		table.names = append(table.names, field.Name)
-		table.labels = append(table.labels, newLabel(field.Name))
+		table.quotedNames = append(table.quotedNames, newQuotedName(field.Name))
 		if field.Required {
 			table.required = append(table.required, i)
 		}
 	}
 	table.typ = Object(table)
-	table.directory = newDirectory(table.names)
+	table.lookup = newNameIndex(table.names)
 	return table
 }
 
 // find gives the index of a field, or -1.
 func (t *Table) find(name string) int {
-	if t.directory == nil {
+	if t.lookup == nil {
 		if i, known := t.index[name]; known {
 			return i
 		}
 		return -1
 	}
-	i := int(t.directory.slots[t.directory.slot(name)]) - 1
+	i := int(t.lookup.slots[t.lookup.slot(name)]) - 1
 	if i >= 0 && t.names[i] != name {
 		return -1
 	}
 	return i
 }
 
-// Need declares a required field, May an optional one.
-func Need(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }
+// Required declares a required field, May an optional one.
+func Required(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }
 
-// May declares an optional field: absent and null mean the same.
-func May(name string, typ Type, doc string) Field { return Field{name, typ, false, doc} }
+// Optional declares an optional field: absent and null mean the same.
+func Optional(name string, typ Type, doc string) Field { return Field{name, typ, false, doc} }
 
 // Shape is what kind of JSON value a Type reads.
 type Shape uint8
@@ -110,7 +110,7 @@ type Format struct {
 	Controls bool
 	// Filled says that a required value may not be empty, which fails with this
 	// format's code instead of blank.
-	Filled bool
+	NonEmpty bool
 }
 
 // Text is a free text of at most so many characters, on several lines if need
@@ -120,8 +120,8 @@ func Text(most int) Type { return Type{Shape: ShapeText, Max: most, Multiline: t
 // Line is a text on one line, such as a number that has letters in it.
 func Line(most int) Type { return Type{Shape: ShapeText, Max: most} }
 
-// Name is a line of one to so many characters.
-func Name(most int) Type { return Type{Shape: ShapeText, Max: most, Min: 1} }
+// NonEmpty is a line of one to so many characters.
+func NonEmpty(most int) Type { return Type{Shape: ShapeText, Max: most, Min: 1} }
 
 // free reports whether an empty text is a value like any other.
 func (typ *Type) free() bool {

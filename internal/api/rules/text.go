@@ -16,8 +16,8 @@ const (
 	detailCharacters = "Must not contain control characters."
 )
 
-// expected says what a shape asks for.
-var expected = [...]string{
+// typeDetails says what a shape asks for.
+var typeDetails = [...]string{
 	ShapeText:     "Must be a string.",
 	ShapeBoolean:  "Must be true or false.",
 	ShapeInteger:  "Must be a whole number, without a fraction or exponent.",
@@ -32,25 +32,25 @@ var expected = [...]string{
 // text checks a string. One violation is enough for one value: the first.
 func (r *reader) text(node *Node, kind jsontext.Kind) {
 	if kind != '"' {
-		r.wrong(node, CodeInvalidType, expected[ShapeText])
+		r.reject(node, CodeInvalidType, typeDetails[ShapeText])
 		return
 	}
 	typ, text := node.typ, r.unquote(node)
 	switch {
-	case r.odd && typ.Format != nil && typ.Format.Controls && !clean(text, false) && strings.IndexByte(text, 0) < 0:
-		r.wrong(node, typ.Format.Code, typ.Format.Detail)
-	case r.odd && !clean(text, typ.Multiline):
-		r.wrong(node, CodeInvalidCharacters, detailCharacters)
+	case r.special && typ.Format != nil && typ.Format.Controls && !allowedCharacters(text, false) && strings.IndexByte(text, 0) < 0:
+		r.reject(node, typ.Format.Code, typ.Format.Detail)
+	case r.special && !allowedCharacters(text, typ.Multiline):
+		r.reject(node, CodeInvalidCharacters, detailCharacters)
 	case text == "":
 		if typ.Min > 0 {
-			r.wrong(node, CodeBlank, detailBlank)
+			r.reject(node, CodeBlank, detailBlank)
 		}
 	case typ.Max > 0 && len(text) > typ.Max && utf8.RuneCountInString(text) > typ.Max:
-		r.wrong(node, CodeMaxLength, "Must have at most "+counted(typ.Max, "character")+".")
+		r.reject(node, CodeMaxLength, "Must have at most "+plural(typ.Max, "character")+".")
 	case typ.Choices != nil && !slices.Contains(typ.Choices, text):
-		r.wrong(node, CodeInvalidChoice, "Must be one of: "+strings.Join(typ.Choices, ", ")+".")
+		r.reject(node, CodeInvalidChoice, "Must be one of: "+strings.Join(typ.Choices, ", ")+".")
 	case typ.Format != nil && !typ.Format.Check(text):
-		r.wrong(node, typ.Format.Code, typ.Format.Detail)
+		r.reject(node, typ.Format.Code, typ.Format.Detail)
 	}
 }
 
@@ -60,7 +60,7 @@ func (r *reader) unquote(node *Node) string {
 	switch {
 	case raw[0] != '"':
 		return raw
-	case !r.odd:
+	case !r.special:
 		return raw[1 : len(raw)-1]
 	case strings.IndexByte(raw, '\\') >= 0:
 		node.state |= isEscaped
@@ -74,9 +74,9 @@ func unescape(raw string) string {
 	return string(text)
 }
 
-// clean reports whether a text is free of control characters. Texts of several
+// allowedCharacters reports whether a text is free of control characters. Texts of several
 // lines may have the three that make lines.
-func clean(text string, multiline bool) bool {
+func allowedCharacters(text string, multiline bool) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c == '\t', c == '\n', c == '\r':
@@ -92,8 +92,8 @@ func clean(text string, multiline bool) bool {
 	return true
 }
 
-// counted writes "1 item", "2 items".
-func counted(n int, noun string) string {
+// plural writes "1 item", "2 items".
+func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

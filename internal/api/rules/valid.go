@@ -2,32 +2,32 @@ package rules
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// Valid reports whether a text is one JSON value, for those who keep JSON
+// ValidJSON reports whether a text is one JSON value, for those who keep JSON
 // without reading it. It says nothing about duplicate keys.
-func Valid(text []byte) bool {
+func ValidJSON(text []byte) bool {
 	whole := string(text)
-	if quick, can := quickly(whole, survey(whole)); can && quick.sound() {
+	if quick, can := newLexer(whole, scanTraits(whole)); can && quick.validate() {
 		return true
 	}
 	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
-// sound goes through one value and reports whether it got to its end and that
+// validate goes through one value and reports whether it got to its end and that
 // of the text.
-func (t *tokens) sound() bool {
+func (t *lexer) validate() bool {
 	for {
 		var err error
 		switch t.peek() {
 		case '{', '[', '}', ']':
-			err = t.step()
+			err = t.readDelimiter()
 		default:
-			_, err = t.value()
+			_, err = t.readScalar()
 		}
 		if err != nil {
 			return false
 		}
 		if t.depth == 0 {
-			return t.skip(t.at) == len(t.text)
+			return t.skipSpace(t.at) == len(t.text)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func AppendString(dst []byte, text string) []byte {
 		if c >= utf8.RuneSelf {
 			c, size = utf8.DecodeRuneInString(text[i:])
 		}
-		if plain(c) && (c != utf8.RuneError || size > 1) {
+		if needsNoEscape(c) && (c != utf8.RuneError || size > 1) {
 			i += size
 			continue
 		}
@@ -47,7 +47,7 @@ func AppendString(dst []byte, text string) []byte {
 	return append(append(dst, text[from:]...), '"')
 }
 
-func plain(c rune) bool {
+func needsNoEscape(c rune) bool {
 	return c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' && c != 0x2028 && c != 0x2029
 }
 

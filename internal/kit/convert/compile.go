@@ -61,11 +61,11 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 		c.errorf(line, "supplier is needed: the code of the import supplier whose accounts these are")
 	}
 	usual := defaultDialect()
-	if source := root.Find("source"); source != nil && source.Kind != yamltree.Nothing && c.group(source, "source", dialectSettings...) {
+	if source := root.Find("source"); source != nil && source.Kind != yamltree.Null && c.group(source, "source", dialectSettings...) {
 		usual = c.dialect(source, usual)
 	}
 	// Named values come before the tables that use them.
-	if values := root.Find("values"); values != nil && values.Kind == yamltree.Group {
+	if values := root.Find("values"); values != nil && values.Kind == yamltree.Mapping {
 		for _, member := range values.Members {
 			c.named[member.Name] = c.values(member.Node)
 		}
@@ -90,7 +90,7 @@ var (
 // tablesOf reads the tables and their places.
 func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 	tables := root.Find("tables")
-	if tables == nil || tables.Kind != yamltree.Group || len(tables.Members) == 0 {
+	if tables == nil || tables.Kind != yamltree.Mapping || len(tables.Members) == 0 {
 		c.errorf(root.Line, "tables is needed: the tables of the old system by their names")
 		return
 	}
@@ -140,7 +140,7 @@ func (c *mapCompiler) into(t *sourceTable) {
 
 // place reads one place. Settings it does not have are taken from the table.
 func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
-	if name == nil || name.Kind != yamltree.Text {
+	if name == nil || name.Kind != yamltree.Scalar {
 		c.errorf(node.Line, "a place is written as accounts or ACCOUNT.customers")
 		return
 	}
@@ -227,7 +227,7 @@ func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	case node == nil:
 		c.errorf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
 		return
-	case node.Kind == yamltree.Group:
+	case node.Kind == yamltree.Mapping:
 		for _, member := range node.Members {
 			own, theirs = append(own, member.Name), append(theirs, member.Node.Text)
 		}
@@ -237,8 +237,8 @@ func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	}
 	g := &linkGroup{id: strings.Join(theirs, "\x00"), linked: theirs}
 	for i := range own {
-		p.key = append(p.key, c.expression(t, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: own[i]}, nil))
-		g.key = append(g.key, c.expression(p.parent, &yamltree.Node{Kind: yamltree.Text, Line: node.Line, Text: theirs[i]}, nil))
+		p.key = append(p.key, c.expression(t, &yamltree.Node{Kind: yamltree.Scalar, Line: node.Line, Text: own[i]}, nil))
+		g.key = append(g.key, c.expression(p.parent, &yamltree.Node{Kind: yamltree.Scalar, Line: node.Line, Text: theirs[i]}, nil))
 	}
 	p.linked = own
 	at := slices.IndexFunc(p.parent.groups, func(other *linkGroup) bool { return other.id == g.id })

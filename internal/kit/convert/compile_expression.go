@@ -32,9 +32,9 @@ func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules
 		v.days = t.dialect.days
 	}
 	switch node.Kind {
-	case yamltree.Text:
+	case yamltree.Scalar:
 		c.plain(t, node, v)
-	case yamltree.Group:
+	case yamltree.Mapping:
 		c.structured(t, node, v)
 	default:
 		c.errorf(node.Line, "this must be the name of a column, =constant, or {column: …}")
@@ -206,22 +206,22 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	v.days = c.patterns(node, "dates", v.days)
 	if node.Find("zone") != nil {
 		// dialect already reads and checks zones.
-		v.zone = c.dialect(&yamltree.Node{Kind: yamltree.Group, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
+		v.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
 	}
 }
 
 // tests compiles a condition: columns and their values, all of which must match.
 func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
-	if node.Kind != yamltree.Group || len(node.Members) == 0 {
+	if node.Kind != yamltree.Mapping || len(node.Members) == 0 {
 		c.errorf(node.Line, "a condition names columns and what they must be, such as {STATE: [A, B]}")
 		return nil
 	}
 	for _, member := range node.Members {
 		one := test{column: c.column(t, member.Line, member.Name)}
 		switch member.Node.Kind {
-		case yamltree.Nothing:
+		case yamltree.Null:
 			one.empty = 1
-		case yamltree.Group:
+		case yamltree.Mapping:
 			c.group(member.Node, "a condition", "is", "not", "empty")
 			one.is, one.not = c.texts(member.Node.Find("is"), "is"), c.texts(member.Node.Find("not"), "not")
 			if member.Node.Find("empty") != nil {

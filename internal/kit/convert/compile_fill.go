@@ -24,7 +24,7 @@ func (c *mapCompiler) compileFills() {
 			if node == nil {
 				node = t.node.Find("fill")
 			}
-			if node == nil || node.Kind != yamltree.Group {
+			if node == nil || node.Kind != yamltree.Mapping {
 				c.errorf(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
 				continue
 			}
@@ -94,14 +94,14 @@ func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path st
 
 // fill compiles one member according to its type.
 func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type, path string) {
-	if node.Kind == yamltree.Group && node.Find("rows") != nil {
+	if node.Kind == yamltree.Mapping && node.Find("rows") != nil {
 		f.rows(m, node, path)
 		return
 	}
 	t := f.place.table
 	switch {
 	case typ.Shape == rules.ShapeObject:
-		if node.Kind != yamltree.Group {
+		if node.Kind != yamltree.Mapping {
 			f.errorf(node.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Table), ", "))
 			return
 		}
@@ -109,11 +109,11 @@ func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type
 	case typ.Shape == rules.ShapeList && typ.Item.Shape == rules.ShapeObject:
 		items := node.Items
 		// A list of one object may be written without a dash.
-		if node.Kind == yamltree.Group {
+		if node.Kind == yamltree.Mapping {
 			items = []*yamltree.Node{node}
 		}
 		for i, item := range items {
-			if item.Kind != yamltree.Group {
+			if item.Kind != yamltree.Mapping {
 				f.errorf(item.Line, "%s has members of its own: %s", path, strings.Join(fieldNames(typ.Item.Table), ", "))
 				continue
 			}
@@ -146,7 +146,7 @@ func (f *fillCompiler) list(m *objectMember, node *yamltree.Node, typ rules.Type
 	}
 	for _, item := range items {
 		// With part, split selects one piece; alone, it makes an item of each piece.
-		if item.Kind == yamltree.Group && item.Find("part") == nil {
+		if item.Kind == yamltree.Mapping && item.Find("part") == nil {
 			m.split, _ = f.text(item, "split")
 		}
 		m.texts = append(m.texts, f.expression(f.place.table, item, typ.Item))

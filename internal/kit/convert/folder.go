@@ -57,7 +57,7 @@ func lockFolder(part string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if taken, err := filelock.TryFolder(file); taken || err != nil {
+	if taken, err := filelock.TryLockDir(file); taken || err != nil {
 		return nil, errors.Join(fmt.Errorf("another conversion is running in %s", part), file.Close())
 	}
 	return file, nil

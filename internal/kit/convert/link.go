@@ -177,7 +177,7 @@ func (c *mapCompiler) totals(node *yamltree.Node) []byte {
 // them; amounts stay strings.
 func appendLiteral(dst []byte, node *yamltree.Node, of *rules.Table) []byte {
 	switch node.Kind {
-	case yamltree.Group:
+	case yamltree.Mapping:
 		dst = append(dst, '{')
 		for i, member := range node.Members {
 			if i > 0 {
@@ -191,7 +191,7 @@ func appendLiteral(dst []byte, node *yamltree.Node, of *rules.Table) []byte {
 					typ = *typ.Item
 				}
 			}
-			if typ.Shape == rules.ShapeInteger && member.Node.Kind == yamltree.Text && isNumber(member.Node.Text) {
+			if typ.Shape == rules.ShapeInteger && member.Node.Kind == yamltree.Scalar && isNumber(member.Node.Text) {
 				dst = append(dst, member.Node.Text...)
 				continue
 			}
@@ -207,7 +207,7 @@ func appendLiteral(dst []byte, node *yamltree.Node, of *rules.Table) []byte {
 			dst = appendLiteral(dst, item, of)
 		}
 		return append(dst, ']')
-	case yamltree.Text:
+	case yamltree.Scalar:
 		return appendText(dst, []byte(node.Text))
 	}
 	return append(dst, "null"...)

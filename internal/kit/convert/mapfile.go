@@ -69,7 +69,7 @@ func (m *mapReader) unknown(line int, what, name, where string, known []string) 
 
 // group checks that a node has only known members.
 func (m *mapReader) group(node *yamltree.Node, what string, known ...string) bool {
-	if node.Kind != yamltree.Group {
+	if node.Kind != yamltree.Mapping {
 		m.errorf(node.Line, "%s must have members, such as %s: …", what, known[0])
 		return false
 	}
@@ -85,10 +85,10 @@ func (m *mapReader) group(node *yamltree.Node, what string, known ...string) boo
 func (m *mapReader) text(of *yamltree.Node, name string) (text string, line int) {
 	node := of.Find(name)
 	// A name without a value counts as missing.
-	if node == nil || node.Kind == yamltree.Nothing {
+	if node == nil || node.Kind == yamltree.Null {
 		return "", of.Line
 	}
-	if node.Kind != yamltree.Text {
+	if node.Kind != yamltree.Scalar {
 		m.errorf(node.Line, "%s must be a plain text", name)
 		return "", node.Line
 	}
@@ -114,17 +114,17 @@ func (m *mapReader) texts(node *yamltree.Node, what string) (list []string) {
 		return nil
 	}
 	switch node.Kind {
-	case yamltree.Text:
+	case yamltree.Scalar:
 		return []string{node.Text}
 	case yamltree.List:
 		for _, item := range node.Items {
-			if item.Kind == yamltree.Group || item.Kind == yamltree.List {
+			if item.Kind == yamltree.Mapping || item.Kind == yamltree.List {
 				m.errorf(item.Line, "%s must be plain texts", what)
 				continue
 			}
 			list = append(list, item.Text)
 		}
-	case yamltree.Group:
+	case yamltree.Mapping:
 		m.errorf(node.Line, "%s must be a text or a list of texts", what)
 	}
 	return list

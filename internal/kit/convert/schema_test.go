@@ -60,7 +60,7 @@ func instance(t *testing.T, text string) any {
 
 func typed(node *yamltree.Node) any {
 	switch node.Kind {
-	case yamltree.Group:
+	case yamltree.Mapping:
 		object := map[string]any{}
 		for _, member := range node.Members {
 			object[member.Name] = typed(member.Node)
@@ -72,7 +72,7 @@ func typed(node *yamltree.Node) any {
 			list = append(list, typed(item))
 		}
 		return list
-	case yamltree.Text:
+	case yamltree.Scalar:
 		if isNumber(node.Text) && !node.Quoted {
 			return json.Number(node.Text)
 		}

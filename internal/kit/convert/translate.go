@@ -35,7 +35,7 @@ func (v *expression) allChoices(table map[string]string, instead *string) bool {
 
 // values reads a table of translations, or the name of one.
 func (c *mapCompiler) values(node *yamltree.Node) map[string]string {
-	if node.Kind == yamltree.Text {
+	if node.Kind == yamltree.Scalar {
 		named, known := c.named[node.Text]
 		if !known {
 			var names []string
@@ -48,12 +48,12 @@ func (c *mapCompiler) values(node *yamltree.Node) map[string]string {
 		return named
 	}
 	table := map[string]string{}
-	if node.Kind != yamltree.Group {
+	if node.Kind != yamltree.Mapping {
 		c.errorf(node.Line, "values must be a table, such as {A: ACTIVE}, or the name of one")
 		return table
 	}
 	for _, member := range node.Members {
-		if member.Node.Kind == yamltree.Group || member.Node.Kind == yamltree.List {
+		if member.Node.Kind == yamltree.Mapping || member.Node.Kind == yamltree.List {
 			c.errorf(member.Line, "values translate a text into a text")
 			continue
 		}

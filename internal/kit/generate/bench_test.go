@@ -9,7 +9,7 @@ import (
 // BenchmarkReading does all that a run does with an account before it is stored:
 // generated ones have ledgers, line items and statements.
 func BenchmarkReading(b *testing.B) {
-	contract.Warm()
+	contract.WarmUp()
 	bodies, size := make([][]byte, 256), 0
 	for i := range bodies {
 		bodies[i] = order().Draw(i).Account

@@ -26,7 +26,7 @@ func TestDaysFollowEachOther(t *testing.T) {
 		if read, err := ParseDay(want.Format(time.DateOnly)); err != nil || read != day {
 			t.Fatalf("%s was read as %s: %v", day, read, err)
 		}
-		if day != Date(want.Date()) || day != NumberedDay(day.Number()) || day.String() != want.Format(time.DateOnly) {
+		if day != Date(want.Date()) || day != DayFromNumber(day.Number()) || day.String() != want.Format(time.DateOnly) {
 			t.Fatalf("%s is not %s", day, want)
 		}
 		if next := day.AddDays(1); day != Last && (!day.Before(next) || !next.After(day) || day.Compare(next) >= 0 || next.AddDays(-1) != day) {
@@ -49,9 +49,9 @@ func TestDaysEndAtTheEdgesOfTheCalendar(t *testing.T) {
 		"far ahead":         {First.AddDays(far), Last},
 		"far back":          {Last.AddDays(-far - 1), First},
 		"no day stays none": {none.AddDays(1), none},
-		"a number too high": {NumberedDay(Last.Number() + 1), Last},
-		"a number below":    {NumberedDay(-1), First},
-		"no number":         {NumberedDay(0), none},
+		"a number too high": {DayFromNumber(Last.Number() + 1), Last},
+		"a number below":    {DayFromNumber(-1), First},
+		"no number":         {DayFromNumber(0), none},
 		"the year 10000":    {Date(10000, 1, 1), Last},
 		"east of midnight":  {DayOf(time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC), time.FixedZone("east", 3600)), Last},
 		"west of midnight":  {DayOf(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.FixedZone("west", -3600)), First},

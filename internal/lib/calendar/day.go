@@ -16,8 +16,8 @@ type Day struct{ number int64 } // days since 0000-12-31, so that the zero value
 
 // The edges of the calendar: the days that four digits of a year can name.
 var (
-	First = Day{number: count(1, 1, 1)}
-	Last  = Day{number: count(9999, 12, 31)}
+	First = Day{number: dayNumber(1, 1, 1)}
+	Last  = Day{number: dayNumber(9999, 12, 31)}
 )
 
 // ErrDay is the answer to a text that is no real calendar day.
@@ -36,7 +36,7 @@ func DayOf(t time.Time, zone *time.Location) Day {
 // the edge of the calendar that they lie beyond.
 func Date(year int, month time.Month, day int) Day {
 	seconds := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
-	return within((seconds - dayZero) / 86400)
+	return clamp((seconds - dayZero) / 86400)
 }
 
 var dayZero = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC).Unix()
@@ -46,24 +46,24 @@ func ParseDay(text string) (Day, error) {
 	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
 		return Day{}, ErrDay
 	}
-	year, ok1 := digits(text[0:4])
-	month, ok2 := digits(text[5:7])
-	day, ok3 := digits(text[8:10])
+	year, ok1 := parseDigits(text[0:4])
+	month, ok2 := parseDigits(text[5:7])
+	day, ok3 := parseDigits(text[8:10])
 	if !ok1 || !ok2 || !ok3 || year == 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return Day{}, ErrDay
 	}
-	return Day{number: count(year, month, day)}, nil
+	return Day{number: dayNumber(year, month, day)}, nil
 }
 
-// NumberedDay gives back the Day that has a Number.
-func NumberedDay(number int64) Day {
+// DayFromNumber gives back the Day that has a Number.
+func DayFromNumber(number int64) Day {
 	if number == 0 {
 		return Day{}
 	}
-	return within(number)
+	return clamp(number)
 }
 
-func within(number int64) Day { return Day{number: min(max(number, First.number), Last.number)} }
+func clamp(number int64) Day { return Day{number: min(max(number, First.number), Last.number)} }
 
 // Number counts days; the zero Day is 0, and a later day has a larger number.
 func (d Day) Number() int64 { return d.number }
@@ -87,7 +87,7 @@ func (d Day) AddDays(n int) Day {
 	}
 	// No day is further from another than the calendar is long.
 	step := min(max(int64(n), -Last.number), Last.number)
-	return within(d.number + step)
+	return clamp(d.number + step)
 }
 
 // String writes YYYY-MM-DD, or nothing for the zero Day.
@@ -104,9 +104,9 @@ func (d Day) String() string {
 	return string(text[:])
 }
 
-// count gives the number of a real day. Every account has a dozen dates, so
+// dayNumber gives the number of a real day. Every account has a dozen dates, so
 // they do not take the long way through time.Time.
-func count(year, month, day int) int64 {
+func dayNumber(year, month, day int) int64 {
 	before := year - 1
 	days := before*365 + before/4 - before/100 + before/400 + daysBefore[month-1] + day
 	if month > 2 && daysIn(year, 2) == 29 {
@@ -131,7 +131,7 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-func digits(text string) (int, bool) {
+func parseDigits(text string) (int, bool) {
 	value := 0
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {

@@ -43,7 +43,7 @@ func isZone(text string) bool {
 		return true
 	}
 	offset := text[len(text)-6:]
-	hours, ok1 := digits(offset[1:3])
-	minutes, ok2 := digits(offset[4:])
+	hours, ok1 := parseDigits(offset[1:3])
+	minutes, ok2 := parseDigits(offset[4:])
 	return ok1 && ok2 && hours <= 23 && minutes <= 59
 }

@@ -11,7 +11,7 @@ import (
 func TestALockHasOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.Plain, 0o600)
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.OpenFlags, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,12 +23,12 @@ func TestALockHasOneHolder(t *testing.T) {
 		file  *os.File
 		taken bool
 	}{{first, false}, {second, true}} {
-		if taken, err := filelock.Try(try.file); taken != try.taken || err != nil {
+		if taken, err := filelock.TryLock(try.file); taken != try.taken || err != nil {
 			t.Errorf("taken: %v, want %v, %v", taken, try.taken, err)
 		}
 	}
 	first.Close()
-	if taken, err := filelock.Try(second); taken || err != nil {
+	if taken, err := filelock.TryLock(second); taken || err != nil {
 		t.Errorf("after the holder left: %v, %v", taken, err)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// Plain is for opening a lock file as it is: a link is not followed, and nobody
+// OpenFlags is for opening a lock file as it is: a link is not followed, and nobody
 // waits for one that is no ordinary file.
-const Plain = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+const OpenFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// Try takes the lock of a file, or says that somebody else has it.
-func Try(file *os.File) (taken bool, err error) {
+// TryLock takes the lock of a file, or says that somebody else has it.
+func TryLock(file *os.File) (taken bool, err error) {
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil
@@ -21,5 +21,5 @@ func Try(file *os.File) (taken bool, err error) {
 	return false, err
 }
 
-// TryFolder is Try for a folder that was opened.
-func TryFolder(folder *os.File) (taken bool, err error) { return Try(folder) }
+// TryLockDir is Try for a folder that was opened.
+func TryLockDir(folder *os.File) (taken bool, err error) { return TryLock(folder) }

@@ -62,7 +62,7 @@ func (a Amount) Append(dst []byte) []byte {
 // Decimal gives the amount for exact arithmetic with quantities and rates.
 func (a Amount) Decimal() Decimal {
 	if a == math.MinInt64 { // it has no opposite
-		return exact(decimal.New(int64(a), -amountPlaces))
+		return fromLibrary(decimal.New(int64(a), -amountPlaces))
 	}
 	return Decimal{small: small{int64(a), amountPlaces}}
 }

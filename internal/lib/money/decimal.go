@@ -32,15 +32,15 @@ func ParseDecimal(text string) (Decimal, error) {
 	return Decimal{text: text, large: true}, nil
 }
 
-// Counted is a decimal that was read before: its digits, and what Count gave of
+// NewDecimal is a decimal that was read before: its digits, and what Count gave of
 // it then.
-func Counted(text string, count int64, places uint8) Decimal {
+func NewDecimal(text string, count int64, places uint8) Decimal {
 	return Decimal{text: text, small: small{count, places}}
 }
 
-// Count gives a decimal as so many tenths, hundredths or whatever its places say,
+// Parts gives a decimal as so many tenths, hundredths or whatever its places say,
 // if its digits fit a machine word.
-func (d Decimal) Count() (count int64, places uint8, fits bool) {
+func (d Decimal) Parts() (count int64, places uint8, fits bool) {
 	return d.small.count, d.small.places, !d.large
 }
 
@@ -57,7 +57,7 @@ func (d Decimal) Mul(other Decimal) Decimal {
 	if product, fits := d.small.mul(other.small); fits && d.both(other) {
 		return Decimal{small: product}
 	}
-	return exact(d.value().Mul(other.value()))
+	return fromLibrary(d.value().Mul(other.value()))
 }
 
 // Add gives the exact sum.
@@ -65,7 +65,7 @@ func (d Decimal) Add(other Decimal) Decimal {
 	if sum, fits := d.small.add(other.small); fits && d.both(other) {
 		return Decimal{small: sum}
 	}
-	return exact(d.value().Add(other.value()))
+	return fromLibrary(d.value().Add(other.value()))
 }
 
 // Sub gives the exact difference.
@@ -73,7 +73,7 @@ func (d Decimal) Sub(other Decimal) Decimal {
 	if difference, fits := d.small.sub(other.small); fits && d.both(other) {
 		return Decimal{small: difference}
 	}
-	return exact(d.value().Sub(other.value()))
+	return fromLibrary(d.value().Sub(other.value()))
 }
 
 // Compare is negative when d is smaller than other, positive when larger; the
@@ -92,7 +92,7 @@ func (d Decimal) Round() (Amount, error) {
 		return rounded, nil
 	}
 	minor := d.value().Round(amountPlaces).Shift(amountPlaces)
-	if minor.Abs().Cmp(largest) > 0 {
+	if minor.Abs().Cmp(largestAmount) > 0 {
 		return 0, ErrRange
 	}
 	return Amount(minor.IntPart()), nil
@@ -105,7 +105,7 @@ func (d Decimal) Near(other Decimal, tolerance Amount) bool {
 	return apart.Compare(tolerance.Decimal()) <= 0 && apart.Compare((-tolerance).Decimal()) >= 0
 }
 
-var largest = decimal.NewFromInt(math.MaxInt64)
+var largestAmount = decimal.NewFromInt(math.MaxInt64)
 
 // both reports whether the values of both are small.
 func (d Decimal) both(other Decimal) bool { return !d.large && !other.large }
@@ -122,4 +122,4 @@ func (d Decimal) value() decimal.Decimal {
 	return *d.result
 }
 
-func exact(value decimal.Decimal) Decimal { return Decimal{result: &value, large: true} }
+func fromLibrary(value decimal.Decimal) Decimal { return Decimal{result: &value, large: true} }

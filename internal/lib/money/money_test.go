@@ -171,7 +171,7 @@ func TestPlainTakesExponentsAway(t *testing.T) {
 func FuzzPlain(f *testing.F) {
 	f.Add("1", "5", 3)
 	f.Fuzz(func(t *testing.T, whole, fraction string, exponent int) {
-		if !digits(whole) || !digits(fraction) || len(whole) > 1 && whole[0] == '0' || len(whole)+len(fraction) > 40 || exponent > 99 || exponent < -99 {
+		if !allDigits(whole) || !allDigits(fraction) || len(whole) > 1 && whole[0] == '0' || len(whole)+len(fraction) > 40 || exponent > 99 || exponent < -99 {
 			return
 		}
 		text := whole + "." + fraction + "e" + strconv.Itoa(exponent)

@@ -17,11 +17,11 @@ type small struct {
 	places uint8
 }
 
-// mostPlaces is how many places a small decimal may have: as many as there are
+// maxPlaces is how many places a small decimal may have: as many as there are
 // powers of ten in a word.
-const mostPlaces = 18
+const maxPlaces = 18
 
-var powers = func() (of [mostPlaces + 1]int64) {
+var powers = func() (of [maxPlaces + 1]int64) {
 	for i, power := 0, int64(1); i < len(of); i, power = i+1, power*10 {
 		of[i] = power
 	}
@@ -51,7 +51,7 @@ func parseSmall(text string) (small, bool) {
 	if point >= 0 {
 		whole, places = point, len(rest)-point-1
 	}
-	if whole == 0 || whole > maxWhole || whole > 1 && rest[0] == '0' || whole+places > mostPlaces || point >= 0 && places == 0 {
+	if whole == 0 || whole > maxWhole || whole > 1 && rest[0] == '0' || whole+places > maxPlaces || point >= 0 && places == 0 {
 		return small{}, false
 	}
 	if negative {
@@ -60,9 +60,9 @@ func parseSmall(text string) (small, bool) {
 	return small{count, uint8(places)}, true
 }
 
-// times gives the product of two numbers, if it is one itself.
-func times(a, b int64) (int64, bool) {
-	high, low := bits.Mul64(magnitude(a), magnitude(b))
+// mulInt64 gives the product of two numbers, if it is one itself.
+func mulInt64(a, b int64) (int64, bool) {
+	high, low := bits.Mul64(absInt64(a), absInt64(b))
 	if high != 0 || low > math.MaxInt64 {
 		return 0, false
 	}
@@ -72,8 +72,8 @@ func times(a, b int64) (int64, bool) {
 	return int64(low), true
 }
 
-// magnitude is how far a number is from zero.
-func magnitude(a int64) uint64 {
+// absInt64 is how far a number is from zero.
+func absInt64(a int64) uint64 {
 	if a < 0 {
 		return uint64(-a)
 	}
@@ -81,9 +81,9 @@ func magnitude(a int64) uint64 {
 }
 
 func (s small) mul(other small) (small, bool) {
-	count, fits := times(s.count, other.count)
+	count, fits := mulInt64(s.count, other.count)
 	places := s.places + other.places
-	return small{count, places}, fits && places <= mostPlaces
+	return small{count, places}, fits && places <= maxPlaces
 }
 
 // aligned gives the counts of both in the places of the finer.
@@ -92,9 +92,9 @@ func (s small) aligned(other small) (mine, others int64, places uint8, fit bool)
 	switch {
 	case s.places < other.places:
 		places = other.places
-		mine, fit = times(mine, powers[other.places-s.places])
+		mine, fit = mulInt64(mine, powers[other.places-s.places])
 	case s.places > other.places:
-		others, fit = times(others, powers[s.places-other.places])
+		others, fit = mulInt64(others, powers[s.places-other.places])
 	}
 	return mine, others, places, fit
 }
@@ -115,7 +115,7 @@ func (s small) sub(other small) (small, bool) {
 // round gives the nearest number of hundredths; halves go away from zero.
 func (s small) round() (Amount, bool) {
 	if s.places <= amountPlaces {
-		count, fits := times(s.count, powers[amountPlaces-s.places])
+		count, fits := mulInt64(s.count, powers[amountPlaces-s.places])
 		return Amount(count), fits
 	}
 	power := powers[s.places-amountPlaces]

@@ -14,16 +14,16 @@ func TestLinesAndKinds(t *testing.T) {
 	}
 	b := root.Find("b")
 	switch {
-	case root.Kind != yamltree.Group || len(root.Members) != 5 || root.Members[1].Line != 2:
+	case root.Kind != yamltree.Mapping || len(root.Members) != 5 || root.Members[1].Line != 2:
 		t.Errorf("the root is %+v", root)
 	case b.Kind != yamltree.List || b.Items[1].Text != "y" || b.Items[1].Line != 4 || !b.Items[1].Quoted || b.Items[0].Quoted:
 		t.Errorf("b is %+v", b)
-	case root.Find("c").Kind != yamltree.Nothing || root.Find("x") != nil:
+	case root.Find("c").Kind != yamltree.Null || root.Find("x") != nil:
 		t.Error("c is something")
 	case root.Find("g").Find("e").Text != "f" || root.Find("a").Text != "1":
 		t.Error("a reference was not followed")
 	}
-	if nothing, err := yamltree.Read(strings.NewReader("# only a remark\n")); err != nil || nothing.Kind != yamltree.Nothing {
+	if nothing, err := yamltree.Read(strings.NewReader("# only a remark\n")); err != nil || nothing.Kind != yamltree.Null {
 		t.Errorf("nothing is %+v, %v", nothing, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (int, error) {
 	var events []int64
 	for _, id := range ids {
-		place, ok := contract.EventPlace(id)
+		place, ok := contract.ParseEventID(id)
 		if !ok {
 			return 0, invalid("event", rules.CodeInvalidCharacters, "%q is no id of an event; take it from: webhook show %s", id, name)
 		}

@@ -25,7 +25,7 @@ const (
 // openLock opens the lock file itself: a link in its place could lead what is
 // written into it into any file this user may write.
 func openLock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.Plain, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.OpenFlags, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("the lock file %s is a link: remove it", path)
 	}
@@ -49,7 +49,7 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 	}
 	for sure := 0; ; {
 		var taken bool
-		taken, err = filelock.Try(file)
+		taken, err = filelock.TryLock(file)
 		if err == nil && !taken {
 			break
 		}

@@ -41,7 +41,7 @@ func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
 		return errUnstorable
 	}
 	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
-	if !staging.ValidJSON && !rules.Valid(staging.Document) {
+	if !staging.ValidJSON && !rules.ValidJSON(staging.Document) {
 		return errMalformed
 	}
 	packed, err := pack.Pack(staging.Document)

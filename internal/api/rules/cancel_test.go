@@ -16,15 +16,15 @@ func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 		"fields that nobody knows":       `{"name":"a","part":{"id":"1","any":{` + names10000() + `}}`,
 	} {
 		// The end of each body is missing, which only who gets there can tell.
-		document, fault := thing.Read([]byte(body), Limits{Gone: gone})
-		if document != nil || fault == nil || fault.Detail != detailGone {
+		document, fault := thing.Read([]byte(body), Limits{Done: gone})
+		if document != nil || fault == nil || fault.Detail != detailCancelled {
 			t.Errorf("%s: %+v", what, fault)
 		}
-		if _, fault := thing.Read([]byte(body), Limits{}); fault == nil || fault.Detail == detailGone {
+		if _, fault := thing.Read([]byte(body), Limits{}); fault == nil || fault.Detail == detailCancelled {
 			t.Errorf("%s, with somebody waiting: %+v", what, fault)
 		}
 	}
-	if document, fault := thing.Read([]byte(`{"name":"a"}`), Limits{Gone: gone}); document == nil {
+	if document, fault := thing.Read([]byte(`{"name":"a"}`), Limits{Done: gone}); document == nil {
 		t.Errorf("a short body: %+v", fault)
 	}
 }
@@ -35,7 +35,7 @@ func names10000() string {
 		if i > 0 {
 			text.WriteByte(',')
 		}
-		text.WriteString(`"` + strings.Repeat("x", i%20+1) + string(rune('a'+i%26)) + counted(i, "y") + `":0`)
+		text.WriteString(`"` + strings.Repeat("x", i%20+1) + string(rune('a'+i%26)) + plural(i, "y") + `":0`)
 	}
 	return text.String()
 }

@@ -31,18 +31,18 @@ func TestSurvey(t *testing.T) {
 		{`"`, nil, 0},
 	}
 	for _, c := range cases {
-		found, broken := survey(c.text, narrow)
+		found, broken := scanDocument(c.text, defaultLimits)
 		var kinds []string
 		for _, operation := range found.operations {
 			kinds = append(kinds, operation.kind)
 		}
-		if broken != "" || !slices.Equal(kinds, c.kinds) || found.mints != c.mints {
-			t.Errorf("%s: %v, %d, %q", c.text, found.operations, found.mints, broken)
+		if broken != "" || !slices.Equal(kinds, c.kinds) || found.tokenFields != c.mints {
+			t.Errorf("%s: %v, %d, %q", c.text, found.operations, found.tokenFields, broken)
 		}
 	}
-	named, _ := survey(`query A { a } mutation mutation { b }`, narrow)
+	named, _ := scanDocument(`query A { a } mutation mutation { b }`, defaultLimits)
 	for name, want := range map[string]string{"A": "query", "mutation": "mutation", "": "", "C": ""} {
-		if got := named.chosen(name); got != want {
+		if got := named.operationKind(name); got != want {
 			t.Errorf("operation %q is a %q, want %q", name, got, want)
 		}
 	}
@@ -50,22 +50,22 @@ func TestSurvey(t *testing.T) {
 
 func TestNegotiate(t *testing.T) {
 	for accept, want := range map[string]string{
-		"":                                  plainType,
-		"*/*":                               plainType,
-		"application/*":                     plainType,
-		"application/json":                  plainType,
-		"application/json; charset=utf-8":   plainType,
-		"application/graphql-response+json": modernType,
-		"application/graphql-response+json, application/json;q=0.9":   modernType,
-		"application/json, application/graphql-response+json":         modernType,
-		"application/graphql-response+json;q=0.5, application/json":   plainType,
-		"application/graphql-response+json; charset=utf-8, */*;q=0.1": modernType,
+		"":                                  jsonType,
+		"*/*":                               jsonType,
+		"application/*":                     jsonType,
+		"application/json":                  jsonType,
+		"application/json; charset=utf-8":   jsonType,
+		"application/graphql-response+json": responseType,
+		"application/graphql-response+json, application/json;q=0.9":   responseType,
+		"application/json, application/graphql-response+json":         responseType,
+		"application/graphql-response+json;q=0.5, application/json":   jsonType,
+		"application/graphql-response+json; charset=utf-8, */*;q=0.1": responseType,
 		"application/graphql-response+json;q=0, application/json;q=0": "",
-		"application/graphql-response+json;q=0, */*":                  plainType,
+		"application/graphql-response+json;q=0, */*":                  jsonType,
 		"text/html":                              "",
-		"text/html, */*;q=0.8":                   plainType,
+		"text/html, */*;q=0.8":                   jsonType,
 		"application/json;q=oops":                "",
-		";;;, application/graphql-response+json": modernType,
+		";;;, application/graphql-response+json": responseType,
 	} {
 		header := http.Header{}
 		if accept != "" {

@@ -2,7 +2,7 @@ package rules
 
 // value reads the value of a field or an item, whatever the body holds there.
 func (r *reader) value(node *Node, required bool) bool {
-	kind := r.tokens.peek()
+	kind := r.lexer.peek()
 	switch shape := node.typ.Shape; {
 	case shape == ShapeAny:
 		return r.any(node)
@@ -16,7 +16,7 @@ func (r *reader) value(node *Node, required bool) bool {
 		if !r.any(node) {
 			return false
 		}
-		r.wrong(node, CodeInvalidType, expected[shape])
+		r.reject(node, CodeInvalidType, typeDetails[shape])
 		return true
 	}
 	if !r.scalar(node) {
@@ -29,8 +29,8 @@ func (r *reader) value(node *Node, required bool) bool {
 	switch shape := node.typ.Shape; {
 	case shape == ShapeText:
 		r.text(node, kind)
-	case r.odd && kind == '"' && !clean(r.unquote(node), false):
-		r.wrong(node, CodeInvalidCharacters, detailCharacters)
+	case r.special && kind == '"' && !allowedCharacters(r.unquote(node), false):
+		r.reject(node, CodeInvalidCharacters, detailCharacters)
 	case shape == ShapeBoolean:
 		r.boolean(node, kind)
 	case shape == ShapeDate, shape == ShapeDatetime:
@@ -47,26 +47,26 @@ func (r *reader) object(node *Node) bool {
 		return false
 	}
 	table := node.typ.Table
-	var strangers names
+	var strangers nameSet
 	var given uint64 // the fields seen, a bit each
 	var last *Node
 	count, next := 0, 0
-	for r.tokens.peek() != '}' {
-		i := r.tokens.foresee(table.labels, next)
+	for r.lexer.peek() != '}' {
+		i := r.lexer.expectName(table.quotedNames, next)
 		if i < 0 {
 			name, offset, ok := r.name()
 			if !ok {
 				return false
 			}
 			if i = table.find(name); i < 0 {
-				if !r.remember(&strangers, name) || !r.stranger(table, name, offset) {
+				if !r.addName(&strangers, name) || !r.unknownField(table, name, offset) {
 					return false
 				}
 				continue
 			}
 		}
 		if given&(1<<i) != 0 {
-			return r.twice()
+			return r.duplicateField()
 		}
 		given |= 1 << i
 		next = i + 1
@@ -80,12 +80,12 @@ func (r *reader) object(node *Node) bool {
 	if !r.close(node) {
 		return false
 	}
-	r.forget(&strangers)
+	r.dropNames(&strangers)
 	node.value = int64(given)
-	node.kids = r.slab.family(node, last, count)
+	node.children = r.arena.children(node, last, count)
 	for _, i := range table.required {
 		if given&(1<<i) == 0 {
-			r.missing(node, table.Fields[i].Name)
+			r.rejectMissing(node, table.Fields[i].Name)
 		}
 	}
 	return true
@@ -99,7 +99,7 @@ func (r *reader) list(node *Node) bool {
 	}
 	typ, count, kept := node.typ, 0, 0
 	var last *Node
-	for ; r.tokens.peek() != ']'; count++ {
+	for ; r.lexer.peek() != ']'; count++ {
 		if typ.Max == 0 || count < typ.Max {
 			item := r.child(last, count, typ.Item)
 			if item == nil || !r.value(item, true) {
@@ -110,18 +110,18 @@ func (r *reader) list(node *Node) bool {
 			continue
 		}
 		if count == typ.Max {
-			r.tooMany(node)
+			r.rejectLength(node)
 		}
-		if !r.awaited() || !r.wild() {
+		if !r.notCancelled() || !r.skipValue() {
 			return false
 		}
 	}
 	if !r.close(node) {
 		return false
 	}
-	node.kids = r.slab.family(node, last, kept)
+	node.children = r.arena.children(node, last, kept)
 	if count < typ.Min {
-		r.wrong(node, CodeBlank, "Must have at least "+counted(typ.Min, "item")+".")
+		r.reject(node, CodeBlank, "Must have at least "+plural(typ.Min, "item")+".")
 	}
 	return true
 }
@@ -133,7 +133,7 @@ func (r *reader) null(node *Node, required bool) bool {
 		return false
 	}
 	if required {
-		r.wrong(node, CodeRequired, detailRequired)
+		r.reject(node, CodeRequired, detailRequired)
 	}
 	return true
 }
@@ -148,24 +148,24 @@ func (r *reader) empty(node *Node, required bool) bool {
 		return false // a type that knows what it means by it
 	default:
 		node.state |= isPresent
-		r.wrong(node, CodeBlank, detailBlank)
+		r.reject(node, CodeBlank, detailBlank)
 	}
 	return true
 }
 
 // scalar reads a value that has no parts and notes where it stands.
 func (r *reader) scalar(node *Node) bool {
-	length, err := r.tokens.scalar()
+	length, err := r.lexer.readSimple()
 	if err != nil {
-		return r.broken(err)
+		return r.syntaxError(err)
 	}
 	node.end = r.offset()
-	node.start = node.end - narrow(length)
+	node.start = node.end - toInt32(length)
 	return true
 }
 
 func (r *reader) open(node *Node) bool {
-	if !r.deeper() {
+	if !r.enter() {
 		return false
 	}
 	node.start = r.offset() - 1
@@ -175,24 +175,24 @@ func (r *reader) open(node *Node) bool {
 }
 
 func (r *reader) close(node *Node) bool {
-	if !r.shallower() {
+	if !r.leave() {
 		return false
 	}
 	node.end = r.offset()
 	return true
 }
 
-func (r *reader) offset() int32 { return narrow(r.tokens.offset()) }
+func (r *reader) offset() int32 { return toInt32(r.lexer.offset()) }
 
-// narrow keeps nodes small. No body is over 2 GiB, so no place in one is.
-func narrow(n int) int32 {
+// toInt32 keeps nodes small. No body is over 2 GiB, so no place in one is.
+func toInt32(n int) int32 {
 	return int32(n) //nolint:gosec // the prologue refuses larger bodies
 }
 
-// deeper goes into the object or list that comes next.
-func (r *reader) deeper() bool {
-	if err := r.tokens.step(); err != nil {
-		return r.broken(err)
+// enter goes into the object or list that comes next.
+func (r *reader) enter() bool {
+	if err := r.lexer.readDelimiter(); err != nil {
+		return r.syntaxError(err)
 	}
 	if r.depth--; r.depth < 0 {
 		return r.malformed("The JSON is nested too deeply.")
@@ -200,10 +200,10 @@ func (r *reader) deeper() bool {
 	return true
 }
 
-// shallower reads the end of an object or list.
-func (r *reader) shallower() bool {
-	if err := r.tokens.step(); err != nil {
-		return r.broken(err)
+// leave reads the end of an object or list.
+func (r *reader) leave() bool {
+	if err := r.lexer.readDelimiter(); err != nil {
+		return r.syntaxError(err)
 	}
 	r.depth++
 	return true
@@ -213,36 +213,36 @@ func (r *reader) shallower() bool {
 // when the parent is closed it learns its parent instead. There is none when
 // the document has more values than its budget.
 func (r *reader) child(before *Node, index int, typ *Type) *Node {
-	if !r.spend() {
+	if !r.countValue() {
 		return nil
 	}
-	node := r.slab.node()
-	node.doc, node.parent, node.index, node.typ = r.doc, before, narrow(index), typ
+	node := r.arena.newNode()
+	node.doc, node.parent, node.index, node.typ = r.doc, before, toInt32(index), typ
 	return node
 }
 
-// wrong refuses a value for its shape. Hardly any value is: in place of its
+// reject refuses a value for its shape. Hardly any value is: in place of its
 // calls it would make the stack of every reader twice as deep, and stacks that
 // grow under five thousand callers take longer than reading.
 //
 //go:noinline
-func (r *reader) wrong(node *Node, code, detail string) {
+func (r *reader) reject(node *Node, code, detail string) {
 	node.state |= isBroken
-	r.doc.report.shape(finding{offset: node.start, node: node, code: code, detail: detail})
+	r.doc.report.addShape(finding{offset: node.start, node: node, code: code, detail: detail})
 }
 
-// missing refuses an object that has no member of a name. It is no part of its
+// rejectMissing refuses an object that has no member of a name. It is no part of its
 // caller for the same reason as wrong.
 //
 //go:noinline
-func (r *reader) missing(node *Node, member string) {
-	r.doc.report.shape(finding{offset: node.end, node: node, member: member, code: CodeRequired, detail: detailRequired})
+func (r *reader) rejectMissing(node *Node, member string) {
+	r.doc.report.addShape(finding{offset: node.end, node: node, member: member, code: CodeRequired, detail: detailRequired})
 }
 
-// tooMany stands where the first item too many does, which keeps the report in
+// rejectLength stands where the first item too many does, which keeps the report in
 // document order while it grows.
-func (r *reader) tooMany(node *Node) {
+func (r *reader) rejectLength(node *Node) {
 	node.state |= isBroken
-	r.doc.report.shape(finding{offset: r.offset(), node: node, code: CodeMaxItems,
-		detail: "Must have at most " + counted(node.typ.Max, "item") + "."})
+	r.doc.report.addShape(finding{offset: r.offset(), node: node, code: CodeMaxItems,
+		detail: "Must have at most " + plural(node.typ.Max, "item") + "."})
 }

@@ -1,13 +1,13 @@
 package rules
 
-// label is a name as programs write it: in quotes, and the colon behind it.
-type label struct {
+// quotedName is a name as programs write it: in quotes, and the colon behind it.
+type quotedName struct {
 	head, mask uint64 // its first eight bytes, as far as it has them
 	text       string
 }
 
-func newLabel(name string) label {
-	l := label{text: `"` + name + `":`}
+func newQuotedName(name string) quotedName {
+	l := quotedName{text: `"` + name + `":`}
 	for i := range min(8, len(l.text)) {
 		l.head |= uint64(l.text[i]) << (8 * i)
 		l.mask |= 0xff << (8 * i)
@@ -15,20 +15,20 @@ func newLabel(name string) label {
 	return l
 }
 
-// begins reports whether a text begins with the label and goes on behind it.
+// matches reports whether a text begins with the label and goes on behind it.
 // Most that do not differ in their first eight bytes.
-func (l *label) begins(text string, head uint64) bool {
+func (l *quotedName) matches(text string, head uint64) bool {
 	return head&l.mask == l.head && len(text) > len(l.text) && text[:len(l.text)] == l.text
 }
 
-// foreseen is how many names are compared.
-const foreseen = 8
+// nameLookahead is how many names are compared.
+const nameLookahead = 8
 
-// foresee reads the name of a member when it is one of the few that are expected
+// expectName reads the name of a member when it is one of the few that are expected
 // from a place on, and tells which. Senders mostly keep to the declared order and
 // leave some out, and then nobody has to look for the end of the name or for its
 // place. What it does not know is -1, and left as it is.
-func (t *tokens) foresee(labels []label, from int) int {
+func (t *lexer) expectName(labels []quotedName, from int) int {
 	if t.kind != '"' { // the decoder never says so
 		return -1
 	}
@@ -37,9 +37,9 @@ func (t *tokens) foresee(labels []label, from int) int {
 		return -1
 	}
 	head := word(rest, 0)
-	for i := from; i < min(from+foreseen, len(labels)); i++ {
+	for i := from; i < min(from+nameLookahead, len(labels)); i++ {
 		l := &labels[i]
-		if !l.begins(rest, head) {
+		if !l.matches(rest, head) {
 			continue
 		}
 		kind := kinds[rest[len(l.text)]]

@@ -17,28 +17,28 @@ import (
 )
 
 var (
-	errNoRoute = &landfall.Error{
+	errNotFound = &landfall.Error{
 		Kind: landfall.NotFound, Code: landfall.CodeNotFound, Detail: "There is nothing at this path.",
 	}
-	errFields = &landfall.Error{
+	errTooManyFields = &landfall.Error{
 		Kind: landfall.TooManyFields, Code: landfall.CodeHeaderTooLarge,
 		Detail: "The request has more header fields than this service reads.",
 	}
-	errMethod = &landfall.Error{
+	errMethodNotAllowed = &landfall.Error{
 		Kind: landfall.MethodNotAllowed, Code: landfall.CodeMethodNotAllowed,
 		Detail: "This path does not answer to this method.",
 	}
 )
 
-// statusLeft is what logs and metrics show for a client that did not wait for
+// statusClientClosed is what logs and metrics show for a client that did not wait for
 // its answer, so that it is not taken for a fault of ours.
-const statusLeft = 499
+const statusClientClosed = 499
 
 // fail answers with an error.
 func (a *API) fail(ctx context.Context, x *exchange, err error) {
-	buffer := borrow()
-	defer giveBack(buffer)
-	refusal := answer.Refusal(err, (*buffer)[:0])
+	buffer := getBuffer()
+	defer putBuffer(buffer)
+	refusal := answer.ErrorAnswer(err, (*buffer)[:0])
 	*buffer = refusal.Body
 	a.refuse(ctx, x, refusal)
 }
@@ -49,11 +49,11 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	if refusal.Status >= http.StatusInternalServerError {
 		// Only who left is not answered: a limit of ours that ended is told.
 		if x.request.Context().Err() != nil {
-			x.status, x.aborted = cmp.Or(x.status, statusLeft), true
+			x.status, x.aborted = cmp.Or(x.status, statusClientClosed), true
 			return
 		}
 		a.Metrics.faults.WithLabelValues(refusal.Code).Inc()
-		if !intended(refusal.Cause) {
+		if !deliberate(refusal.Cause) {
 			a.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 				slog.String("request_id", x.id), slog.String("route", x.template()),
 				slog.String("code", refusal.Code), slog.Any("error", refusal.Cause))
@@ -65,46 +65,46 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	}
 	header := x.Header()
 	if refusal.Status == http.StatusUnauthorized {
-		header["Www-Authenticate"] = tokenAsked
+		header["Www-Authenticate"] = tokenChallenge
 	}
 	if refusal.RetryAfter > 0 {
 		header.Set("Retry-After", retryAfter(refusal.RetryAfter))
 	}
 	_ = x.json(refusal.Status, refusal.Body)
-	a.hearOut(x)
+	a.drainBody(x)
 }
 
 const (
-	// unheard is how much of a body the server itself reads and drops after an
+	// serverDrain is how much of a body the server itself reads and drops after an
 	// answer that did not wait for it.
-	unheard = 256 << 10
-	// hearStranger is how much somebody may send us for nothing whom we do not know.
-	hearStranger = 1 << 20
-	// hearTime is how long that may take.
-	hearTime = 5 * time.Second
+	serverDrain = 256 << 10
+	// maxAnonymousDrain is how much somebody may send us for nothing whom we do not know.
+	maxAnonymousDrain = 1 << 20
+	// drainTimeout is how long that may take.
+	drainTimeout = 5 * time.Second
 )
 
-// hearOut reads the rest of a large body whose refusal is written already, and
+// drainBody reads the rest of a large body whose refusal is written already, and
 // drops it: a connection that is closed with something unread takes its answer
 // back, and who was told to come back later would see a broken connection.
-func (a *API) hearOut(x *exchange) {
+func (a *API) drainBody(x *exchange) {
 	length := x.request.ContentLength
-	if length >= 0 && length <= unheard || x.request.Header.Get("Expect") != "" {
+	if length >= 0 && length <= serverDrain || x.request.Header.Get("Expect") != "" {
 		return
 	}
 	most := a.BodyLimit
 	if x.who.KeyID == "" {
-		most = min(most, hearStranger)
+		most = min(most, maxAnonymousDrain)
 	}
 	line := http.NewResponseController(x.ResponseWriter)
-	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(hearTime)) == nil {
+	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(drainTimeout)) == nil {
 		_, _ = io.CopyN(io.Discard, x.request.Body, most)
 	}
 }
 
-// intended says whether a failure is one we decided on, such as telling a crowd
+// deliberate says whether a failure is one we decided on, such as telling a crowd
 // to come back: nothing is broken, and the access log has its code.
-func intended(err error) bool {
+func deliberate(err error) bool {
 	known, ours := errors.AsType[*landfall.Error](err)
 	return ours && known.Kind == landfall.Unavailable && known.Cause == nil
 }
@@ -112,10 +112,10 @@ func intended(err error) bool {
 // errPanic stands for a fault that has no error.
 var errPanic = errors.New("panic")
 
-// fence keeps a fault of ours inside its own request. The stack is logged
+// recovered keeps a fault of ours inside its own request. The stack is logged
 // without the panic's text unless the runtime wrote it, because a text of
 // anybody else may hold what was sent.
-func (a *API) fence(ctx context.Context, x *exchange, fault any) {
+func (a *API) recovered(ctx context.Context, x *exchange, fault any) {
 	if err, is := fault.(error); is && errors.Is(err, http.ErrAbortHandler) {
 		x.aborted = true
 		return
@@ -132,6 +132,6 @@ func (a *API) fence(ctx context.Context, x *exchange, fault any) {
 		x.aborted = true
 		return
 	}
-	refusal := answer.Refusal(errPanic, nil)
+	refusal := answer.ErrorAnswer(errPanic, nil)
 	_ = x.json(refusal.Status, refusal.Body)
 }

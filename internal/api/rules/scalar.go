@@ -19,7 +19,7 @@ func (r *reader) boolean(node *Node, kind jsontext.Kind) {
 	case 'f':
 		node.value = 0
 	default:
-		r.wrong(node, CodeInvalidType, expected[ShapeBoolean])
+		r.reject(node, CodeInvalidType, typeDetails[ShapeBoolean])
 	}
 }
 
@@ -28,7 +28,7 @@ func (r *reader) boolean(node *Node, kind jsontext.Kind) {
 func (r *reader) number(node *Node, kind jsontext.Kind) {
 	shape := node.typ.Shape
 	if kind != '0' && (kind != '"' || shape == ShapeInteger) {
-		r.wrong(node, CodeInvalidType, expected[shape])
+		r.reject(node, CodeInvalidType, typeDetails[shape])
 		return
 	}
 	switch shape {
@@ -55,7 +55,7 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 // it again.
 func (n *Node) count(digits string) error {
 	value, err := money.ParseDecimal(digits)
-	if count, places, fits := value.Count(); err == nil && fits && digits == n.plain() {
+	if count, places, fits := value.Parts(); err == nil && fits && digits == n.plain() {
 		n.value, n.places = count, places
 		n.state |= isCounted
 	}
@@ -73,9 +73,9 @@ func (r *reader) integer(node *Node) {
 	value, err := strconv.ParseInt(node.plain(), 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
-		r.wrong(node, CodeInvalidType, expected[ShapeInteger])
+		r.reject(node, CodeInvalidType, typeDetails[ShapeInteger])
 	case err != nil, value < node.typ.Low, value > node.typ.High:
-		r.wrong(node, CodeOutOfRange, "Must be from "+strconv.FormatInt(node.typ.Low, 10)+
+		r.reject(node, CodeOutOfRange, "Must be from "+strconv.FormatInt(node.typ.Low, 10)+
 			" to "+strconv.FormatInt(node.typ.High, 10)+".")
 	}
 	node.value = value
@@ -85,18 +85,18 @@ func (r *reader) decimal(node *Node, err error, places string) {
 	switch {
 	case err == nil:
 	case errors.Is(err, money.ErrPlaces):
-		r.wrong(node, CodeMaxDecimalPlaces, places)
+		r.reject(node, CodeMaxDecimalPlaces, places)
 	case errors.Is(err, money.ErrRange):
-		r.wrong(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
+		r.reject(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
 	default:
-		r.wrong(node, CodeInvalidDecimal, "Must be a plain decimal number; one in a string has no exponent.")
+		r.reject(node, CodeInvalidDecimal, "Must be a plain decimal number; one in a string has no exponent.")
 	}
 }
 
 // time reads dates and datetimes.
 func (r *reader) time(node *Node, kind jsontext.Kind) {
 	if kind != '"' {
-		r.wrong(node, CodeInvalidType, expected[node.typ.Shape])
+		r.reject(node, CodeInvalidType, typeDetails[node.typ.Shape])
 		return
 	}
 	text := r.unquote(node)
@@ -104,9 +104,9 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 		day, err := calendar.ParseDay(text)
 		switch {
 		case err != nil:
-			r.wrong(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
+			r.reject(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
 		case day.Before(earliest):
-			r.wrong(node, CodeOutOfRange, detailEarliest)
+			r.reject(node, CodeOutOfRange, detailEarliest)
 		}
 		node.value = day.Number()
 		return
@@ -114,9 +114,9 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 	instant, err := calendar.ParseInstant(text)
 	switch {
 	case err != nil:
-		r.wrong(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
+		r.reject(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
 	case calendar.DayOf(instant, time.UTC).Before(earliest):
-		r.wrong(node, CodeOutOfRange, detailEarliest)
+		r.reject(node, CodeOutOfRange, detailEarliest)
 	}
 	node.value = instant.Unix()
 }

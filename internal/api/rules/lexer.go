@@ -10,55 +10,55 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// tokens takes a body apart. It has two ways to do so. The quick one knows JSON
+// lexer takes a body apart. It has two ways to do so. The quick one knows JSON
 // without mistakes and nothing of where it is; whenever it meets anything that
 // would have to be told somebody, it is lost, and the body is read again from
 // the start by the decoder, which finds the words. So only the decoder says
 // what is wrong with a body, and bodies with nothing wrong are read in half the
 // time.
-type tokens struct {
+type lexer struct {
 	decoder *jsontext.Decoder // nil: the quick way
 	text    string
 	traits       // of the text
 	simple  bool // a string of it ends with the next quote
-	lost    bool
+	failed  bool
 	at      int           // behind what was read last
 	next    int           // where what peek found stands
 	kind    jsontext.Kind // of what peek found; 0 before it looked
-	expect  expectation
+	expect  separator
 	depth   int
 	objects uint64 // a bit for each level: whether it is an object
 }
 
-// expectation is what has to come before the next value.
-type expectation uint8
+// separator is what has to come before the next value.
+type separator uint8
 
 const (
-	nothing expectation = iota
-	comma               // unless the object or list ends
+	noSeparator separator = iota
+	comma                 // unless the object or list ends
 	colon
 )
 
 const (
-	// longestQuick is the longest body that is read the quick way first: what
+	// maxFastBody is the longest body that is read the quick way first: what
 	// is wrong at the end of a long one would cost it twice.
-	longestQuick = 32 << 10
-	deepestQuick = 64
+	maxFastBody  = 32 << 10
+	maxFastDepth = 64
 )
 
-// errLost is what the quick way says of anything it does not know.
-var errLost = errors.New("not plain JSON")
+// errFastLexer is what the quick way says of anything it does not know.
+var errFastLexer = errors.New("not plain JSON")
 
-// quickly prepares the quick way, if there is one.
-func quickly(text string, is traits) (*tokens, bool) {
-	if len(text) > longestQuick || !is.ascii && !utf8.ValidString(text) {
+// newLexer prepares the quick way, if there is one.
+func newLexer(text string, is traits) (*lexer, bool) {
+	if len(text) > maxFastBody || !is.ascii && !utf8.ValidString(text) {
 		return nil, false
 	}
-	return &tokens{text: text, traits: is, simple: is.plain && is.flat}, true
+	return &lexer{text: text, traits: is, simple: is.noEscapes && is.noControls}, true
 }
 
 // peek tells what comes next.
-func (t *tokens) peek() jsontext.Kind {
+func (t *lexer) peek() jsontext.Kind {
 	if t.kind != 0 {
 		return t.kind
 	}
@@ -66,37 +66,37 @@ func (t *tokens) peek() jsontext.Kind {
 }
 
 // look is peek where nothing was found yet. The decoder remembers by itself.
-func (t *tokens) look() jsontext.Kind {
+func (t *lexer) look() jsontext.Kind {
 	if t.decoder != nil {
 		return t.decoder.PeekKind()
 	}
-	t.kind = t.find()
+	t.kind = t.scanKind()
 	return t.kind
 }
 
-// find goes to the next value, name or end, and tells its kind, 0 when lost.
-func (t *tokens) find() jsontext.Kind {
-	if t.lost {
+// scanKind goes to the next value, name or end, and tells its kind, 0 when lost.
+func (t *lexer) scanKind() jsontext.Kind {
+	if t.failed {
 		return 0
 	}
-	at := t.skip(t.at)
+	at := t.skipSpace(t.at)
 	switch {
 	case at == len(t.text):
 	case t.expect == colon && t.text[at] == ':', t.expect == comma && t.text[at] == ',':
-		if at = t.skip(at + 1); at < len(t.text) && t.text[at] != '}' && t.text[at] != ']' {
-			return t.found(at)
+		if at = t.skipSpace(at + 1); at < len(t.text) && t.text[at] != '}' && t.text[at] != ']' {
+			return t.kindAt(at)
 		}
-	case t.expect == nothing, t.expect == comma && (t.text[at] == '}' || t.text[at] == ']'):
-		return t.found(at)
+	case t.expect == noSeparator, t.expect == comma && (t.text[at] == '}' || t.text[at] == ']'):
+		return t.kindAt(at)
 	}
-	t.lost = true
+	t.failed = true
 	return 0
 }
 
-func (t *tokens) found(at int) jsontext.Kind {
+func (t *lexer) kindAt(at int) jsontext.Kind {
 	t.next = at
 	kind := kinds[t.text[at]]
-	t.lost = kind == 0
+	t.failed = kind == 0
 	return kind
 }
 
@@ -111,8 +111,8 @@ var kinds = func() (of [256]jsontext.Kind) {
 	return of
 }()
 
-// skip passes over white space.
-func (t *tokens) skip(at int) int {
+// skipSpace passes over white space.
+func (t *lexer) skipSpace(at int) int {
 	for at < len(t.text) {
 		switch t.text[at] {
 		case ' ', '\t', '\n', '\r':
@@ -124,17 +124,17 @@ func (t *tokens) skip(at int) int {
 	return at
 }
 
-// step reads the beginning or the end of an object or list.
-func (t *tokens) step() error {
+// readDelimiter reads the beginning or the end of an object or list.
+func (t *lexer) readDelimiter() error {
 	if t.decoder != nil {
 		_, err := t.decoder.ReadToken()
 		return err
 	}
 	switch kind := t.peek(); {
-	case (kind == '{' || kind == '[') && t.depth < deepestQuick && !t.named():
+	case (kind == '{' || kind == '[') && t.depth < maxFastDepth && !t.expectsName():
 		t.depth++
 		t.objects <<= 1
-		t.expect = nothing
+		t.expect = noSeparator
 		if kind == '{' {
 			t.objects |= 1
 		}
@@ -143,57 +143,57 @@ func (t *tokens) step() error {
 		t.objects >>= 1
 		t.expect = comma
 	default:
-		t.lost = true
-		return errLost
+		t.failed = true
+		return errFastLexer
 	}
 	t.at, t.kind = t.next+1, 0
-	t.glance()
+	t.peekCompact()
 	return nil
 }
 
-// named reports whether a name has to come next.
-func (t *tokens) named() bool { return t.depth > 0 && t.objects&1 == 1 && t.expect != colon }
+// expectsName reports whether a name has to come next.
+func (t *lexer) expectsName() bool { return t.depth > 0 && t.objects&1 == 1 && t.expect != colon }
 
-// value reads a name or a value without parts, and tells how long it is.
-func (t *tokens) value() (int, error) {
+// readScalar reads a name or a value without parts, and tells how long it is.
+func (t *lexer) readScalar() (int, error) {
 	if t.decoder != nil {
 		raw, err := t.decoder.ReadValue()
 		return len(raw), err
 	}
 	end := -1
-	kind, named := t.peek(), t.named()
+	kind, named := t.peek(), t.expectsName()
 	switch {
 	case kind == '"':
-		end = t.quoted(t.next + 1)
+		end = t.stringEnd(t.next + 1)
 	case named:
 	case kind == '0':
-		end = number(t.text, t.next)
+		end = numberEnd(t.text, t.next)
 	case kind == 't':
-		end = t.word("true")
+		end = t.literalEnd("true")
 	case kind == 'f':
-		end = t.word("false")
+		end = t.literalEnd("false")
 	case kind == 'n':
-		end = t.word("null")
+		end = t.literalEnd("null")
 	}
 	if end < 0 {
-		t.lost = true
-		return 0, errLost
+		t.failed = true
+		return 0, errFastLexer
 	}
 	length := end - t.next
 	t.at, t.kind, t.expect = end, 0, comma
 	if named {
 		t.expect = colon
 	}
-	t.glance()
+	t.peekCompact()
 	return length, nil
 }
 
-// quoted gives the end of a string from behind its first quote, -1 when it is
+// stringEnd gives the end of a string from behind its first quote, -1 when it is
 // none.
-func (t *tokens) quoted(from int) int {
-	if t.plain {
-		length := quote(t.text[from:])
-		if length < 0 || !t.flat && !survey(t.text[from:from+length]).flat {
+func (t *lexer) stringEnd(from int) int {
+	if t.noEscapes {
+		length := indexQuote(t.text[from:])
+		if length < 0 || !t.noControls && !scanTraits(t.text[from:from+length]).noControls {
 			return -1
 		}
 		return from + length + 1
@@ -216,15 +216,15 @@ func (t *tokens) quoted(from int) int {
 	return -1
 }
 
-func (t *tokens) word(word string) int {
+func (t *lexer) literalEnd(word string) int {
 	if !strings.HasPrefix(t.text[t.next:], word) {
 		return -1
 	}
 	return t.next + len(word)
 }
 
-// number gives the end of a number, -1 when it is none.
-func number(text string, at int) int {
+// numberEnd gives the end of a number, -1 when it is none.
+func numberEnd(text string, at int) int {
 	digits := func() bool {
 		from := at
 		for at < len(text) && text[at] >= '0' && text[at] <= '9' {
@@ -258,7 +258,7 @@ func number(text string, at int) int {
 }
 
 // offset is the place behind what was read last.
-func (t *tokens) offset() int {
+func (t *lexer) offset() int {
 	if t.decoder != nil {
 		return int(t.decoder.InputOffset())
 	}
@@ -266,36 +266,36 @@ func (t *tokens) offset() int {
 }
 
 // pointer tells where what was read last stands. The quick way does not know.
-func (t *tokens) pointer() jsontext.Pointer {
+func (t *lexer) pointer() jsontext.Pointer {
 	if t.decoder != nil {
 		return t.decoder.StackPointer()
 	}
-	t.lost = true
+	t.failed = true
 	return ""
 }
 
 // The reader notices duplicate names itself, in slots it has anyway; the
 // decoder's own way would keep a second copy of every name.
-var strict = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
+var decoderOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
 
-// source is a decoder and its buffer, used again and again.
-type source struct {
+// pooledDecoder is a decoder and its buffer, used again and again.
+type pooledDecoder struct {
 	decoder jsontext.Decoder
 	buffer  bytes.Buffer
 }
 
-var sources = sync.Pool{New: func() any { return new(source) }}
+var decoderPool = sync.Pool{New: func() any { return new(pooledDecoder) }}
 
 // open lets the decoder read a body.
-func (s *source) open(body []byte) *tokens {
+func (s *pooledDecoder) open(body []byte) *lexer {
 	s.buffer = *bytes.NewBuffer(body)
-	s.decoder.Reset(&s.buffer, strict...)
-	return &tokens{decoder: &s.decoder}
+	s.decoder.Reset(&s.buffer, decoderOptions...)
+	return &lexer{decoder: &s.decoder}
 }
 
 // release lets go of the body, which may be personal data and large.
-func (s *source) release() {
+func (s *pooledDecoder) release() {
 	s.buffer = bytes.Buffer{}
 	s.decoder.Reset(&s.buffer)
-	sources.Put(s)
+	decoderPool.Put(s)
 }

@@ -2,20 +2,20 @@ package rules
 
 import "math/bits"
 
-// directory finds the place of a field in its table with one look: every name of
+// nameIndex finds the place of a field in its table with one look: every name of
 // the table has a slot of its own. A map would take three times as long, and an
 // account is asked for its fields some hundreds of times.
-type directory struct {
+type nameIndex struct {
 	factor uint64
 	slots  [256]uint8 // the field's place counted from 1, 0 where none is
 }
 
-// newDirectory looks for a factor that gives every name a slot of its own. There
+// newNameIndex looks for a factor that gives every name a slot of its own. There
 // is none when two names cannot be told apart by what is looked at.
-func newDirectory(names []string) *directory {
-	d := new(directory)
-	for try := range uint64(mostTries) {
-		d.factor = golden * (2*try + 1)
+func newNameIndex(names []string) *nameIndex {
+	d := new(nameIndex)
+	for try := range uint64(maxTries) {
+		d.factor = goldenRatio * (2*try + 1)
 		if d.fill(names) {
 			return d
 		}
@@ -24,13 +24,13 @@ func newDirectory(names []string) *directory {
 }
 
 const (
-	// mostTries is far above what a table of 64 names needs, some thousands.
-	mostTries = 1 << 18
-	// golden spreads what differs little over all the numbers there are.
-	golden = 0x9e3779b97f4a7c15
+	// maxTries is far above what a table of 64 names needs, some thousands.
+	maxTries = 1 << 18
+	// goldenRatio spreads what differs little over all the numbers there are.
+	goldenRatio = 0x9e3779b97f4a7c15
 )
 
-func (d *directory) fill(names []string) bool {
+func (d *nameIndex) fill(names []string) bool {
 	d.slots = [256]uint8{}
 	for i, name := range names {
 		slot := d.slot(name)
@@ -44,7 +44,7 @@ func (d *directory) fill(names []string) bool {
 
 // slot looks at the length of a name, its first eight letters and its last
 // eight, which are all that most names have.
-func (d *directory) slot(name string) uint8 {
+func (d *nameIndex) slot(name string) uint8 {
 	length := len(name)
 	var first, last uint64
 	switch {
@@ -55,6 +55,6 @@ func (d *directory) slot(name string) uint8 {
 	case length > 0:
 		first, last = uint64(name[0])|uint64(name[length/2])<<8, uint64(name[length-1])
 	}
-	both := first*golden ^ bits.RotateLeft64(last, length)
+	both := first*goldenRatio ^ bits.RotateLeft64(last, length)
 	return uint8((both ^ both>>29) * d.factor >> 56)
 }

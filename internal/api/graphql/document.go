@@ -5,25 +5,25 @@ import (
 	"text/scanner"
 )
 
-// bounds limit a GraphQL document. A login needs about forty tokens; the wide
+// limits limit a GraphQL document. A login needs about forty tokens; the wide
 // bounds let the usual introspection query of a GraphQL tool through.
-type bounds struct {
+type limits struct {
 	length, tokens, depth int
 }
 
 // What is asked for is surveyed before it is parsed: the parser would work for as
 // long as it is told to.
 var (
-	narrow = bounds{length: 8 << 10, tokens: 250, depth: 8}
-	wide   = bounds{length: 16 << 10, tokens: 1000, depth: 32}
+	defaultLimits       = limits{length: 8 << 10, tokens: 250, depth: 8}
+	introspectionLimits = limits{length: 16 << 10, tokens: 1000, depth: 32}
 )
 
-// outline is what a glance over a document's tokens tells about it, without
+// documentInfo is what a glance over a document's tokens tells about it, without
 // building a tree of something hostile.
-type outline struct {
-	operations []operation
-	mints      int  // how often the mutation is named
-	described  bool // a definition begins with a string, which hides what it is
+type documentInfo struct {
+	operations    []operation
+	tokenFields   int  // how often the mutation is named
+	leadingString bool // a definition begins with a string, which hides what it is
 }
 
 // operation is one operation of a document.
@@ -32,9 +32,9 @@ type operation struct {
 	name string
 }
 
-// chosen gives the kind of the operation that a request would run, or "" when
+// operationKind gives the kind of the operation that a request would run, or "" when
 // that is not clear; the GraphQL library refuses such a request.
-func (o outline) chosen(name string) string {
+func (o documentInfo) operationKind(name string) string {
 	for _, candidate := range o.operations {
 		if candidate.name == name || name == "" && len(o.operations) == 1 {
 			return candidate.kind
@@ -43,11 +43,11 @@ func (o outline) chosen(name string) string {
 	return ""
 }
 
-// survey reads the outline of a document, or says which bound it breaks. It
+// scanDocument reads the outline of a document, or says which bound it breaks. It
 // cuts tokens exactly as the GraphQL library does. What is wrong in any other
 // way is left to the library to refuse.
-func survey(text string, limit bounds) (outline, string) {
-	var found outline
+func scanDocument(text string, limit limits) (documentInfo, string) {
+	var found documentInfo
 	if len(text) > limit.length {
 		return found, "The document is too long."
 	}
@@ -77,18 +77,18 @@ func survey(text string, limit bounds) (outline, string) {
 			depth--
 		case depth == 0 && !header:
 			header = true
-			found.described = found.described || token == `"`
+			found.leadingString = found.leadingString || token == `"`
 			if token == "query" || token == "mutation" || token == "subscription" {
 				found.operations = append(found.operations, operation{kind: token})
 			}
 		case depth == 0 && len(found.operations) > 0 && previous == found.operations[len(found.operations)-1].kind:
 			found.operations[len(found.operations)-1].name = token
 		case depth > 0 && previous != "$" && strings.EqualFold(token, "obtainServiceToken"):
-			found.mints++
+			found.tokenFields++
 			previous, counted = token, true
 			continue
 		case token == ":" && counted:
-			found.mints-- // it was an alias, not the field
+			found.tokenFields-- // it was an alias, not the field
 		}
 		previous, counted = token, false
 	}

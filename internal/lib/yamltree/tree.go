@@ -19,10 +19,10 @@ type Kind uint8
 
 // The kinds.
 const (
-	Nothing Kind = iota // left empty, or null
-	Text                // a plain value, as it was written
+	Null   Kind = iota // left empty, or null
+	Scalar             // a plain value, as it was written
 	List
-	Group // named members
+	Mapping // named members
 )
 
 // Node is one value of an outline.
@@ -52,9 +52,9 @@ func (n *Node) Find(name string) *Node {
 	return nil
 }
 
-// most is how many values an outline may have once everything that is said by
+// maxValues is how many values an outline may have once everything that is said by
 // reference is written out. Nobody writes as many by hand.
-const most = 200_000
+const maxValues = 200_000
 
 // Read reads one outline. A text without anything in it gives a node of kind
 // Nothing.
@@ -83,8 +83,8 @@ type reader struct {
 // read counts what it writes out, so that references to references end at a bound
 // and not with the memory.
 func (r *reader) read(from *yaml.Node) (*Node, error) {
-	if r.seen++; r.seen > most {
-		return nil, fmt.Errorf("line %d: it has more than %d values once its references are written out", from.Line, most)
+	if r.seen++; r.seen > maxValues {
+		return nil, fmt.Errorf("line %d: it has more than %d values once its references are written out", from.Line, maxValues)
 	}
 	if from.Kind == yaml.AliasNode {
 		return r.read(from.Alias)
@@ -98,7 +98,7 @@ func (r *reader) read(from *yaml.Node) (*Node, error) {
 	switch from.Kind {
 	case yaml.ScalarNode:
 		if from.ShortTag() != "!!null" {
-			node.Kind, node.Text, node.Quoted = Text, from.Value, from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+			node.Kind, node.Text, node.Quoted = Scalar, from.Value, from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 		}
 	case yaml.SequenceNode:
 		node.Kind = List
@@ -110,7 +110,7 @@ func (r *reader) read(from *yaml.Node) (*Node, error) {
 			node.Items = append(node.Items, read)
 		}
 	case yaml.MappingNode:
-		node.Kind = Group
+		node.Kind = Mapping
 		return node, r.members(node, from)
 	}
 	return node, nil

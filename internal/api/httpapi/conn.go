@@ -6,20 +6,20 @@ import (
 	"net"
 )
 
-type lineKey struct{}
+type connKey struct{}
 
-// OnLine lets requests reach the connection they come over. It is what a
+// WithConn lets requests reach the connection they come over. It is what a
 // server's ConnContext is for.
-func OnLine(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, lineKey{}, conn)
+func WithConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// revocable makes a connection one that takes back what is still on its way when
+// resetOnAbort makes a connection one that takes back what is still on its way when
 // it is cut, until kept is called. The buffers between a reader and us hold
 // megabytes: somebody who is cut off, because his key was revoked or he takes too
 // long, would go on reading them for as long as he likes.
-func revocable(ctx context.Context) (kept func()) {
-	conn := ctx.Value(lineKey{})
+func resetOnAbort(ctx context.Context) (kept func()) {
+	conn := ctx.Value(connKey{})
 	// Over TLS the connection is inside another one; requests of HTTP/2 share theirs
 	// with others, from whom nothing must be taken back.
 	if secret, ok := conn.(*tls.Conn); ok && secret.ConnectionState().NegotiatedProtocol != "h2" {

@@ -26,10 +26,10 @@ func every(t *testing.T, table *Table, others ...string) {
 func TestNamesAreFoundAtOnce(t *testing.T) {
 	full := make([]Field, 64)
 	for i := range full {
-		full[i] = May("field_"+strconv.Itoa(i)+strings.Repeat("x", i%7), Boolean(), "")
+		full[i] = Optional("field_"+strconv.Itoa(i)+strings.Repeat("x", i%7), Boolean(), "")
 	}
-	for _, table := range []*Table{sampleTable, thing, NewTable("Empty", ""), NewTable("Nameless", "", May("", Boolean(), ""))} {
-		if table.directory == nil {
+	for _, table := range []*Table{sampleTable, thing, NewTable("Empty", ""), NewTable("Nameless", "", Optional("", Boolean(), ""))} {
+		if table.lookup == nil {
 			t.Errorf("%s has no directory", table.Name)
 		}
 	}
@@ -41,8 +41,8 @@ func TestNamesAreFoundAtOnce(t *testing.T) {
 
 // Names that differ where nobody looks are found by the index.
 func TestNamesThatLookAlikeAreFound(t *testing.T) {
-	table := NewTable("Twins", "", May("first_of_a_few_twins", Boolean(), ""), May("first_of_z_few_twins", Boolean(), ""), May("first_of_y_few_twins", Boolean(), ""))
-	if table.directory != nil {
+	table := NewTable("Twins", "", Optional("first_of_a_few_twins", Boolean(), ""), Optional("first_of_z_few_twins", Boolean(), ""), Optional("first_of_y_few_twins", Boolean(), ""))
+	if table.lookup != nil {
 		t.Error("the names have slots of their own")
 	}
 	every(t, table, "first_of_x_few_twins")
@@ -57,7 +57,7 @@ func TestMembersAreFoundInEveryOrder(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	fields := make([]Field, len(names))
 	for i, name := range names {
-		fields[i] = May(name, Integer(0, 9), "")
+		fields[i] = Optional(name, Integer(0, 9), "")
 	}
 	table := NewTable("Letters", "", fields...)
 	var sent func(body []string, left []string)

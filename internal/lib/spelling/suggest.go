@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// longest is where guessing ends: nobody mistypes more than that, and the work
+// maxLength is where guessing ends: nobody mistypes more than that, and the work
 // that a caller can cause stays small.
-const longest = 128
+const maxLength = 128
 
 // Near gives up to three of the known names that somebody may have meant, the
 // likeliest first. Capitals count for nothing: they are mistyped too.
 func Near(typed string, known []string) []string {
-	if len(typed) > longest {
+	if len(typed) > maxLength {
 		return nil
 	}
 	typed = strings.ToLower(typed)
@@ -26,7 +26,7 @@ func Near(typed string, known []string) []string {
 	var guesses []guess
 	for _, name := range known {
 		lower := strings.ToLower(name)
-		if len(lower) > longest {
+		if len(lower) > maxLength {
 			continue
 		}
 		slips := distance(typed, lower)

@@ -10,7 +10,7 @@ import (
 // any reads a value that is kept as it was sent.
 func (r *reader) any(node *Node) bool {
 	node.state |= isPresent
-	kind := r.tokens.peek()
+	kind := r.lexer.peek()
 	if kind != '{' && kind != '[' {
 		if !r.scalar(node) {
 			return false
@@ -19,7 +19,7 @@ func (r *reader) any(node *Node) bool {
 		return true
 	}
 	before := r.offset()
-	if !r.wild() {
+	if !r.skipValue() {
 		return false
 	}
 	node.end = r.offset()
@@ -30,72 +30,72 @@ func (r *reader) any(node *Node) bool {
 	return true
 }
 
-// wild walks a value that no table describes: metadata, the value of an
+// skipValue walks a value that no table describes: metadata, the value of an
 // unknown field, an item too many. It still has to be sound JSON, with no name
 // twice and no control characters but those that make lines.
-func (r *reader) wild() bool {
-	switch r.tokens.peek() {
+func (r *reader) skipValue() bool {
+	switch r.lexer.peek() {
 	case '{':
-		return r.wildObject()
+		return r.skipObject()
 	case '[':
-		return r.wildList()
+		return r.skipList()
 	}
-	length, err := r.tokens.value()
+	length, err := r.lexer.readScalar()
 	if err != nil {
-		return r.broken(err)
+		return r.syntaxError(err)
 	}
 	end := r.offset()
-	r.controls(end-narrow(length), end)
+	r.controls(end-toInt32(length), end)
 	return true
 }
 
-func (r *reader) wildObject() bool {
-	if !r.deeper() {
+func (r *reader) skipObject() bool {
+	if !r.enter() {
 		return false
 	}
-	var seen names
-	for r.tokens.peek() != '}' {
+	var seen nameSet
+	for r.lexer.peek() != '}' {
 		name, offset, ok := r.name()
 		switch {
-		case !ok, !r.remember(&seen, name):
+		case !ok, !r.addName(&seen, name):
 			return false
-		case r.odd && !clean(name, true):
-			r.astray(offset, CodeInvalidCharacters, detailCharacters)
+		case r.special && !allowedCharacters(name, true):
+			r.rejectHere(offset, CodeInvalidCharacters, detailCharacters)
 		}
-		if !r.wild() {
+		if !r.skipValue() {
 			return false
 		}
 	}
-	r.forget(&seen)
-	return r.shallower()
+	r.dropNames(&seen)
+	return r.leave()
 }
 
-func (r *reader) wildList() bool {
-	if !r.deeper() {
+func (r *reader) skipList() bool {
+	if !r.enter() {
 		return false
 	}
-	for r.tokens.peek() != ']' {
-		if !r.awaited() || !r.wild() {
+	for r.lexer.peek() != ']' {
+		if !r.notCancelled() || !r.skipValue() {
 			return false
 		}
 	}
-	return r.shallower()
+	return r.leave()
 }
 
-// stranger refuses a member that the table does not have, and says which one
+// unknownField refuses a member that the table does not have, and says which one
 // may have been meant.
-func (r *reader) stranger(table *Table, name string, offset int32) bool {
+func (r *reader) unknownField(table *Table, name string, offset int32) bool {
 	switch {
 	case r.doc.report.full():
-	case r.odd && !clean(name, false):
-		r.astray(offset, CodeInvalidCharacters, detailCharacters)
+	case r.special && !allowedCharacters(name, false):
+		r.rejectHere(offset, CodeInvalidCharacters, detailCharacters)
 	default:
-		r.astray(offset, CodeUnknownField, stranger(name, table.names))
+		r.rejectHere(offset, CodeUnknownField, unknownFieldDetail(name, table.names))
 	}
-	return r.wild()
+	return r.skipValue()
 }
 
-func stranger(name string, known []string) string {
+func unknownFieldDetail(name string, known []string) string {
 	const detail = "This field is not part of the documented set."
 	if hint := spelling.Hint(name, known); hint != "" {
 		return detail + " " + hint
@@ -105,14 +105,14 @@ func stranger(name string, known []string) string {
 
 // name reads the name of a member and tells where it stands.
 func (r *reader) name() (name string, offset int32, ok bool) {
-	length, err := r.tokens.value()
+	length, err := r.lexer.readScalar()
 	if err != nil {
-		return "", 0, r.broken(err)
+		return "", 0, r.syntaxError(err)
 	}
 	end := r.offset()
-	offset = end - narrow(length)
+	offset = end - toInt32(length)
 	quoted := r.doc.text[offset:end]
-	if r.odd && strings.IndexByte(quoted, '\\') >= 0 {
+	if r.special && strings.IndexByte(quoted, '\\') >= 0 {
 		return unescape(quoted), offset, true
 	}
 	return quoted[1 : len(quoted)-1], offset, true
@@ -120,14 +120,14 @@ func (r *reader) name() (name string, offset int32, ok bool) {
 
 // controls refuses control characters in a value that has no other rule.
 func (r *reader) controls(start, end int32) {
-	if raw := r.doc.text[start:end]; r.odd && raw[0] == '"' && !clean(unescape(raw), true) {
-		r.astray(start, CodeInvalidCharacters, detailCharacters)
+	if raw := r.doc.text[start:end]; r.special && raw[0] == '"' && !allowedCharacters(unescape(raw), true) {
+		r.rejectHere(start, CodeInvalidCharacters, detailCharacters)
 	}
 }
 
-// names remembers the names of an object to notice one that comes twice. Most
+// nameSet remembers the names of an object to notice one that comes twice. Most
 // objects of a table have none that it does not know.
-type names struct {
+type nameSet struct {
 	few   []string
 	count int
 	many  map[string]struct{}
@@ -136,7 +136,7 @@ type names struct {
 // fewNames is how many names are looked through one by one.
 const fewNames = 8
 
-func (n *names) add(name string) bool {
+func (n *nameSet) add(name string) bool {
 	if n.many == nil && n.count < fewNames {
 		if slices.Contains(n.few, name) {
 			return false

@@ -11,17 +11,17 @@ import (
 // bothWays reads a body by the quick way and by the decoder, and compares.
 func bothWays(t *testing.T, body string) (lost bool) {
 	t.Helper()
-	is := survey(body)
-	quick, can := quickly(body, is)
+	is := scanTraits(body)
+	quick, can := newLexer(body, is)
 	if !can {
 		return true
 	}
 	limits := Limits{Depth: 32, Violations: 100}
 	got, fault := thing.follow(quick, body, is, limits)
-	if quick.lost {
+	if quick.failed {
 		return true
 	}
-	source := new(source)
+	source := new(pooledDecoder)
 	want, reason := thing.follow(source.open([]byte(body)), body, is, limits)
 	if diff := cmp.Diff(reason, fault); diff != "" {
 		t.Fatalf("%q: the quick way says otherwise:\n%s", body, diff)
@@ -38,17 +38,17 @@ func bothWays(t *testing.T, body string) (lost bool) {
 
 func sameNodes(t *testing.T, want, got *Node) {
 	t.Helper()
-	if want.Raw() != got.Raw() || want.state != got.state || want.value != got.value || (want.kids == nil) != (got.kids == nil) {
+	if want.Raw() != got.Raw() || want.state != got.state || want.value != got.value || (want.children == nil) != (got.children == nil) {
 		t.Fatalf("%q (%v, %d) is %q (%v, %d) to the quick way", want.Raw(), want.state, want.value, got.Raw(), got.state, got.value)
 	}
-	if want.kids == nil {
+	if want.children == nil {
 		return
 	}
-	if len(*want.kids) != len(*got.kids) {
-		t.Fatalf("%q has %d parts, not %d", want.Raw(), len(*want.kids), len(*got.kids))
+	if len(*want.children) != len(*got.children) {
+		t.Fatalf("%q has %d parts, not %d", want.Raw(), len(*want.children), len(*got.children))
 	}
-	for i, kid := range *want.kids {
-		sameNodes(t, kid, (*got.kids)[i])
+	for i, kid := range *want.children {
+		sameNodes(t, kid, (*got.children)[i])
 	}
 }
 
@@ -93,7 +93,7 @@ func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
 		`{3:"x"}`:                 true,
 		`{"name":"x","name":"y"}`: true,
 		`{"any":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`: true,
-		`{"name":"` + strings.Repeat("x", longestQuick) + `"}`:              true,
+		`{"name":"` + strings.Repeat("x", maxFastBody) + `"}`:               true,
 	} {
 		if got := bothWays(t, body); got != lost {
 			t.Errorf("%.60q: lost %v, want %v", body, got, lost)
@@ -112,10 +112,10 @@ func FuzzBothWays(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		bothWays(t, body)
 		sound := jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true))
-		if quick, can := quickly(body, survey(body)); can && quick.sound() && !sound {
+		if quick, can := newLexer(body, scanTraits(body)); can && quick.validate() && !sound {
 			t.Fatalf("%q is not sound", body)
 		}
-		if Valid([]byte(body)) != sound {
+		if ValidJSON([]byte(body)) != sound {
 			t.Fatalf("%q is valid: %v, want %v", body, !sound, sound)
 		}
 	})
@@ -128,10 +128,10 @@ func TestSurveyFindsEveryByte(t *testing.T) {
 		for place := range length {
 			for c := range 256 {
 				text := strings.Repeat("x", place) + string([]byte{byte(c)}) + strings.Repeat("~", length-place-1)
-				if got, want := survey(text), (traits{ascii: c < 0x7f, flat: c >= ' ', plain: c != '\\'}); got != want {
+				if got, want := scanTraits(text), (traits{ascii: c < 0x7f, noControls: c >= ' ', noEscapes: c != '\\'}); got != want {
 					t.Fatalf("%q: %+v", text, got)
 				}
-				if got, want := quote(text), strings.IndexByte(text, '"'); got != want {
+				if got, want := indexQuote(text), strings.IndexByte(text, '"'); got != want {
 					t.Fatalf("%q: a quote at %d, want %d", text, got, want)
 				}
 			}

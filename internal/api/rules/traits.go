@@ -8,15 +8,15 @@ import (
 // traits is what one look at a whole body tells about each of its strings. Most
 // bodies are plain, flat and ASCII, and then no string is looked at twice.
 type traits struct {
-	ascii bool // no byte of it is over 0x7e
-	flat  bool // no byte of it is a control character
-	plain bool // no byte of it is a backslash
+	ascii      bool // no byte of it is over 0x7e
+	noControls bool // no byte of it is a control character
+	noEscapes  bool // no byte of it is a backslash
 }
 
-// odd tells whether any string can have an escape or a control character. U+0080
+// special tells whether any string can have an escape or a control character. U+0080
 // to U+009F begin with the byte C2.
-func (t traits) odd(text string) bool {
-	return !t.plain || !t.ascii && (strings.IndexByte(text, 0x7f) >= 0 || strings.IndexByte(text, 0xc2) >= 0)
+func (t traits) special(text string) bool {
+	return !t.noEscapes || !t.ascii && (strings.IndexByte(text, 0x7f) >= 0 || strings.IndexByte(text, 0xc2) >= 0)
 }
 
 // The same byte eight times.
@@ -42,8 +42,8 @@ func half(text string, at int) uint64 {
 // when there is none. Bytes above the lowest may be marked without being 0.
 func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
 
-// survey looks at a body, eight bytes at a time.
-func survey(text string) traits {
+// scanTraits looks at a body, eight bytes at a time.
+func scanTraits(text string) traits {
 	var high, low, back uint64
 	for ; len(text) >= 8; text = text[8:] {
 		w := word(text, 0)
@@ -59,14 +59,14 @@ func survey(text string) traits {
 			back = 1
 		}
 	}
-	return traits{ascii: high&highs == 0, flat: low&highs == 0, plain: back == 0}
+	return traits{ascii: high&highs == 0, noControls: low&highs == 0, noEscapes: back == 0}
 }
 
-// quote gives the place of the next quote, -1 when there is none. Names and most
+// indexQuote gives the place of the next quote, -1 when there is none. Names and most
 // values are so short that a call of the library takes longer than they do.
-func quote(text string) int {
+func indexQuote(text string) int {
 	at := 0
-	for ; at+8 <= min(len(text), shortText); at += 8 {
+	for ; at+8 <= min(len(text), shortString); at += 8 {
 		if found := zeros(word(text, at) ^ '"'*ones); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
@@ -77,5 +77,5 @@ func quote(text string) int {
 	return -1
 }
 
-// shortText is how far it pays to look without the library.
-const shortText = 24
+// shortString is how far it pays to look without the library.
+const shortString = 24

@@ -40,7 +40,7 @@ func split(text string) (number, error) {
 	whole, fraction, point := strings.Cut(text, ".")
 	n.whole, n.fraction = whole, fraction
 	switch {
-	case !digits(n.whole), point && !digits(n.fraction):
+	case !allDigits(n.whole), point && !allDigits(n.fraction):
 		return n, ErrSyntax
 	case len(n.whole) > 1 && n.whole[0] == '0':
 		return n, ErrSyntax
@@ -55,7 +55,7 @@ func split(text string) (number, error) {
 // significant counts the decimals that matter: zeros at the end do not.
 func significant(fraction string) int { return len(strings.TrimRight(fraction, "0")) }
 
-func digits(text string) bool {
+func allDigits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
 			return false
