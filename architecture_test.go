@@ -32,7 +32,7 @@ var layers = []struct {
 	{"the domain: nouns, ports and errors", []string{"."}},
 	{"one body of rules or one technology each", []string{
 		"internal/api/contract",
-		"internal/service/audit", "internal/service/auth", "internal/service/ledger", "internal/service/quota",
+		"internal/service/audit", "internal/service/auth", "internal/service/ledger", "internal/service/quota", "internal/service/upkeep",
 		"internal/store/sqlstore",
 		"internal/outbound/filestore", "internal/outbound/payvendor", "internal/outbound/webhook",
 		"internal/kit/book", "client",

@@ -16,6 +16,20 @@ type Retention struct {
 // Forever says that nothing goes.
 func (r Retention) Forever() bool { return r == Retention{} }
 
+// EffectiveRetention returns the retention of a supplier with what undoing an account
+// needs: its document, to create it again, and its mails, so that none is sent twice,
+// are kept at least as long as it can be undone.
+func (s Supplier) EffectiveRetention() Retention {
+	r := s.Retention
+	if r.Staged > 0 {
+		r.Staged = max(r.Staged, s.UndoWindow)
+	}
+	if r.Mails > 0 {
+		r.Mails = max(r.Mails, s.UndoWindow)
+	}
+	return r
+}
+
 // PurgeFigures are what a server has purged by itself since it started.
 type PurgeFigures struct {
 	Removed PurgeCounts

@@ -101,6 +101,13 @@ func AccountNumberPrefix(text string) (string, bool) {
 	return text, found && rest != "" && len(rest) <= accountDigits+1 && strings.Trim(rest, crockford) == ""
 }
 
+// IndexStep is the result of one step of indexing accounts.
+type IndexStep struct {
+	Accounts int   // indexed by this step
+	Newest   int64 // the newest event in the log
+	More     bool  // another step may find more
+}
+
 // Searcher searches accounts across suppliers and maintains the search index.
 type Searcher interface {
 	// Search returns the accounts that match a query, never more than its limit,
@@ -109,9 +116,8 @@ type Searcher interface {
 	// by everything else soon after that, until it is undone.
 	Search(ctx context.Context, query SearchQuery) (SearchResult, error)
 
-	// IndexTerms indexes the terms of accounts created since the last call, as far
-	// as the log of events is complete, and returns how many accounts it indexed.
-	// It can be interrupted and run concurrently: no account is left out, and no
-	// undone account is indexed.
-	IndexTerms(ctx context.Context) (accounts int, err error)
+	// IndexTerms indexes the terms of a few hundred accounts created since the last
+	// call, as far as the log of events is complete. It can be interrupted and run
+	// concurrently: no account is left out, and no undone account is indexed.
+	IndexTerms(ctx context.Context) (IndexStep, error)
 }

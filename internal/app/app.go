@@ -26,6 +26,7 @@ import (
 	"landfall/internal/service/intake"
 	"landfall/internal/service/quota"
 	"landfall/internal/service/run"
+	"landfall/internal/service/upkeep"
 	"landfall/internal/store/sqlstore"
 )
 
@@ -49,6 +50,7 @@ type App struct {
 	places   landfall.FileStore
 	doorman  *auth.Reception
 	notary   *audit.Notary
+	upkeep   *upkeep.Upkeep
 	api      *httpapi.API
 	draining atomic.Bool
 	ending   chan struct{} // closed when the end has begun
@@ -137,7 +139,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Console:        pages,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
+	app.upkeep = upkeep.Start(store, log.Logger)
 	if err := app.startTelemetry(); err != nil {
+		app.upkeep.Close()
 		return nil, errors.Join(err, store.Close())
 	}
 	return app, nil
@@ -191,7 +195,7 @@ func (a *App) alarm(vendor string, cause error) {
 
 // open retries while the database is away. Any other trouble stays, however
 // long one waits.
-func open(ctx context.Context, settings Settings, log *Log) (landfall.Store, error) {
+func open(ctx context.Context, settings Settings, log *Log) (*sqlstore.Store, error) {
 	keys, err := settings.EncryptionKeys()
 	if err != nil {
 		return nil, SettingError{err}
@@ -241,5 +245,6 @@ func (a *App) Close() error {
 	a.closeTelemetry()
 	a.vendors.Close()
 	a.sender.Close()
+	a.upkeep.Close()
 	return a.store.Close()
 }

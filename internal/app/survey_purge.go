@@ -5,16 +5,10 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// purger is a store that says what it has purged.
-type purger interface{ PurgeFigures() landfall.PurgeFigures }
-
 // purgeSurveys show what servers take away by themselves, and that they do.
 func (a *App) purgeSurveys(s *surveyor) []httpapi.LabelledMetric {
 	figures := func() landfall.PurgeFigures {
-		if p, ok := a.store.(purger); ok {
-			return p.PurgeFigures()
-		}
-		return landfall.PurgeFigures{}
+		return a.upkeep.PurgeFigures()
 	}
 	one := func(get func(landfall.PurgeFigures) float64) func(func(float64, ...string)) {
 		return func(report func(float64, ...string)) { report(get(figures())) }

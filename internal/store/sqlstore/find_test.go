@@ -61,8 +61,8 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
 			t.Fatal(err)
 		}
-		if entered, err := store.IndexTerms(t.Context()); entered != 1 || err != nil {
-			t.Fatalf("%d entered, %v", entered, err)
+		if step, err := store.IndexTerms(t.Context()); step.Accounts != 1 || err != nil {
+			t.Fatalf("%+v, %v", step, err)
 		}
 		terms, err := store.Texts(t.Context(), `SELECT term FROM search_term`)
 		if err != nil || len(terms) < 10 {
@@ -100,8 +100,8 @@ func TestIndexerCatchesUp(t *testing.T) {
 		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 0 || found.Unindexed == 0 {
 			t.Errorf("found %+v", found)
 		}
-		if entered, err := store.IndexTerms(t.Context()); entered != 3 || err != nil {
-			t.Fatalf("%d entered, %v", entered, err)
+		if step, err := store.IndexTerms(t.Context()); step.Accounts != 3 || err != nil {
+			t.Fatalf("%+v, %v", step, err)
 		}
 		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 3 || found.Unindexed != 0 {
 			t.Errorf("found %+v", found)

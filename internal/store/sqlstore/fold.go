@@ -2,55 +2,34 @@ package sqlstore
 
 import (
 	"context"
-	"log/slog"
-	"time"
 
 	"landfall"
 )
 
-const (
-	foldEvery = 2 * time.Second
-	// foldBatch is how many rows become few in one transaction.
-	foldBatch = 2000
-	// foldFrom is how many rows of a supplier are worth the trouble, unless
-	// they are that many because of their standings and currencies.
-	foldFrom = 256
-)
+// foldBatch is how many rows of a tally one transaction replaces.
+const foldBatch = 2000
 
-// newFolder keeps the tallies short, so that whoever asks adds up few rows.
-func newFolder(store *Store, logger *slog.Logger) *chore {
-	return newChore(func(ctx context.Context) time.Duration {
-		if _, err := store.Fold(ctx); err != nil && ctx.Err() == nil && logger != nil {
-			logger.Warn("tallies stay long for now", "error", err)
-		}
-		return foldEvery
-	})
-}
-
-// Fold makes few rows of many in the tallies of every supplier, in short
-// transactions, and says how many rows are gone. The sums stay what they are
-// at every moment, whoever reads, writes or folds meanwhile.
-func (s *Store) Fold(ctx context.Context) (gone int, err error) {
-	var suppliers []int64
+// LongTallies returns the suppliers whose tallies have more than so many rows, and more
+// than four for each status and currency.
+func (s *Store) LongTallies(ctx context.Context, rows int) (suppliers []int64, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		suppliers, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
 			`SELECT supplier_id FROM tally GROUP BY supplier_id
-			HAVING count(*) > $1 AND count(*) > 4 * count(DISTINCT standing || substr(figures, 1, 3))`, int64(foldFrom))
+			HAVING count(*) > $1 AND count(*) > 4 * count(DISTINCT standing || substr(figures, 1, 3))`, int64(rows))
 		return err
 	})
-	for _, supplier := range suppliers {
-		for err == nil {
-			var less int
-			err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-				less, err = t.fold(ctx, supplier)
-				return err
-			})
-			if gone += less; less < foldBatch/2 {
-				break
-			}
-		}
-	}
-	return gone, err
+	return suppliers, err
+}
+
+// CompactTally replaces the oldest rows of a supplier's tally by their sums, in one short
+// transaction. The sums are exact at every moment, whoever reads, writes or compacts
+// meanwhile.
+func (s *Store) CompactTally(ctx context.Context, supplier int64) (removed int, more bool, err error) {
+	err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+		removed, err = t.fold(ctx, supplier)
+		return err
+	})
+	return removed, removed >= foldBatch/2, err
 }
 
 // fold replaces the oldest rows of a supplier by their sums. Only what this

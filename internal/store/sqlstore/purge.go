@@ -24,7 +24,7 @@ type stretch struct {
 // looks at purgeBatch entries at a time, whether they are to go or not: so every
 // statement is short, however many rows there are and however few of them go.
 type lane struct {
-	keep func(landfall.Supplier) time.Duration
+	keep func(landfall.Retention) time.Duration
 	step walk
 }
 
@@ -45,19 +45,10 @@ var lanes = []lane{
 	{keepEvents, eventLane},
 }
 
-// What an account that can be taken back needs is kept for as long as that is
-// possible: its document to be created again, its mails so as to send none twice.
-func keepStaged(s landfall.Supplier) time.Duration   { return atLeast(s.Retention.Staged, s.UndoWindow) }
-func keepFailures(s landfall.Supplier) time.Duration { return s.Retention.Failures }
-func keepMails(s landfall.Supplier) time.Duration    { return atLeast(s.Retention.Mails, s.UndoWindow) }
-func keepEvents(s landfall.Supplier) time.Duration   { return s.Retention.Events }
-
-func atLeast(keep, window time.Duration) time.Duration {
-	if keep == 0 {
-		return 0
-	}
-	return max(keep, window)
-}
+func keepStaged(r landfall.Retention) time.Duration   { return r.Staged }
+func keepFailures(r landfall.Retention) time.Duration { return r.Failures }
+func keepMails(r landfall.Retention) time.Duration    { return r.Mails }
+func keepEvents(r landfall.Retention) time.Duration   { return r.Events }
 
 // Purge takes one step.
 func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfall.PurgeStep, error) {
@@ -75,7 +66,7 @@ func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfal
 		return landfall.PurgeStep{}, err
 	}
 	for at := order.After.Lane; at >= 0 && at < int64(len(lanes)); at++ {
-		if part.keep = lanes[at].keep(supplier); part.keep == 0 {
+		if part.keep = lanes[at].keep(supplier.EffectiveRetention()); part.keep == 0 {
 			part.from = landfall.PurgeCursor{}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/service/upkeep"
 	"landfall/internal/store/sqlstore"
 )
 
@@ -25,7 +26,7 @@ func TestServersPurgeByTurns(t *testing.T) {
 		store := open(t, url)
 		round := func(documents int) {
 			t.Helper()
-			if gone, err := store.PurgeRound(t.Context()); err != nil || gone.Documents != documents {
+			if gone, err := upkeep.PurgeIfDue(t.Context(), store); err != nil || gone.Documents != documents {
 				t.Errorf("%+v, %v, want %d documents", gone, err, documents)
 			}
 		}
@@ -59,7 +60,7 @@ func TestWhatIsGoneIsToldFromWhatIsLost(t *testing.T) {
 		store := open(t, url)
 		ready(t, store, "1", "2")
 		keepShortly(t, store)
-		if gone, err := store.PurgeRound(t.Context()); err != nil || gone.Documents != 2 {
+		if gone, err := upkeep.PurgeIfDue(t.Context(), store); err != nil || gone.Documents != 2 {
 			t.Fatalf("%+v, %v", gone, err)
 		}
 		for _, plant := range []struct{ text, back, want string }{

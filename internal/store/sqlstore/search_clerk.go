@@ -21,29 +21,19 @@ const (
 // termTable is what accounts are found by.
 var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
 
-// IndexTerms enters the terms of accounts that were created since. Whoever
-// creates an account writes nothing for it: entering costs more than half of what
-// creating does, and somebody waits for that.
-func (s *Store) IndexTerms(ctx context.Context) (accounts int, err error) {
+// IndexTerms indexes a batch of accounts that were created since the last one. Creating
+// an account writes no terms: writing them costs more than half as much as creating the
+// account, and the caller would wait for it.
+func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err error) {
 	if s.termsOf == nil {
-		return 0, nil
+		return step, nil
 	}
-	for {
-		count, more, err := s.enterSome(ctx)
-		accounts += count
-		if err != nil || !more {
-			return accounts, err
-		}
-	}
-}
-
-// enterSome enters a batch, and says whether there may be another.
-func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error) {
 	s.entering.Lock()
 	defer s.entering.Unlock()
 	if s.logged, err = s.Watermark(ctx, s.logged); err != nil {
-		return 0, false, err
+		return step, err
 	}
+	step.Newest = s.logged.Newest
 	var before, after int64 // the last event whose account is entered
 	var batch []entry
 	err = s.stream(ctx, func(v *view) error {
@@ -60,7 +50,7 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 		return err
 	})
 	if err != nil || after == before {
-		return 0, false, err
+		return step, err
 	}
 	// A long batch is entered in parts: what is entered already is left alone,
 	// and the clerk only goes on when all of it is.
@@ -77,13 +67,15 @@ func (s *Store) enterSome(ctx context.Context) (count int, more bool, err error)
 			return err
 		})
 		if err != nil {
-			return 0, false, err
+			return step, err
 		}
+		step.More = true
 		if !moved {
-			return 0, true, nil // somebody else has entered these
+			return step, nil // another server has indexed these
 		}
 	}
-	return len(batch), true, nil
+	step.Accounts = len(batch)
+	return step, nil
 }
 
 // clerkText reads the one row that says how far all replicas are.

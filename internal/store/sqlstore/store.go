@@ -87,11 +87,10 @@ type Store struct {
 	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
 
 	safe     *safe                  // nil where nothing is encrypted
+	key      seal.Key               // encrypts what is written, if anything is encrypted
 	vouchers vouchers               // of the keys that write
 	expected atomic.Int32           // newcomers or oldFriends
 	draw     func() (string, error) // an account number
-	chores   []*chore               // none when nobody is served from here
-	purged   purgeFigures
 
 	terms    landfall.TermEncoder
 	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
@@ -152,14 +151,6 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 			return err
 		}
 	}
-	s.chores = append(s.chores, newFolder(s, options.Logger))
-	s.chores = append(s.chores, newPurger(s, options.Logger))
-	if s.safe != nil {
-		s.chores = append(s.chores, newKeyWatch(s, options.Keys, options.Logger))
-	}
-	if s.termsOf != nil {
-		s.chores = append(s.chores, newClerk(s, options.Logger))
-	}
 	return nil
 }
 
@@ -217,10 +208,4 @@ func (s *Store) Figures() engine.Figures { return s.db.Figures() }
 func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }
 
 // Close ends running work and gives back every resource. Again is fine.
-func (s *Store) Close() error {
-	// Chores write, so they have to be over before the database is closed.
-	for _, one := range s.chores {
-		one.close()
-	}
-	return known(s.db.Close())
-}
+func (s *Store) Close() error { return known(s.db.Close()) }

@@ -5,10 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"landfall"
 	"landfall/internal/store/seal"
@@ -60,7 +58,7 @@ func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
 			return s.unlock(ctx, keys, false) // another may have made up another secret at this very moment
 		}
 	}
-	s.safe = &safe{seal.New(keys, secret), secret}
+	s.safe, s.key = &safe{seal.New(keys, secret), secret}, keys[0]
 	return nil
 }
 
@@ -102,29 +100,16 @@ func (s *Store) hang(ctx context.Context, key seal.Key, secret seal.Secret, firs
 	})
 }
 
-// watchKeys is how often a server looks whether its key is still known to be in
-// use.
-const watchKeys = 20 * time.Second
-
-// newKeyWatch keeps the key known that this server writes with: 'rekey' forgets
-// keys, and a server that goes on with such a one must be noticed.
-func newKeyWatch(store *Store, keys []seal.Key, logger *slog.Logger) *chore {
-	return newChore(func(ctx context.Context) time.Duration {
-		err := store.rehang(ctx, keys[0])
-		if err != nil && ctx.Err() == nil && logger != nil {
-			logger.Warn("it cannot be seen whether the key that encrypts is still known", "error", err)
-		}
-		return watchKeys
-	})
-}
-
-// rehang notes the key again that this server seals with, should it be forgotten.
-func (s *Store) rehang(ctx context.Context, key seal.Key) error {
+// RecordKey lists the key that this store encrypts with, should it be missing.
+func (s *Store) RecordKey(ctx context.Context) error {
+	if s.safe == nil {
+		return nil
+	}
 	held, err := s.heldKeys(ctx)
-	if err != nil || slices.ContainsFunc(held, func(one heldKey) bool { return one.id == key.ID() }) {
+	if err != nil || slices.ContainsFunc(held, func(one heldKey) bool { return one.id == s.key.ID() }) {
 		return err
 	}
-	return s.hang(ctx, key, s.safe.secret, false)
+	return s.hang(ctx, s.key, s.safe.secret, false)
 }
 
 // sealedTerms keeps terms as keyed digests.

@@ -25,8 +25,11 @@ func logged(t *testing.T, store landfall.Store) (text string) {
 // webhooks needs an event.
 func agreed(t *testing.T, store landfall.Store) {
 	t.Helper()
-	if _, err := store.IndexTerms(t.Context()); err != nil {
-		t.Fatal(err)
+	for more := true; more; {
+		step, err := store.IndexTerms(t.Context())
+		if more = step.More; err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

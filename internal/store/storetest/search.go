@@ -37,7 +37,7 @@ func enterAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
 		if _, err := store.IndexTerms(t.Context()); err != nil {
-			t.Fatalf("EnterTerms: %v", err)
+			t.Fatalf("IndexTerms: %v", err)
 		}
 		if find(t, store, landfall.SearchQuery{}).Unindexed == 0 {
 			return
@@ -210,9 +210,9 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 			for range 5 {
 				some, err := store.IndexTerms(t.Context())
 				if err != nil {
-					t.Errorf("EnterTerms: %v", err)
+					t.Errorf("IndexTerms: %v", err)
 				}
-				entered.Add(int64(some))
+				entered.Add(int64(some.Accounts))
 			}
 			return
 		}
@@ -241,7 +241,7 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	atOnce(count+1, func(number int) {
 		if number == count {
 			if _, err := store.IndexTerms(t.Context()); err != nil {
-				t.Errorf("EnterTerms: %v", err)
+				t.Errorf("IndexTerms: %v", err)
 			}
 			return
 		}

@@ -210,12 +210,21 @@ var tallies = []check{
 // fold has the store shorten its tallies, if it is one that does.
 func fold(t *testing.T, store landfall.Store) {
 	t.Helper()
-	if folds, is := store.(interface {
-		Fold(ctx context.Context) (int, error)
-	}); is {
-		if _, err := folds.Fold(t.Context()); err != nil {
-			t.Error(err)
+	compacting, is := store.(interface {
+		LongTallies(ctx context.Context, rows int) ([]int64, error)
+		CompactTally(ctx context.Context, supplier int64) (removed int, more bool, err error)
+	})
+	if !is {
+		return
+	}
+	suppliers, err := compacting.LongTallies(t.Context(), 256)
+	for _, supplier := range suppliers {
+		for more := true; more && err == nil; {
+			_, more, err = compacting.CompactTally(t.Context(), supplier)
 		}
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

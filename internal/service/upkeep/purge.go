@@ -1,0 +1,141 @@
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"landfall"
+)
+
+// PurgeStore is a store that purges. All servers share one schedule.
+type PurgeStore interface {
+	landfall.Transactor
+	landfall.Purger
+	// PurgeDue reports whether the next purge is due. It writes nothing.
+	PurgeDue(ctx context.Context) (bool, error)
+	// StartPurge postpones a purge that is due by a lease. It reports false when it was
+	// not due: another server has it.
+	StartPurge(ctx context.Context, lease time.Duration) (bool, error)
+	// ExtendPurge renews the lease.
+	ExtendPurge(ctx context.Context, lease time.Duration) error
+	// EndPurge records that a purge is complete and when the next one is due.
+	EndPurge(ctx context.Context, next time.Duration) error
+}
+
+const (
+	// purgeInterval is the time between two purges of everything.
+	purgeInterval = 6 * time.Hour
+	// purgeCheck is how often a server asks whether a purge is due.
+	purgeCheck = time.Minute
+	// purgeLease is how long a purge may be silent before another server takes over.
+	purgeLease = 5 * time.Minute
+	// purgeTries is how often a step is tried in a row. Callers come first, and a purge
+	// that started over after each failure would never end.
+	purgeTries = 10
+)
+
+// purger removes data past its retention.
+type purger struct {
+	store PurgeStore
+	log   *slog.Logger
+
+	mu  sync.Mutex
+	sum landfall.PurgeFigures
+}
+
+func (p *purger) figures() landfall.PurgeFigures {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sum
+}
+
+func (p *purger) count(removed landfall.PurgeCounts, took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sum.Removed.Add(removed)
+	p.sum.Steps++
+	p.sum.Took += took
+	p.sum.Longest = max(p.sum.Longest, took)
+}
+
+func (p *purger) step(ctx context.Context) time.Duration {
+	removed, err := p.purge(ctx)
+	if err != nil && ctx.Err() == nil {
+		p.log.Warn("purge failed; data is kept past its retention", "error", err)
+	}
+	if removed != (landfall.PurgeCounts{}) {
+		p.log.Info("purged", "documents", removed.Documents, "failures", removed.Failures, "mails", removed.Mails, "events", removed.Events)
+	}
+	return purgeCheck
+}
+
+// PurgeIfDue purges all suppliers if a purge is due and no other server has it.
+func PurgeIfDue(ctx context.Context, store PurgeStore) (landfall.PurgeCounts, error) {
+	return (&purger{store: store}).purge(ctx)
+}
+
+// purge pauses between its steps far longer than they take: there is no hurry.
+func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err error) {
+	suppliers, err := p.suppliers(ctx)
+	if err != nil || len(suppliers) == 0 {
+		return removed, err
+	}
+	if due, err := p.store.PurgeDue(ctx); err != nil || !due {
+		return removed, err
+	}
+	if mine, err := p.store.StartPurge(ctx, purgeLease); err != nil || !mine {
+		return removed, err
+	}
+	renewed, failed := time.Now(), 0
+	for _, supplier := range suppliers {
+		for request := (landfall.PurgeRequest{Supplier: supplier}); ; {
+			began := time.Now()
+			step, err := p.store.Purge(ctx, request)
+			took := time.Since(began)
+			p.count(step.Removed, took)
+			pause := min(maxPause, pauseBusy*took)
+			switch failed++; {
+			case err != nil && failed == purgeTries:
+				return removed, err // once the lease has ended, a server starts over
+			case err != nil:
+				pause = maxPause
+			default:
+				removed.Add(step.Removed)
+				request.After, failed = step.Next, 0
+			}
+			if err == nil && step.Done {
+				break
+			}
+			if time.Since(renewed) > purgeLease/4 {
+				if err := p.store.ExtendPurge(ctx, purgeLease); err != nil {
+					return removed, err
+				}
+				renewed = time.Now()
+			}
+			if err := wait(ctx, pause); err != nil {
+				return removed, err
+			}
+		}
+	}
+	return removed, p.store.EndPurge(ctx, purgeInterval)
+}
+
+// suppliers returns the suppliers that do not keep everything forever.
+func (p *purger) suppliers(ctx context.Context) (codes []string, err error) {
+	err = p.store.View(ctx, func(view landfall.View) error {
+		all, err := view.Suppliers(ctx)
+		codes = nil
+		for _, supplier := range all {
+			if !supplier.Retention.Forever() {
+				codes = append(codes, supplier.Code)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}

@@ -1,0 +1,121 @@
+package upkeep_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall"
+	"landfall/internal/service/upkeep"
+)
+
+// fakeStore counts the steps it is asked for.
+type fakeStore struct {
+	steps     []landfall.IndexStep // what the next index steps return
+	indexedAt []time.Time
+	compacted []int64
+	recorded  int
+	due       bool
+	purges    []landfall.PurgeRequest
+	failures  int // of the next purge steps
+	ended     int
+}
+
+func (s *fakeStore) IndexTerms(context.Context) (step landfall.IndexStep, err error) {
+	s.indexedAt = append(s.indexedAt, time.Now())
+	time.Sleep(10 * time.Millisecond)
+	if len(s.steps) > 0 {
+		step, s.steps = s.steps[0], s.steps[1:]
+	}
+	return step, nil
+}
+
+func (s *fakeStore) LongTallies(context.Context, int) ([]int64, error) { return []int64{1, 2}, nil }
+
+func (s *fakeStore) CompactTally(_ context.Context, supplier int64) (removed int, more bool, err error) {
+	s.compacted = append(s.compacted, supplier)
+	return 10, len(s.compacted) == 1, nil
+}
+
+func (s *fakeStore) RecordKey(context.Context) error {
+	s.recorded++
+	return nil
+}
+
+func (s *fakeStore) View(_ context.Context, fn func(landfall.View) error) error {
+	return fn(suppliers{})
+}
+func (s *fakeStore) Update(context.Context, func(landfall.Tx) error) error { return nil }
+func (s *fakeStore) PurgeDue(context.Context) (bool, error)                { return s.due, nil }
+func (s *fakeStore) StartPurge(context.Context, time.Duration) (bool, error) {
+	started := s.due
+	s.due = false
+	return started, nil
+}
+func (s *fakeStore) ExtendPurge(context.Context, time.Duration) error { return nil }
+
+func (s *fakeStore) EndPurge(context.Context, time.Duration) error {
+	s.ended++
+	return nil
+}
+
+func (s *fakeStore) Purge(_ context.Context, request landfall.PurgeRequest) (landfall.PurgeStep, error) {
+	s.purges = append(s.purges, request)
+	if s.failures > 0 {
+		s.failures--
+		return landfall.PurgeStep{}, errors.New("the database is busy")
+	}
+	next := landfall.PurgeCursor{Lane: request.After.Lane + 1}
+	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2}, nil
+}
+
+// suppliers is a view in which one of two suppliers keeps everything forever.
+type suppliers struct{ landfall.View }
+
+func (suppliers) Suppliers(context.Context) ([]landfall.Supplier, error) {
+	return []landfall.Supplier{{Code: "KEEPS"}, {Code: "PURGES", Retention: landfall.Retention{Staged: time.Hour}}}, nil
+}
+
+func TestIndexerYieldsWhileAccountsAreCreated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{steps: []landfall.IndexStep{{More: true, Newest: 1}, {More: true, Newest: 1}, {}}}
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler))
+		time.Sleep(2 * time.Second)
+		running.Close()
+		if len(store.indexedAt) != 3 {
+			t.Fatalf("%d steps", len(store.indexedAt))
+		}
+		busy, idle := store.indexedAt[1].Sub(store.indexedAt[0]), store.indexedAt[2].Sub(store.indexedAt[1])
+		if busy != 200*time.Millisecond || idle != 20*time.Millisecond {
+			t.Errorf("it paused for %v and %v", busy, idle)
+		}
+		if store.recorded != 1 || len(store.compacted) < 3 {
+			t.Errorf("%d keys were recorded, %v compacted", store.recorded, store.compacted)
+		}
+	})
+}
+
+func TestPurgeRetriesAStepAndContinues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{due: true, failures: 3}
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler))
+		time.Sleep(3 * time.Minute)
+		running.Close()
+		figures := running.PurgeFigures()
+		if store.ended != 1 || figures.Removed.Documents != 2 || figures.Steps != 5 || len(store.purges) != 5 {
+			t.Errorf("%d purges ended, figures %+v, steps %+v", store.ended, figures, store.purges)
+		}
+	})
+}
+
+func TestPurgeThatKeepsFailingEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{due: true, failures: 100}
+		if _, err := upkeep.PurgeIfDue(t.Context(), store); err == nil || len(store.purges) != 10 || store.ended != 0 {
+			t.Errorf("got %v after %d steps", err, len(store.purges))
+		}
+	})
+}
