@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Document is the body of a call: JSON that was written elsewhere, or anything
-// that can be written as JSON.
+// Document is the body of a call: JSON, or any value that can be encoded as JSON.
 type Document any
 
-// marshalDocument gives the bytes of a document, untouched when it is JSON already.
+// marshalDocument returns the JSON of a document, unchanged if it is JSON already.
 func marshalDocument(document Document) ([]byte, error) {
 	switch text := document.(type) {
 	case []byte:
@@ -27,7 +26,7 @@ func marshalDocument(document Document) ([]byte, error) {
 
 var withWarnings = url.Values{"include_warnings": {"true"}}
 
-// post sends a document and reads the answer.
+// post sends a document and decodes the response.
 func (c *Client) post(ctx context.Context, tail []string, query url.Values, document Document, once bool, into any) (int, error) {
 	body, err := marshalDocument(document)
 	if err != nil {
@@ -36,14 +35,13 @@ func (c *Client) post(ctx context.Context, tail []string, query url.Values, docu
 	return c.do(ctx, apiCall{method: http.MethodPost, path: apiPath(tail...), query: query, body: body, once: once}, into)
 }
 
-// get reads an answer.
+// get decodes a response.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
 	_, err := c.do(ctx, apiCall{method: http.MethodGet, path: path, query: query}, into)
 	return err
 }
 
-// Validate asks whether an account would be taken. Nothing is kept; what is
-// strange about it comes back.
+// Validate checks an account without storing it, and returns warnings.
 func (c *Client) Validate(ctx context.Context, account Document) (warnings []Violation, err error) {
 	var answer struct {
 		Warnings []Violation `json:"warnings"`
@@ -52,16 +50,16 @@ func (c *Client) Validate(ctx context.Context, account Document) (warnings []Vio
 	return answer.Warnings, err
 }
 
-// Staged is an account that the server keeps for later.
+// Staged is a staged account.
 type Staged struct {
 	Supplier string      `json:"import_supplier"`
 	External string      `json:"external_account_number"`
 	Warnings []Violation `json:"warnings"`
-	First    bool        `json:"-"` // it was not there before
+	First    bool        `json:"-"` // it was staged for the first time
 }
 
-// Stage sends an account. Sending it again changes nothing; sending it with
-// other content replaces it for as long as it has not been created.
+// Stage stages an account. Staging the same content again changes nothing; other content replaces
+// it until the account is created.
 func (c *Client) Stage(ctx context.Context, account Document) (Staged, error) {
 	var staged Staged
 	status, err := c.post(ctx, []string{"account-import-process", "create-or-update"}, withWarnings, account, false, &staged)
@@ -69,7 +67,7 @@ func (c *Client) Stage(ctx context.Context, account Document) (Staged, error) {
 	return staged, err
 }
 
-// Creation asks for an account to be created from what was staged.
+// Creation asks for an account to be created from its staged data.
 type Creation struct {
 	Supplier string `json:"import_supplier_code"`
 	External string `json:"external_account_number"`
@@ -84,9 +82,9 @@ type Created struct {
 	Warnings []Violation `json:"warnings"`
 }
 
-// Process creates an account. One that exists already is an error with the code
-// account_already_imported. A dry run that would have succeeded is no error,
-// though the server tells it as a refusal.
+// Process creates an account. If it already exists, the error has the code
+// account_already_imported. A successful dry run returns no error, although the server reports it
+// as a refusal.
 func (c *Client) Process(ctx context.Context, creation Creation) (Created, error) {
 	var created Created
 	_, err := c.post(ctx, []string{"account-import-process", "process"}, withWarnings, creation, false, &created)
@@ -96,7 +94,7 @@ func (c *Client) Process(ctx context.Context, creation Creation) (Created, error
 	return created, err
 }
 
-// Status is how far an account is.
+// Status is the state of an account.
 type Status struct {
 	Status string `json:"status"` // UNKNOWN, IN_PROGRESS or COMPLETED
 	Number string `json:"platform_account_number"`
@@ -114,7 +112,7 @@ type Status struct {
 	Statements    int       `json:"statements"`
 }
 
-// Failure is why an account does not get on.
+// Failure is why an account was refused or could not be created.
 type Failure struct {
 	External   string      `json:"external_account_number"` // in lists
 	At         string      `json:"at"`                      // in lists: STAGING, PROCESS or DRY_RUN
@@ -125,7 +123,7 @@ type Failure struct {
 	Violations []Violation `json:"errors"`
 }
 
-// Status asks how far an account is, with everything that is known of it.
+// Status returns the state of an account with all details.
 func (c *Client) Status(ctx context.Context, supplier, external string) (Status, error) {
 	var status Status
 	err := c.get(ctx, apiPath("account-transfer-status", supplier, external), url.Values{"detail": {"true"}}, &status)

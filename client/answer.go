@@ -2,9 +2,9 @@ package client
 
 import "bytes"
 
-// parseAnswer reads an answer that is spelt as servers spell it, without looking
-// into its body: whoever wants to know that reads it, and to do so twice was most of
-// what a long call cost its caller. Any other spelling is for encoding/json.
+// parseAnswer parses an answer in the exact form that servers write, without parsing its body.
+// Parsing the body twice was most of the cost of a long call. Any other form is left to
+// encoding/json.
 func parseAnswer(text []byte) (answer Answer, plain bool) {
 	rest, plain := bytes.CutPrefix(text, []byte(`{"line":`))
 	if !plain {
@@ -23,8 +23,8 @@ func parseAnswer(text []byte) (answer Answer, plain bool) {
 	return answer, end > 0 && string(rest[end:]) == "}\n"
 }
 
-// leadingNumber reads the digits that a text begins with. So many that they would not
-// fit are left where they are.
+// leadingNumber reads the digits at the start of a text. Digits that would overflow are left in
+// rest.
 func leadingNumber(text []byte) (number int, rest []byte) {
 	const most = 15
 	at := 0
@@ -35,7 +35,7 @@ func leadingNumber(text []byte) (number int, rest []byte) {
 	return number, text[at:]
 }
 
-// endOfBody is where the object or list ends that a text begins with, or 0.
+// endOfBody returns the end of the object or list at the start of a text, or 0.
 func endOfBody(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -47,7 +47,7 @@ func endOfBody(text []byte) int {
 				return i + 1
 			}
 		case '"':
-			// To the end of the string: what is escaped in it does not end it.
+			// Skip the string with its escapes.
 			for i++; i < len(text) && text[i] != '"'; i++ {
 				if text[i] == '\\' {
 					i++

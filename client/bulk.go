@@ -13,10 +13,10 @@ import (
 	"net/url"
 )
 
-// Kind is a call that can be made in bulk: the tail of its path.
+// Kind is a call that can be made in bulk: the end of its path.
 type Kind string
 
-// The kinds.
+// The kinds of bulk calls.
 const (
 	BulkValidate     Kind = "validate-account"
 	BulkStage        Kind = "account-import-process/create-or-update"
@@ -27,14 +27,14 @@ const (
 	BulkInstructions Kind = "payment-instruction/create"
 )
 
-// Answer is what became of one line.
+// Answer is the result of one line.
 type Answer struct {
 	Line   int             `json:"line"` // from 1, in the order sent
 	Status int             `json:"status"`
-	Body   json.RawMessage `json:"body"` // what the single call would have answered
+	Body   json.RawMessage `json:"body"` // the body of the single call's response
 }
 
-// Err is the refusal of a line, or nil.
+// Err returns the refusal of a line, or nil.
 func (a Answer) Err() error {
 	if a.Status < http.StatusBadRequest {
 		return nil
@@ -42,37 +42,35 @@ func (a Answer) Err() error {
 	return parseError(a.Status, a.Body, nil)
 }
 
-// ErrCutOff is a bulk call whose answers broke off: what became of the lines
-// after the last answer is not known, and sending them again is safe.
-var ErrCutOff = errors.New("the answers broke off")
+// ErrCutOff means that the answers ended early. The outcome of the lines after the last answer is
+// unknown, and sending them again is safe.
+var ErrCutOff = errors.New("the answers ended early")
 
-// StoppedError is a bulk call that the server ended early, in order: nothing
-// was done from NextLine on.
+// StoppedError means that the server ended the call early, in order: nothing was done from NextLine
+// on.
 type StoppedError struct{ NextLine int }
 
-// Error says where to go on.
+// Error names the line to continue with.
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the server stopped before line %d; send the lines from there again", e.NextLine)
 }
 
-// Bulk makes one call for each line and gives the answers in the order of the
-// lines, while further lines are being sent. Lines are bodies without line
-// feeds. An error of the lines ends the call. Bulk itself repeats nothing: what
-// was cut off is the caller's to go on with, from the first line that was not
-// answered.
+// Bulk makes one call for each line and yields the answers in order, while further lines are being
+// sent. Lines are bodies without line feeds. An error from lines ends the call. Bulk does not
+// retry: after an early end, the caller continues with the first line without an answer.
 func (c *Client) Bulk(ctx context.Context, kind Kind, query url.Values, lines iter.Seq2[[]byte, error]) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		reader, writer := io.Pipe()
-		var failed error // of the lines
+		var failed error // from lines
 		sent := make(chan struct{})
 		go func() {
 			defer close(sent)
 			failed = writeLines(writer, lines)
 		}()
 		defer func() {
-			_ = reader.Close() // whoever still writes is done
+			_ = reader.Close() // ends the writer
 			<-sent
 		}()
 		response, err := c.stream(ctx, kind, query, reader)
@@ -94,8 +92,7 @@ func (c *Client) Bulk(ctx context.Context, kind Kind, query url.Values, lines it
 	}
 }
 
-// stream opens a bulk call. Its body can be sent only once, so the token is
-// looked after beforehand.
+// stream opens a bulk call. Its body can be sent only once, so the token is checked first.
 func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body io.Reader) (*http.Response, error) {
 	token, err := c.tokens.current(ctx)
 	if err != nil {
@@ -112,7 +109,7 @@ func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body i
 	request.Header.Set("Content-Type", "application/x-ndjson")
 	request.Header.Set("Authorization", "Token "+token)
 	request.Header.Set("User-Agent", c.agent)
-	// A refusal must come before a million lines are sent for nothing.
+	// Let the server refuse before a million lines are sent.
 	request.Header.Set("Expect", "100-continue")
 	response, err := c.http.Do(request)
 	if err != nil {
@@ -141,19 +138,19 @@ func writeLines(writer *io.PipeWriter, lines iter.Seq2[[]byte, error]) error {
 			err = out.WriteByte('\n')
 		}
 		if err != nil {
-			_ = writer.CloseWithError(err) // the server must not take it for the end
+			_ = writer.CloseWithError(err) // so that the server does not take it for the end
 			return err
 		}
 	}
 	err := out.Flush()
-	_ = writer.CloseWithError(err) // nil is the end of the body
+	_ = writer.CloseWithError(err) // nil ends the body
 	return err
 }
 
-// errStopped is a caller who wants no more answers.
-var errStopped = errors.New("enough")
+// errStopped means that the caller wants no more answers.
+var errStopped = errors.New("stopped")
 
-// readAnswers hands on one answer after the other, and wants a summary at the end.
+// readAnswers yields the answers and expects a summary at the end.
 func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 	in := bufio.NewReaderSize(body, 256<<10)
 	for {
@@ -175,11 +172,11 @@ func readAnswers(body io.Reader, yield func(Answer, error) bool) error {
 			} `json:"summary"`
 		}
 		if err := json.Unmarshal(text, &line); err != nil {
-			return fmt.Errorf("an answer cannot be read: %w", err)
+			return fmt.Errorf("cannot parse an answer: %w", err)
 		}
 		switch {
 		case line.Summary != nil && line.Summary.Complete:
-			_, err := io.Copy(io.Discard, in) // to its very end, so that the connection can be used again
+			_, err := io.Copy(io.Discard, in) // to the end, so that the connection can be reused
 			return err
 		case line.Summary != nil:
 			return &StoppedError{line.Summary.NextLine}

@@ -10,15 +10,14 @@ import (
 	"net/url"
 )
 
-// Outcome is what became of one document of a bulk call: what the single call
-// would have given.
+// Outcome is the result of one document of a bulk call.
 type Outcome[T any] struct {
 	Line  int // from 1, in the order sent
 	Value T
-	Err   error // an [*Error] when the document was refused
+	Err   error // an [*Error] if the document was refused
 }
 
-// Documents makes the input of a bulk call of a list.
+// Documents makes the input of a bulk call from a slice.
 func Documents[T any](list []T) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for _, one := range list {
@@ -29,7 +28,7 @@ func Documents[T any](list []T) iter.Seq2[Document, error] {
 	}
 }
 
-// ValidateAll is [Client.Validate] for many.
+// ValidateAll is [Client.Validate] for many accounts.
 func (c *Client) ValidateAll(ctx context.Context, accounts iter.Seq2[Document, error]) iter.Seq2[Outcome[[]Violation], error] {
 	return bulkOf(ctx, c, BulkValidate, withWarnings, accounts, func(answer Answer) ([]Violation, error) {
 		var body struct {
@@ -39,7 +38,7 @@ func (c *Client) ValidateAll(ctx context.Context, accounts iter.Seq2[Document, e
 	})
 }
 
-// StageAll is [Client.Stage] for many.
+// StageAll is [Client.Stage] for many accounts.
 func (c *Client) StageAll(ctx context.Context, accounts iter.Seq2[Document, error]) iter.Seq2[Outcome[Staged], error] {
 	return bulkOf(ctx, c, BulkStage, withWarnings, accounts, func(answer Answer) (staged Staged, err error) {
 		err = readAnswer(answer, &staged)
@@ -48,8 +47,8 @@ func (c *Client) StageAll(ctx context.Context, accounts iter.Seq2[Document, erro
 	})
 }
 
-// ProcessAll is [Client.Process] for many, though a run is quicker. A dry run
-// that would have succeeded is an error here with the code dry_run_rolled_back.
+// ProcessAll is [Client.Process] for many accounts; a run is faster. A successful dry run is an
+// error here, with the code dry_run_rolled_back.
 func (c *Client) ProcessAll(ctx context.Context, creations iter.Seq2[Document, error]) iter.Seq2[Outcome[Created], error] {
 	return bulkOf(ctx, c, BulkProcess, withWarnings, creations, func(answer Answer) (created Created, err error) {
 		return created, readAnswer(answer, &created)
@@ -75,19 +74,19 @@ func (c *Client) AddTransactionsAll(
 	})
 }
 
-// AddStatementsAll is [Client.AddStatements] for many accounts; the values are
-// the bodies of the answers.
+// AddStatementsAll is [Client.AddStatements] for many accounts. The values are the bodies of the
+// responses.
 func (c *Client) AddStatementsAll(ctx context.Context, statements iter.Seq2[Document, error]) iter.Seq2[Outcome[json.RawMessage], error] {
 	return bulkOf(ctx, c, BulkStatements, nil, statements, rawBody)
 }
 
-// AddInstructionsAll is [Client.AddInstruction] for many accounts; the values
-// are the bodies of the answers.
+// AddInstructionsAll is [Client.AddInstruction] for many accounts. The values are the bodies of the
+// responses.
 func (c *Client) AddInstructionsAll(ctx context.Context, instructions iter.Seq2[Document, error]) iter.Seq2[Outcome[json.RawMessage], error] {
 	return bulkOf(ctx, c, BulkInstructions, nil, instructions, rawBody)
 }
 
-// bulkOf makes a bulk call of documents and reads its answers.
+// bulkOf makes a bulk call with documents and decodes its answers.
 func bulkOf[T any](
 	ctx context.Context, c *Client, kind Kind, query url.Values, documents iter.Seq2[Document, error], read func(Answer) (T, error),
 ) iter.Seq2[Outcome[T], error] {
@@ -120,13 +119,13 @@ func bulkOf[T any](
 	}
 }
 
-// readAnswer reads the body of an answer, or gives its refusal.
+// readAnswer decodes the body of an answer, or returns its refusal.
 func readAnswer(answer Answer, into any) error {
 	if err := answer.Err(); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(answer.Body, into); err != nil {
-		return fmt.Errorf("the server's answer to line %d cannot be read: %w", answer.Line, err)
+		return fmt.Errorf("cannot parse the server's answer to line %d: %w", answer.Line, err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Client is safe for many callers at once.
+// Client is safe for concurrent use.
 type Client struct {
 	server    string
 	http      *http.Client
@@ -25,47 +25,47 @@ type Client struct {
 // Option is a setting of a client.
 type Option func(*Client)
 
-// WithKey lets the client obtain its tokens with an API key.
+// WithKey makes the client obtain its tokens with an API key.
 func WithKey(key string) Option { return func(c *Client) { c.tokens.key = strings.TrimSpace(key) } }
 
-// WithRefreshToken lets the client obtain its tokens without the API key: with
-// the refresh token that came with an earlier one. Each is good once; keep hears
-// of every new one before it is needed, to be used the next time.
+// WithRefreshToken makes the client obtain its tokens with a refresh token instead of an API key. A
+// refresh token can be used once; keep is called with every new one before it is needed, so that
+// you can store it.
 func WithRefreshToken(refresh string, keep func(refresh string)) Option {
 	return func(c *Client) { c.tokens.refresh, c.tokens.keep = strings.TrimSpace(refresh), keep }
 }
 
-// WithHTTP replaces the client below, for proxies, certificates and tests.
-// Its Timeout should be zero: streams take as long as they take.
+// WithHTTP replaces the HTTP client, for proxies, certificates and tests. Its Timeout should be
+// zero, because streams take long.
 func WithHTTP(below *http.Client) Option { return func(c *Client) { c.http = below } }
 
-// WithRetryTime bounds how long a call is repeated, 60 seconds when nobody says
-// otherwise. Zero repeats nothing.
-func WithRetryTime(patience time.Duration) Option { return func(c *Client) { c.retryTime = patience } }
+// WithRetryTime limits how long a call is retried. The default is 60 seconds; zero disables
+// retries.
+func WithRetryTime(duration time.Duration) Option {
+	return func(c *Client) { c.retryTime = duration }
+}
 
-// WithAgent names the program in the server's log.
+// WithAgent sets the User-Agent, which the server logs.
 func WithAgent(name string) Option { return func(c *Client) { c.agent = name } }
 
 const (
 	defaultRetryTime = 60 * time.Second
-	// maxResponse bounds what one answer may take of memory; lists and bulk
-	// are read as they come.
+	// maxResponse limits the memory for one response. Lists and bulk calls are read piece by piece.
 	maxResponse = 64 << 20
 )
 
-// New makes a client of the server at a base URL. Nothing is sent yet.
+// New creates a client for the server at a base URL. It sends nothing.
 func New(server string, options ...Option) (*Client, error) {
 	base, err := url.Parse(server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("%q is no address of a server; write it as https://host:port", server)
+		return nil, fmt.Errorf("%q is not a server address; write it as https://host:port", server)
 	}
 	if base.User != nil {
 		return nil, errors.New("the server's address must not contain a password")
 	}
 	c := &Client{
 		server: strings.TrimSuffix(base.String(), "/"), retryTime: defaultRetryTime, agent: "landfall-client",
-		// As many idle connections as callers: a new one for every call would
-		// cost more than the call.
+		// As many idle connections as callers, because a new connection costs more than a call.
 		http: &http.Client{Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second,
 			TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second, ForceAttemptHTTP2: true,
@@ -83,12 +83,11 @@ type apiCall struct {
 	method, path string
 	query        url.Values
 	body         []byte
-	// once keeps a call from being repeated when it is not known what became
-	// of it.
+	// once prevents a retry if the outcome is unknown.
 	once bool
 }
 
-// do sends a call until it is answered, and reads the answer into a value.
+// do sends a call, with retries, and decodes the response.
 func (c *Client) do(ctx context.Context, call apiCall, into any) (status int, err error) {
 	err = c.retry(ctx, call.once, func() error {
 		response, err := c.send(ctx, call)
@@ -105,15 +104,15 @@ func (c *Client) do(ctx context.Context, call apiCall, into any) (status int, er
 			return nil
 		}
 		if err := json.Unmarshal(text, into); err != nil {
-			return fmt.Errorf("the server's answer cannot be read: %w", err)
+			return fmt.Errorf("cannot parse the server's response: %w", err)
 		}
 		return nil
 	})
 	return status, err
 }
 
-// send sends a call once, with a token, and gives an answer that is not an
-// error. A token that has ended meanwhile is renewed, once.
+// send sends a call once, with a token, and returns a successful response. An expired token is
+// renewed once.
 func (c *Client) send(ctx context.Context, call apiCall) (*http.Response, error) {
 	for renewed := false; ; renewed = true {
 		token, err := c.tokens.current(ctx)
@@ -163,13 +162,13 @@ func (c *Client) request(ctx context.Context, call apiCall, token string) (*http
 	return request, nil
 }
 
-// apiPath puts names into a path; whatever is in them stays one segment.
+// apiPath builds a path; every part stays one segment.
 func apiPath(parts ...string) string {
 	var path strings.Builder
 	path.WriteString("/v1/data-import/")
 	for _, part := range parts {
 		segment := url.PathEscape(part)
-		// Bare dots would be taken for a way up.
+		// Dots would be taken for a parent folder.
 		if segment == "." || segment == ".." {
 			segment = strings.ReplaceAll(segment, ".", "%2e")
 		}

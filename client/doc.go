@@ -1,23 +1,20 @@
-// Package client talks to a Landfall server: one typed method for each call,
-// tokens obtained and renewed by themselves, repeats that are safe, and many
-// calls at once as a stream.
+// Package client is a client of the Landfall API: one typed method per call, automatic tokens, safe
+// retries, and bulk calls as streams.
 //
 //	landfall, err := client.New("https://landfall.example", client.WithKey(os.Getenv("LANDFALL_API_KEY")))
 //	...
 //	staged, err := landfall.Stage(ctx, document)
 //
-// # What is repeated
+// # Retries
 //
-// A request is sent again when the server did not take it (429, 503) and when
-// nothing came back: every call means the same when it comes twice. The one
-// exception is [Client.AddTransactions] with UncheckedIDs, which could add
-// everything twice and is therefore only repeated when the server said that it
-// did nothing. Between two attempts the client waits for as long as the server
-// asks, or for a growing time with some chance in it, and gives up when the
-// context ends or [WithPatience] is over.
+// A request is sent again if the server did not accept it (429, 503) or if no response arrived.
+// This is safe because every call is idempotent. The one exception is [Client.AddTransactions] with
+// UncheckedIDs, which could add everything twice; it is retried only if the server said that it did
+// nothing. Between two attempts the client waits as long as the server asks, or for a growing,
+// randomised time. It gives up when the context ends or after [WithRetryTime].
 //
 // # Errors
 //
-// Whatever the server refuses is an [*Error] with a stable code, and every
-// violation with its place. Everything else is about the network.
+// Every refusal of the server is an [*Error] with a stable code and all violations. All other
+// errors are about the network.
 package client

@@ -14,24 +14,24 @@ import (
 
 // Error is a refusal of the server.
 type Error struct {
-	Status     int         // HTTP's
-	Code       string      // stable; the words of Detail are not
-	Detail     string      // a sentence for people
-	Violations []Violation // every one, in the order of the document
-	RequestID  string      // for whoever runs the server
+	Status     int         // the HTTP status
+	Code       string      // stable, unlike Detail
+	Detail     string      // for people
+	Violations []Violation // all of them, in the order of the document
+	RequestID  string      // for the operator of the server
 	RetryAfter time.Duration
-	// Body is the whole answer: some refusals say more than the others.
+	// Body is the whole response; some refusals contain more.
 	Body json.RawMessage
 }
 
-// Violation is one thing that is wrong, or strange, in a document.
+// Violation is an error or a warning about one attribute of a document.
 type Violation struct {
 	Code   string `json:"code"`
 	Attr   string `json:"attr"` // dotted path, such as customers.0.landline
 	Detail string `json:"detail"`
 }
 
-// Error is a sentence with the first violations.
+// Error returns the detail and the first violations.
 func (e *Error) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s, status %d)", e.Detail, e.Code, e.Status)
@@ -54,10 +54,10 @@ func IsCode(err error, codes ...string) bool {
 	return slices.Contains(codes, refusal.Code)
 }
 
-// readError makes an error of a refusal, whoever wrote it: proxies answer too.
+// readError reads a refusal, which may come from a proxy.
 func readError(response *http.Response) *Error {
 	defer response.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what could be read says enough
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // a partial body is enough
 	return parseError(response.StatusCode, text, response)
 }
 
@@ -72,15 +72,14 @@ func parseError(status int, text []byte, response *http.Response) *Error {
 		Errors []Violation `json:"errors"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil || body.Code == "" {
-		refusal.Code, refusal.Detail = "http_"+strconv.Itoa(status), "the server, or something before it, answered "+http.StatusText(status)
+		refusal.Code, refusal.Detail = "http_"+strconv.Itoa(status), "the server, or a proxy, responded with "+http.StatusText(status)
 		return refusal
 	}
 	refusal.Code, refusal.Detail, refusal.Violations, refusal.Body = body.Code, body.Detail, body.Errors, text
 	return refusal
 }
 
-// retryAfter reads how long the server wants to be left alone: in seconds, or
-// until an instant, as some proxies say it.
+// retryAfter parses Retry-After, in seconds or as a date.
 func retryAfter(response *http.Response) time.Duration {
 	asked := response.Header.Get("Retry-After")
 	if at, err := http.ParseTime(asked); err == nil {

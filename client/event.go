@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Event is something that happened, as CloudEvents 1.0 has it.
+// Event is an event in the format of CloudEvents 1.0.
 type Event struct {
-	ID      string          `json:"id"` // the same however often it is told
+	ID      string          `json:"id"` // the same for every delivery
 	Source  string          `json:"source"`
 	Type    string          `json:"type"`    // such as account_import.completed
 	Subject string          `json:"subject"` // supplier/external, or the supplier alone
@@ -19,18 +19,18 @@ type Event struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// EventQuery says which events are wanted.
+// EventQuery selects events.
 type EventQuery struct {
-	After    string        // the cursor of an earlier page; "" begins at the beginning
-	Limit    int           // 0 leaves it to the server
-	Supplier string        // "" for all that are granted
-	Wait     time.Duration // for as long an empty page waits for an event; a minute at most
+	After    string        // the cursor of an earlier page; "" starts at the beginning
+	Limit    int           // 0 means the server's default
+	Supplier string        // "" means all granted ones
+	Wait     time.Duration // how long to wait for an event if there is none; at most a minute
 }
 
-// EventPage is some events, and where to go on behind them.
+// EventPage is a page of events and the cursor of the next page.
 type EventPage struct {
 	Events []Event `json:"events"`
-	Next   string  `json:"next"` // keep it together with what was made of the events
+	Next   string  `json:"next"` // store it together with the processed events
 }
 
 // Events reads a page of the feed.
@@ -47,49 +47,48 @@ func (c *Client) Events(ctx context.Context, query EventQuery) (EventPage, error
 	if seconds := int(query.Wait.Seconds()); seconds > 0 {
 		values.Set("wait", strconv.Itoa(seconds))
 	}
-	var page EventPage
-	err := c.get(ctx, apiPath("events"), values, &page)
-	return page, err
+	var events EventPage
+	err := c.get(ctx, apiPath("events"), values, &events)
+	return events, err
 }
 
-// Follow reads the feed from page to page, and waits for more where it ends; it
-// comes to an end only with its context. Pages and not events are given, because
-// a cursor is good between pages: keep Next once the events of a page are dealt
-// with, and begin behind it the next time.
+// Follow reads the feed page by page and waits for new events at its end. It ends only with its
+// context. It yields pages and not events, because cursors are between pages: store Next once the
+// events of a page are processed.
 func (c *Client) Follow(ctx context.Context, query EventQuery) iter.Seq2[EventPage, error] {
 	if query.Wait == 0 {
 		query.Wait = 30 * time.Second
 	}
 	return func(yield func(EventPage, error) bool) {
 		for {
-			page, err := c.Events(ctx, query)
+			events, err := c.Events(ctx, query)
 			if err != nil {
 				yield(EventPage{}, err)
 				return
 			}
-			query.After = page.Next
-			if len(page.Events) > 0 && !yield(page, nil) {
+			query.After = events.Next
+			if len(events.Events) > 0 && !yield(events, nil) {
 				return
 			}
 		}
 	}
 }
 
-// EventType is a type of events.
+// EventType is a type of event.
 type EventType struct {
 	Type        string `json:"type"`
 	Description string `json:"description"`
-	Schema      string `json:"schema"` // where its JSON Schema is
+	Schema      string `json:"schema"` // URL of its JSON Schema
 }
 
-// EventTypes lists every type of events there is.
+// EventTypes lists all types of events.
 func (c *Client) EventTypes(ctx context.Context) ([]EventType, error) {
 	var list []EventType
 	err := c.get(ctx, apiPath("event-schemas"), nil, &list)
 	return list, err
 }
 
-// EventSchema gives the JSON Schema of a type of events.
+// EventSchema returns the JSON Schema of an event type.
 func (c *Client) EventSchema(ctx context.Context, kind string) (json.RawMessage, error) {
 	var schema json.RawMessage
 	err := c.get(ctx, apiPath("event-schemas", kind), nil, &schema)

@@ -21,8 +21,8 @@ type Entry struct {
 	CreatedAt time.Time `json:"account_created_at"`
 }
 
-// All lists every account of a supplier in the order of first staging. Pages
-// are fetched as they are needed, and fetched again when the network fails.
+// All lists every account of a supplier in the order of first staging. Pages are fetched as needed
+// and retried.
 func (c *Client) All(ctx context.Context, supplier string) iter.Seq2[Entry, error] {
 	return pages[Entry](ctx, c, apiPath("all-account-import-processes", supplier), nil)
 }
@@ -32,12 +32,12 @@ func (c *Client) Pending(ctx context.Context, supplier string) iter.Seq2[Entry, 
 	return pages[Entry](ctx, c, apiPath("pending-account-import-processes", supplier), nil)
 }
 
-// Imported lists the accounts that are created.
+// Imported lists the created accounts.
 func (c *Client) Imported(ctx context.Context, supplier string) iter.Seq2[Entry, error] {
 	return pages[Entry](ctx, c, apiPath("imported-account-import-processes", supplier), nil)
 }
 
-// FiguredEntry is an imported account with what it comes to.
+// FiguredEntry is an imported account with its figures.
 type FiguredEntry struct {
 	Entry
 	Balance       string `json:"balance"` // positive when the customer is in credit
@@ -47,21 +47,21 @@ type FiguredEntry struct {
 	Statements    int    `json:"statements"`
 }
 
-// ImportedFigures lists the accounts that are created with what each comes to:
-// enough to prove a migration without asking for every account.
+// ImportedFigures lists the created accounts with their figures: enough to verify a migration
+// without a call per account.
 func (c *Client) ImportedFigures(ctx context.Context, supplier string) iter.Seq2[FiguredEntry, error] {
 	return pages[FiguredEntry](ctx, c, apiPath("imported-account-import-processes", supplier), url.Values{"detail": {"true"}})
 }
 
-// Failures lists every account that does not get on, and why.
+// Failures lists the accounts that failed, and why.
 func (c *Client) Failures(ctx context.Context, supplier string) iter.Seq2[Failure, error] {
 	return pages[Failure](ctx, c, apiPath("failed-account-import-processes", supplier), nil)
 }
 
-// pageSize is how many rows one request asks for: a second's worth at most.
+// pageSize is how many rows one request asks for.
 const pageSize = 1000
 
-// pages follows a list from page to page.
+// pages iterates over all pages of a list.
 func pages[Row any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		next := url.Values{"limit": {strconv.Itoa(pageSize)}}
@@ -83,10 +83,10 @@ func pages[Row any](ctx context.Context, c *Client, path string, query url.Value
 	}
 }
 
-// nextLink finds the way to the next page.
+// nextLink matches the link to the next page.
 var nextLink = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="next"`)
 
-// fetchPage reads one page and the query that leads to the next, nil on the last.
+// fetchPage fetches one page and returns the query for the next one, nil on the last page.
 func fetchPage[Row any](ctx context.Context, c *Client, call apiCall) (rows []Row, next url.Values, err error) {
 	err = c.retry(ctx, false, func() error {
 		response, err := c.send(ctx, call)
@@ -100,13 +100,13 @@ func fetchPage[Row any](ctx context.Context, c *Client, call apiCall) (rows []Ro
 		}
 		rows, next = nil, nil
 		if err := json.Unmarshal(text, &rows); err != nil {
-			return fmt.Errorf("the server's list cannot be read: %w", err)
+			return fmt.Errorf("cannot parse the server's list: %w", err)
 		}
 		if found := nextLink.FindStringSubmatch(response.Header.Get("Link")); found != nil {
-			// Only its query is taken: the address is the one we were given.
+			// Only the query is used, because the server may have another address for itself.
 			target, err := url.Parse(found[1])
 			if err != nil {
-				return fmt.Errorf("the server's next page cannot be read: %w", err)
+				return fmt.Errorf("cannot parse the link to the next page: %w", err)
 			}
 			next = target.Query()
 		}
@@ -115,7 +115,7 @@ func fetchPage[Row any](ctx context.Context, c *Client, call apiCall) (rows []Ro
 	return rows, next, err
 }
 
-// Summary says what keeps accounts back.
+// Summary groups the failures of a supplier.
 type Summary struct {
 	Accounts int      `json:"accounts"`
 	Groups   []Group  `json:"groups"`
@@ -123,22 +123,22 @@ type Summary struct {
 	Note     string   `json:"note"`
 }
 
-// Group is a mistake at a place.
+// Group is an error and the attribute it occurs in.
 type Group struct {
 	Code     string `json:"code"`
-	Attr     string `json:"attr"` // with * for any number
+	Attr     string `json:"attr"` // with * for list indexes
 	Accounts int    `json:"accounts"`
-	Alone    int    `json:"alone"` // have nothing else wrong
+	Alone    int    `json:"alone"` // without any other error
 }
 
-// Repair is a short list of groups whose repair frees many accounts.
+// Repair is a short list of groups; fixing them lets many accounts pass.
 type Repair struct {
 	Percent  int     `json:"percent"`
 	Accounts int     `json:"accounts"`
 	Groups   []Group `json:"groups"`
 }
 
-// ErrorSummary groups what Failures lists.
+// ErrorSummary groups the failures.
 func (c *Client) ErrorSummary(ctx context.Context, supplier string) (Summary, error) {
 	var summary Summary
 	err := c.get(ctx, apiPath("error-summary", supplier), nil, &summary)

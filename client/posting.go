@@ -6,15 +6,15 @@ import (
 	"net/url"
 )
 
-// PostedNote is what became of a note.
+// PostedNote is the result of adding a note.
 type PostedNote struct {
 	Status      string   `json:"status"` // NOTE_CREATION_SUCCESS or NOTE_ALREADY_EXISTS
 	Body        string   `json:"body"`
-	Differences []string `json:"differences"` // fields that the account has otherwise
+	Differences []string `json:"differences"` // fields that differ on the account
 }
 
-// AddNotes adds notes to a created account: a document with import_supplier,
-// external_account_number and notes. Notes that are there already stay single.
+// AddNotes adds notes to a created account. The document has import_supplier,
+// external_account_number and notes. Existing notes are not added again.
 func (c *Client) AddNotes(ctx context.Context, notes Document) ([]PostedNote, error) {
 	var posted []PostedNote
 	_, err := c.post(ctx, []string{"notes", "create"}, nil, notes, false, &posted)
@@ -23,11 +23,11 @@ func (c *Client) AddNotes(ctx context.Context, notes Document) ([]PostedNote, er
 
 // TransactionOptions says how transactions are added.
 type TransactionOptions struct {
-	// UncheckedIDs adds transactions whose identifiers are there already once
-	// more. A repeat would add them again, so none is made by itself.
+	// UncheckedIDs adds transactions even if their identifiers already exist. A retry would add
+	// them again, so there is none.
 	UncheckedIDs bool
-	// OpenPeriodOnly refuses transactions dated outside the open statement
-	// period. Otherwise they are moved into it, and a note on the account says so.
+	// OpenPeriodOnly refuses transactions dated outside the open statement period. Otherwise they
+	// are moved into it, and a note on the account says so.
 	OpenPeriodOnly bool
 }
 
@@ -42,7 +42,7 @@ func (o TransactionOptions) query() url.Values {
 	return query
 }
 
-// PostedTransaction is what became of a transaction.
+// PostedTransaction is the result of adding a transaction.
 type PostedTransaction struct {
 	Status      string          `json:"status"` // TRANSACTION_ADDED_TO_ACCOUNT or TRANSACTION_ALREADY_EXISTS
 	Transaction json.RawMessage `json:"transaction_data"`
@@ -64,8 +64,7 @@ func (c *Client) AddStatements(ctx context.Context, statements Document) error {
 	return err
 }
 
-// AddInstruction adds a payment instruction to a created account, once its
-// vendor knows it.
+// AddInstruction adds a payment instruction to a created account, if its vendor knows it.
 func (c *Client) AddInstruction(ctx context.Context, instruction Document) error {
 	_, err := c.post(ctx, []string{"payment-instruction", "create"}, nil, instruction, false, nil)
 	return err

@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 )
 
-// RuleBook is every rule and every code that there is.
+// RuleBook lists all rules and codes.
 type RuleBook struct {
 	Rules []Rule `json:"rules"`
 	Codes []Code `json:"codes"`
 }
 
-// Rule is a check between fields.
+// Rule is a cross-field rule.
 type Rule struct {
 	Code     string `json:"code"`
 	Where    string `json:"where"`
-	Severity string `json:"severity"` // error, warning or off, unless the operator says otherwise
+	Severity string `json:"severity"` // error, warning or off, unless the operator changed it
 	Meaning  string `json:"meaning"`
 }
 
-// Code is what an answer can carry.
+// Code is an error or warning code.
 type Code struct {
 	Code     string `json:"code"`
 	Status   []int  `json:"status"`
@@ -28,29 +28,28 @@ type Code struct {
 	Meaning  string `json:"meaning"`
 }
 
-// Rules gives the rule book and the catalogue of codes.
+// Rules returns all rules and codes.
 func (c *Client) Rules(ctx context.Context) (RuleBook, error) {
 	var found RuleBook
 	err := c.get(ctx, apiPath("rules"), nil, &found)
 	return found, err
 }
 
-// OpenAPI gives the description of the API that the server speaks.
+// OpenAPI returns the API description of the server.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var document json.RawMessage
 	err := c.get(ctx, "/openapi.json", nil, &document)
 	return document, err
 }
 
-// Alive asks whether the server answers at all. Nothing is repeated.
+// Alive checks whether the server responds, without retries.
 func (c *Client) Alive(ctx context.Context) error { return c.probe(ctx, "/healthz") }
 
-// Ready asks whether the server takes requests: it does not while it begins,
-// ends, or its database is away. Nothing is repeated.
+// Ready checks whether the server accepts requests, without retries. It does not while starting,
+// while stopping, or without its database.
 func (c *Client) Ready(ctx context.Context) error { return c.probe(ctx, "/readyz") }
 
-// probe needs no token, so that a wrong key is not taken for a server that is
-// away.
+// probe needs no token, so that a wrong key does not look like an unreachable server.
 func (c *Client) probe(ctx context.Context, path string) error {
 	request, err := c.request(ctx, apiCall{method: "GET", path: path}, "")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// RunPlan asks the server to create staged accounts by itself.
+// RunPlan describes a run, in which the server creates staged accounts.
 type RunPlan struct {
 	Supplier  string     `json:"import_supplier_code"`
 	Team      string     `json:"operations_team_name"`
@@ -23,16 +23,16 @@ type RunPlan struct {
 	NotAfter  *time.Time `json:"not_after,omitempty"`
 }
 
-// Run is a run and how far it is.
+// Run is a run and its progress.
 type Run struct {
 	RunPlan
 	ID                string     `json:"id"`
 	State             string     `json:"state"`  // WAITING, RUNNING, PAUSED, FINISHED or CANCELLED
-	Reason            string     `json:"reason"` // why it is paused, or about to be
+	Reason            string     `json:"reason"` // why it is paused or about to be
 	Selected          int        `json:"selected"`
 	Succeeded         int        `json:"succeeded"`
 	Failed            int        `json:"failed"`
-	Refused           int        `json:"refused"` // taken by others, skipped meanwhile
+	Refused           int        `json:"refused"` // processed by others, or skipped meanwhile
 	Remaining         int        `json:"remaining"`
 	AccountsPerSecond float64    `json:"accounts_per_second"`
 	ExpectedEnd       *time.Time `json:"expected_end"`
@@ -40,28 +40,28 @@ type Run struct {
 	StartedAt         *time.Time `json:"started_at"`
 	EndedAt           *time.Time `json:"ended_at"`
 	CreatedBy         string     `json:"created_by"`
-	Estimate          *Estimate  `json:"estimate"` // of a sample
+	Estimate          *Estimate  `json:"estimate"` // from a sample
 }
 
-// Estimate is what a sample says about the whole.
+// Estimate is what a sample says about all accounts.
 type Estimate struct {
 	Share float64 `json:"share"` // that passes
-	Low   float64 `json:"low"`   // of the 95 % interval
+	Low   float64 `json:"low"`   // of the 95 % confidence interval
 	High  float64 `json:"high"`
 }
 
-// Ended reports whether nothing more will come of the run.
+// Ended reports whether the run is over.
 func (r Run) Ended() bool { return r.State == "FINISHED" || r.State == "CANCELLED" }
 
-// StartRun starts a run. A supplier has one live run at most: when there is one
-// already the error is a run_already_active, and [ActiveRun] names it.
+// StartRun starts a run. A supplier has at most one live run; otherwise the error is
+// run_already_active and [ActiveRun] returns its ID.
 func (c *Client) StartRun(ctx context.Context, plan RunPlan) (Run, error) {
 	var run Run
 	_, err := c.post(ctx, []string{"runs"}, nil, plan, false, &run)
 	return run, err
 }
 
-// ActiveRun gives the id of the run that is in the way of a new one.
+// ActiveRun returns the ID of the run that prevents a new one.
 func ActiveRun(err error) (id string, is bool) {
 	refusal, ok := errors.AsType[*Error](err)
 	if !ok || refusal.Code != "run_already_active" {
@@ -73,7 +73,7 @@ func ActiveRun(err error) (id string, is bool) {
 	return body.ID, json.Unmarshal(refusal.Body, &body) == nil && body.ID != ""
 }
 
-// Run tells how far a run is.
+// Run returns a run and its progress.
 func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 	var run Run
 	err := c.get(ctx, apiPath("runs", id), nil, &run)
@@ -85,17 +85,17 @@ func (c *Client) Runs(ctx context.Context, supplier string) iter.Seq2[Run, error
 	return pages[Run](ctx, c, apiPath("runs"), url.Values{"import_supplier_code": {supplier}})
 }
 
-// PauseRun lets a run finish what it has begun, and then wait.
+// PauseRun finishes what is being created and then pauses the run.
 func (c *Client) PauseRun(ctx context.Context, id string) (Run, error) {
 	return c.changeRun(ctx, id, "pause")
 }
 
-// ResumeRun lets a paused run go on.
+// ResumeRun resumes a paused run.
 func (c *Client) ResumeRun(ctx context.Context, id string) (Run, error) {
 	return c.changeRun(ctx, id, "resume")
 }
 
-// CancelRun lets a run finish what it has begun, and ends it.
+// CancelRun finishes what is being created and ends the run.
 func (c *Client) CancelRun(ctx context.Context, id string) (Run, error) {
 	return c.changeRun(ctx, id, "cancel")
 }

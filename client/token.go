@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// tokenSource keeps the token of a client. It is obtained with the first call, and
-// again when it is about to end: whoever comes meanwhile waits for the same one.
+// tokenSource holds the token of a client. It is obtained with the first call and renewed before it
+// expires. Concurrent callers wait for the same one.
 type tokenSource struct {
 	client *Client
 	key    string
-	// refresh is the way of those who must not keep the key. Each is good once;
-	// keep hears of the one that follows.
+	// refresh is used instead of the key. Each can be used once; keep is called with the next one.
 	refresh string
 	keep    func(refresh string)
 
@@ -27,14 +26,14 @@ type tokenSource struct {
 	ends  time.Time
 }
 
-// expiryMargin is how long before its end a token is no longer used: a request may
-// be under way for a while.
+// expiryMargin is how long before its expiry a token is renewed, because a request may take a
+// while.
 const expiryMargin = 30 * time.Second
 
-// errNoKey is a client that cannot obtain tokens.
+// errNoKey means that the client cannot obtain tokens.
 var errNoKey = errors.New("no API key was given")
 
-// current gives a token that is good for a while yet.
+// current returns a valid token.
 func (t *tokenSource) current(ctx context.Context) (string, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -52,12 +51,10 @@ func (t *tokenSource) current(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// Token gives a token that is good for a while, for calls that are made without
-// this package. It is renewed when it is about to end.
+// Token returns a valid token for calls made without this package.
 func (c *Client) Token(ctx context.Context) (string, error) { return c.tokens.current(ctx) }
 
-// invalidate forgets a token that the server did not take, unless somebody has
-// renewed it already.
+// invalidate drops a token that the server refused, unless it was already renewed.
 func (t *tokenSource) invalidate(token string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -66,8 +63,7 @@ func (t *tokenSource) invalidate(token string) {
 	}
 }
 
-// obtain asks for a token with the key. Refresh tokens are for those who must
-// not keep the key; whoever has it needs none.
+// obtain requests a token with the key or the refresh token.
 func (t *tokenSource) obtain(ctx context.Context) (string, time.Duration, error) {
 	credential := map[string]string{"apiKey": t.key}
 	if t.key == "" {
@@ -111,15 +107,15 @@ func (t *tokenSource) obtain(ctx context.Context) (string, time.Duration, error)
 		} `json:"errors"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Data.Obtained == nil && len(answer.Errors) == 0 {
-		// A proxy in between, or no Landfall at all.
+		// A proxy, or not a Landfall server.
 		return "", 0, &Error{Status: response.StatusCode, Code: "not_landfall", RetryAfter: retryAfter(response),
-			Detail: fmt.Sprintf("the server at %s did not answer as Landfall does (status %d)", t.client.server, response.StatusCode)}
+			Detail: fmt.Sprintf("the server at %s did not respond like Landfall (status %d)", t.client.server, response.StatusCode)}
 	}
 	if answer.Data.Obtained == nil {
 		failed := answer.Errors[0]
 		status := response.StatusCode
 		if status == http.StatusOK {
-			status = http.StatusUnauthorized // GraphQL tells failures with 200
+			status = http.StatusUnauthorized // GraphQL reports failures with 200
 		}
 		return "", 0, &Error{Status: status, Code: failed.Extensions.Code, Detail: failed.Message, RetryAfter: retryAfter(response)}
 	}

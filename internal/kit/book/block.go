@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// blockSize is how much is read and handed on at once: long enough that
-	// handing it on costs nothing, short enough to keep every core busy.
+	// blockSize is how much is read at once: large enough to be efficient, small enough to keep all
+	// cores busy.
 	blockSize = 1 << 20
-	// maxLine is the longest body the service takes.
+	// maxLine is the maximum length of a request body.
 	maxLine = 10 << 20
-	// keptPrefix is what is kept of a longer one, to say which it was.
+	// keptPrefix is how much of a longer line is kept, to identify it.
 	keptPrefix = 1 << 10
 )
 
-// Line is one body. Blank lines are counted and left out.
+// Line is one request body. Blank lines are counted but skipped.
 type Line struct {
 	Number  int // from 1
 	Text    []byte
-	TooLong bool // Text is only its beginning
+	TooLong bool // Text is only the beginning
 }
 
-// Block is a run of whole lines, in the order of the file.
+// Block is a sequence of whole lines.
 type Block struct {
 	first int // number of its first line
 	text  []byte
-	long  bool // the beginning of one line that was too long
+	long  bool // the beginning of one line that is too long
 }
 
-// Lines gives the lines of a block. They are valid as long as the block is.
+// Lines iterates over the lines of a block. They are valid as long as the block is.
 func (b Block) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		number := b.first
@@ -53,8 +53,8 @@ func (b Block) Lines() iter.Seq[Line] {
 	}
 }
 
-// Blocks reads a file, unpacking it, in blocks that belong to whoever got them.
-// Memory does not grow with the file, nor with a line that never ends.
+// Blocks reads a file, decompressing it, in blocks that belong to the caller. Memory does not grow
+// with the file or with a line without end.
 func (f File) Blocks() iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		opened, err := f.open()
@@ -97,7 +97,7 @@ func (f File) Lines() iter.Seq2[Line, error] {
 	}
 }
 
-// open reads the file as it was before it was packed.
+// open opens the file and decompresses it.
 func (f File) open() (io.ReadCloser, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -115,22 +115,22 @@ type unpackedFile struct {
 	file *os.File
 }
 
-// Close gives back both.
+// Close closes both.
 func (u unpackedFile) Close() error {
 	u.Reader.Close()
 	return u.file.Close()
 }
 
-// lineCutter cuts a stream into blocks.
+// lineCutter splits a stream into blocks of whole lines.
 type lineCutter struct {
 	source io.Reader
 	next   int    // number of the next line
-	text   []byte // read and not yet handed on
+	text   []byte // read but not returned yet
 	begun  bool
-	ended  error // of the source
+	ended  error // error of the source
 }
 
-// block gives the next lines, as many as are there when a block is full.
+// block returns the next lines.
 func (c *lineCutter) block() (Block, error) {
 	for {
 		c.fill()
@@ -141,13 +141,13 @@ func (c *lineCutter) block() (Block, error) {
 		case c.ended != nil && len(c.text) == 0:
 			return Block{}, io.EOF
 		case c.ended != nil:
-			return c.take(len(c.text)), nil //nolint:nilerr // the last line need not end; why it did is told with the next
+			return c.take(len(c.text)), nil //nolint:nilerr // the last line need not end; the error comes with the next call
 		case cut > 0:
 			return c.take(cut), nil
 		case len(c.text) > maxLine:
 			return c.skip()
 		}
-		c.text = append(make([]byte, 0, 2*cap(c.text)), c.text...) // one long line
+		c.text = append(make([]byte, 0, 2*cap(c.text)), c.text...) // a long line
 	}
 }
 
@@ -159,12 +159,12 @@ func (c *lineCutter) fill() {
 	}
 	if !c.begun {
 		c.begun = true
-		c.text = bytes.TrimPrefix(c.text, []byte("\xef\xbb\xbf")) // as some editors begin a file
+		c.text = bytes.TrimPrefix(c.text, []byte("\xef\xbb\xbf")) // a byte order mark
 	}
 }
 
-// take gives away the first bytes and keeps the others in a block of its own:
-// whoever got the first may work on them on another core for as long as he likes.
+// take returns the first bytes as a block and moves the rest to a new buffer, because the caller
+// may keep the block.
 func (c *lineCutter) take(length int) Block {
 	block := Block{first: c.next, text: c.text[:length]}
 	c.next += bytes.Count(block.text, []byte("\n"))
@@ -172,8 +172,7 @@ func (c *lineCutter) take(length int) Block {
 	return block
 }
 
-// skip gives the beginning of a line that nobody would take, and reads on to
-// its end without keeping it.
+// skip returns the beginning of a line that is too long, and skips the rest of it.
 func (c *lineCutter) skip() (Block, error) {
 	block := Block{first: c.next, text: c.text[:keptPrefix:keptPrefix], long: true}
 	c.next++
@@ -186,7 +185,7 @@ func (c *lineCutter) skip() (Block, error) {
 		}
 		if c.ended != nil {
 			c.text = c.text[:0]
-			return block, nil //nolint:nilerr // it is told with the next
+			return block, nil //nolint:nilerr // returned with the next call
 		}
 		c.text = c.text[:0]
 	}

@@ -1,15 +1,14 @@
-// Package book knows the files of a book: what an old supplier's accounts look
-// like in a folder, one JSON body a line.
+// Package book reads and writes the files of a book: an old supplier's accounts in a folder, one
+// JSON body per line.
 //
-//	accounts.ndjson               needed
-//	notes.ndjson                  and the other files: what comes after
+//	accounts.ndjson               required
+//	notes.ndjson                  and the others: added afterwards
 //	transactions.ndjson
 //	statements.ndjson
 //	payment-instructions.ndjson
-//	control-totals.json           what the source says it has
+//	control-totals.json           the totals of the source
 //
-// Every kind may come in several files (accounts-001.ndjson), each packed
-// (.gz, .zst) or not.
+// Every kind can have several files (accounts-001.ndjson), each compressed (.gz, .zst) or not.
 package book
 
 import (
@@ -24,14 +23,14 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// Kind is what the lines of a file are.
+// Kind is the kind of a file.
 type Kind struct {
-	Stem string // how names of its files begin
-	Tail string // of the path of the call whose body a line is
-	Noun string // for people, as in 12 notes
+	Stem string // prefix of its file names
+	Tail string // end of the path of the call whose body a line is
+	Noun string // for messages, as in 12 notes
 }
 
-// The kinds, in the order in which a book is moved.
+// The kinds, in the order of an import.
 var (
 	Accounts     = Kind{"accounts", "account-import-process/create-or-update", "accounts"}
 	Notes        = Kind{"notes", "notes/create", "notes"}
@@ -40,10 +39,10 @@ var (
 	Instructions = Kind{"payment-instructions", "payment-instruction/create", "payment instructions"}
 )
 
-// Kinds gives all of them, accounts first: nothing else can be added before.
+// Kinds returns all kinds, accounts first.
 func Kinds() []Kind { return []Kind{Accounts, Notes, Transactions, Statements, Instructions} }
 
-// TotalsName is the file with what the source says it has.
+// TotalsName is the file with the control totals.
 const TotalsName = "control-totals.json"
 
 // File is one file of a book.
@@ -52,14 +51,14 @@ type File struct {
 	Kind Kind
 }
 
-// Book is the files that were found, by kind and name.
+// Book is the files found, sorted by kind and name.
 type Book struct {
 	Files  []File
 	Totals string   // path of the control totals, or ""
-	Others []string // files of a folder that are none of ours
+	Others []string // other files of a folder
 }
 
-// Of gives the files of one kind.
+// Of returns the files of one kind.
 func (b *Book) Of(kind Kind) []File {
 	var list []File
 	for _, file := range b.Files {
@@ -70,16 +69,15 @@ func (b *Book) Of(kind Kind) []File {
 	return list
 }
 
-// Open finds the files of a book: those of folders by their names, and files
-// that are named themselves. A named file that is none of ours is an error;
-// one in a folder is told in Others, so that a mistyped name is seen.
+// Open finds the files of a book in folders or among the named files. A named file with another
+// name is an error; in a folder it is listed in Others, to reveal a mistyped name.
 func Open(paths ...string) (*Book, error) {
 	found := &Book{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%s: there is no such file or folder", path)
+			return nil, fmt.Errorf("%s: no such file or folder", path)
 		case err != nil:
 			return nil, err
 		case info.IsDir():
@@ -88,7 +86,7 @@ func Open(paths ...string) (*Book, error) {
 			}
 		default:
 			if !found.add(path) {
-				return nil, fmt.Errorf("%s: the name does not say what is in it; it should begin with %s and end with .ndjson, .ndjson.gz or .ndjson.zst",
+				return nil, fmt.Errorf("%s: unknown kind of file; the name must start with %s and end with .ndjson, .ndjson.gz or .ndjson.zst",
 					path, strings.Join(stems(), ", "))
 			}
 		}
@@ -111,8 +109,7 @@ func stems() (list []string) {
 	return list
 }
 
-// folder takes what lies in a folder itself; folders below it are left alone:
-// an import keeps its failures and reports in some.
+// folder adds the files of a folder. Subfolders are ignored: an import writes its reports there.
 func (b *Book) folder(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -123,7 +120,7 @@ func (b *Book) folder(path string) error {
 		if entry.IsDir() || strings.HasPrefix(name, ".") {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(path, name)) // of what a link points at
+		info, err := os.Stat(filepath.Join(path, name)) // follows links
 		if err != nil {
 			return err
 		}
@@ -134,7 +131,7 @@ func (b *Book) folder(path string) error {
 	return nil
 }
 
-// add takes a file if its name says what is in it.
+// add adds a file if its name tells its kind.
 func (b *Book) add(path string) bool {
 	name := filepath.Base(path)
 	if name == TotalsName {
@@ -149,8 +146,7 @@ func (b *Book) add(path string) bool {
 		}
 	}
 	for _, kind := range Kinds() {
-		// A stem must end where a word does: what is called accountsold.ndjson is not
-		// taken for accounts in silence.
+		// The stem must be a whole word: accountsold.ndjson is not taken for accounts.
 		rest, ours := strings.CutPrefix(stem, kind.Stem)
 		if ours && (rest == "" || rest[0] == '-' || rest[0] == '_' || rest[0] == '.') {
 			b.Files = append(b.Files, File{Path: path, Kind: kind})
@@ -160,7 +156,7 @@ func (b *Book) add(path string) bool {
 	return false
 }
 
-// compression says how a file is packed, by its name, and gives the name without.
+// compression returns the compression of a file by its name, and the name without it.
 func compression(name string) (stem, how string) {
 	if stem, is := strings.CutSuffix(name, ".gz"); is {
 		return stem, pack.Gzip
@@ -171,8 +167,7 @@ func compression(name string) (stem, how string) {
 	return name, ""
 }
 
-// checkDuplicates refuses a file that is there packed and unpacked, or was named
-// twice: its accounts would all be moved twice.
+// checkDuplicates refuses a file that exists both compressed and uncompressed or was named twice.
 func (b *Book) checkDuplicates() error {
 	known := map[string]string{}
 	for _, file := range b.Files {
@@ -182,12 +177,12 @@ func (b *Book) checkDuplicates() error {
 		}
 		stem, _ := compression(path)
 		if other, is := known[stem]; is {
-			return fmt.Errorf("%s and %s are the same file twice; leave one of them out", other, file.Path)
+			return fmt.Errorf("%s and %s are the same file; leave one out", other, file.Path)
 		}
 		known[stem] = file.Path
 	}
 	return nil
 }
 
-// At names a line of the file for people, as compilers do.
+// At formats a position as compilers do.
 func (f File) At(line int) string { return fmt.Sprintf("%s:%d", f.Path, line) }

@@ -61,9 +61,9 @@ func TestBooksThatAreNone(t *testing.T) {
 	write(t, folder, map[string]string{"accounts.ndjson": "{}\n", "accounts.ndjson.gz": "", "other.csv": ""})
 	for name, paths := range map[string][]string{
 		"no such file": {filepath.Join(folder, "gone")},
-		"does not say": {filepath.Join(folder, "other.csv")},
+		"unknown kind of file": {filepath.Join(folder, "other.csv")},
 		"same file":    {folder},
-		"twice":        {filepath.Join(folder, "accounts.ndjson"), filepath.Join(folder, "accounts.ndjson")},
+		"same file":        {filepath.Join(folder, "accounts.ndjson"), filepath.Join(folder, "accounts.ndjson")},
 		"no file of":   {t.TempDir()},
 	} {
 		if _, err := book.Open(paths...); err == nil || !strings.Contains(err.Error(), name) {

@@ -14,8 +14,8 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// Writer writes one file of a book. It has its name only when it is whole: what
-// was interrupted is never taken for a book.
+// Writer writes one file of a book. The file gets its name only when it is complete, so an
+// interrupted one is never taken for a book.
 type Writer struct {
 	Lines int
 
@@ -25,21 +25,21 @@ type Writer struct {
 	out    *bufio.Writer
 }
 
-// Create begins a file. The ending says how it is packed: "", ".gz" or ".zst".
-// A file that is there already is an error; nothing is overwritten.
+// Create creates a file. The ending selects the compression: "", ".gz" or ".zst". An existing file
+// is an error.
 func Create(folder string, kind Kind, ending string) (*Writer, error) {
 	return CreateNamed(filepath.Join(folder, kind.Stem+".ndjson"+ending))
 }
 
-// CreateNamed begins a file of any name, packed as its ending says.
+// CreateNamed creates a file of any name, compressed according to its ending.
 func CreateNamed(path string) (*Writer, error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = fmt.Errorf("%s is there already; remove it or name another folder", path)
+			err = fmt.Errorf("%s already exists; remove it or name another folder", path)
 		}
 		return nil, err
 	}
-	// Customers' data: nobody else on the machine needs to read it.
+	// It contains customer data.
 	file, err := os.OpenFile(path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func CreateNamed(path string) (*Writer, error) {
 	return w, nil
 }
 
-// WriteNamed writes a small file at once, by the same rules.
+// WriteNamed writes a small file by the same rules.
 func WriteNamed(path string, text []byte) error {
 	file, err := CreateNamed(path)
 	if err != nil {
@@ -68,17 +68,17 @@ func WriteNamed(path string, text []byte) error {
 	return file.Close()
 }
 
-// Write adds whole lines, each with its end.
+// Write adds whole lines.
 func (w *Writer) Write(lines []byte) (int, error) {
 	w.Lines += bytes.Count(lines, []byte("\n"))
 	return w.out.Write(lines)
 }
 
-// Sync makes durable what was handed to the system so far. It may be called
-// beside Write, so that little is left to do when the file is closed.
+// Sync makes everything written so far durable. It can be called concurrently with Write, so that
+// Close is fast.
 func (w *Writer) Sync() error { return w.file.Sync() }
 
-// Close makes the file durable and gives it its name.
+// Close makes the file durable and renames it to its final name.
 func (w *Writer) Close() error {
 	err := w.out.Flush()
 	if w.packed != nil {
@@ -93,7 +93,7 @@ func (w *Writer) Close() error {
 	return os.Rename(w.path+".part", w.path)
 }
 
-// Abandon gives up a file that is not whole.
+// Abandon deletes an incomplete file.
 func (w *Writer) Abandon() error {
 	return errors.Join(w.file.Close(), os.Remove(w.path+".part"))
 }

@@ -11,23 +11,22 @@ type accountState struct {
 	posted      bool
 	figures     landfall.Figures
 	known       map[storedItem]bool
-	notes       map[uint64]map[int64]bool // by fingerprint, when they were made
+	notes       map[uint64]map[int64]bool // by fingerprint and creation time
 	found       serverAccount
 	deviation   deviation
 }
 
-// add takes what a line of the book brings. An account that comes twice is what
-// its later line says, as it is on a server; what comes twice on an account
-// counts once.
+// add adds a line of the book. A later line of an account replaces an earlier one, as on the
+// server; duplicate items count once.
 func (a *accountState) add(p *storedPart) {
 	if p.Account {
-		a.timesInBook++ // and before anything that is added to it: so books are read
+		a.timesInBook++ // books are read accounts first
 		a.figures, a.known, a.notes = landfall.Figures{Currency: p.Currency}, nil, nil
 		for i, number := range a.figures.Numbers() {
 			*number = p.Numbers[i]
 		}
-		// Its own items are in its figures already. They are only remembered, so
-		// that a later line with the same does not count them again.
+		// The items are already in the figures. They are only recorded, so that later lines do not
+		// count them again.
 		for _, one := range p.Items {
 			a.isNew(one)
 		}
@@ -54,7 +53,7 @@ func (a *accountState) add(p *storedPart) {
 	}
 }
 
-// isNew reports whether something is new to the account, and remembers it.
+// isNew reports whether an item is new to the account, and records it.
 func (a *accountState) isNew(one storedItem) bool {
 	if one.Kind == itemNote {
 		return a.isNewNote(one)
@@ -62,16 +61,15 @@ func (a *accountState) isNew(one storedItem) bool {
 	if a.known == nil {
 		a.known = map[storedItem]bool{}
 	}
-	// Type and amount are left out: a transaction that comes again with others is
-	// the same one, since its number is.
-	name := storedItem{Kind: one.Kind, ID: one.ID}
-	fresh := !a.known[name]
-	a.known[name] = true
-	return fresh
+	// A transaction is identified by its ID, whatever its type and amount.
+	identity := storedItem{Kind: one.Kind, ID: one.ID}
+	added := !a.known[identity]
+	a.known[identity] = true
+	return added
 }
 
-// isNewNote goes by the rule of the service: the same text is the same note,
-// unless both say when they were made, and differently.
+// isNewNote applies the rule of the service: notes with the same text are the same, unless both
+// have different creation times.
 func (a *accountState) isNewNote(one storedItem) bool {
 	times := a.notes[one.ID]
 	if times != nil && (one.At == 0 || times[one.At]) {
@@ -88,21 +86,20 @@ func (a *accountState) isNewNote(one storedItem) bool {
 	return true
 }
 
-// deviation is what the server says of an account that is not what was sent for
-// it: sent less what is there.
+// deviation is what the server itself reports as different from what was sent: sent minus existing.
 type deviation struct{ Notes, Statements, Balance int64 }
 
-// state says how the account stands.
+// state compares both sides of the account.
 func (a *accountState) state() (state State, differences []Difference) {
 	switch {
 	case a.timesInBook == 0 && !a.posted:
 		return Extra, nil
 	case a.found.State != Same:
-		return a.found.State, nil // on its way, or not there at all
+		return a.found.State, nil // waiting, or not on the server
 	case a.timesInBook == 0:
 		return a.postedState()
 	}
-	// Without the server's explanation first: what agrees as it is needs none.
+	// First without the server's explanation.
 	plain, explained := a.compare(deviation{}), a.compare(a.deviation)
 	switch {
 	case len(plain) == 0:
@@ -113,7 +110,7 @@ func (a *accountState) state() (state State, differences []Difference) {
 	return Differs, explained
 }
 
-// compare holds what was sent against what is there.
+// compare compares what was sent with what exists.
 func (a *accountState) compare(less deviation) (list []Difference) {
 	differ := func(what, book, server string) {
 		if book != server {
@@ -128,8 +125,7 @@ func (a *accountState) compare(less deviation) (list []Difference) {
 	return list
 }
 
-// postedState looks at an account to which the book only adds something: at
-// least that must be there.
+// postedState checks an account to which the book only adds something: at least that must exist.
 func (a *accountState) postedState() (State, []Difference) {
 	var list []Difference
 	if a.found.Notes < a.figures.Notes {

@@ -11,19 +11,19 @@ import (
 
 // serverAccount is what the server says about an account.
 type serverAccount struct {
-	State                      State // Same stands for every account that exists
+	State                      State // Same means that the account exists
 	Number, Code               string
 	Currency                   string
 	Balance, Notes, Statements int64
-	OnlyDeviation              bool // it tells of deviation alone
+	OnlyDeviation              bool // it only contains a deviation
 	Deviation                  deviation
 }
 
-// precedence says which of two things the server says about an account counts: what
-// exists exists, and who failed waits as well.
+// precedence decides which of two states counts: an existing account exists, and a failed one also
+// waits.
 var precedence = map[State]int{Missing: 0, Staged: 1, Failed: 2, Refused: 2, Skipped: 3, Same: 4}
 
-// merge takes what the server says.
+// merge adds what the server says.
 func (a *accountState) merge(what serverAccount) {
 	if what.OnlyDeviation {
 		a.deviation.Notes += what.Deviation.Notes
@@ -36,12 +36,11 @@ func (a *accountState) merge(what serverAccount) {
 	}
 }
 
-// readServer reads what the server has of a supplier. What waits is read before what
-// exists, so that an account that is created meanwhile is not overlooked.
+// readServer reads the accounts of a supplier. Waiting accounts are read before existing ones, so
+// that an account created meanwhile is not missed.
 func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 	compared, err := c.server.Reconciliation(ctx, s.Code)
-	// A supplier that the server does not know is a finding and no fault of the
-	// comparison: all of its accounts are missing.
+	// An unknown supplier is a finding: all its accounts are missing.
 	if client.IsCode(err, landfall.CodeSupplierUnknown) {
 		s.Unknown = true
 		return nil
@@ -75,25 +74,25 @@ func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 	if err != nil {
 		return err
 	}
-	// The totals once more: what was created while the lists were read is in both.
+	// Read the totals again: accounts created while reading the lists are in both.
 	if compared, err = c.server.Reconciliation(ctx, s.Code); err != nil {
 		return err
 	}
 	return s.addTotals(ctx, c.options.Book, len(c.result.Suppliers) == 1, compared)
 }
 
-// importedAccount takes one line of the server's list. An account with figures is there;
-// whether it is the same is judged when the book's side is known too.
+// importedAccount converts one entry of the server's list. Whether it is the same is decided when
+// the book's side is known too.
 func importedAccount(one client.FiguredEntry) (string, serverAccount) {
-	balance, _ := money.ParseAmount(one.Balance) // as the server writes it
+	balance, _ := money.ParseAmount(one.Balance) // in the server's own format
 	return one.External, serverAccount{
 		State: Same, Number: one.Number, Currency: one.Currency, Balance: int64(balance),
 		Notes: int64(one.Notes), Statements: int64(one.Statements),
 	}
 }
 
-// deviations reads in what accounts are, by the server's own books, not what was
-// sent for them: such as the note that says that a payment was moved.
+// deviations reads how accounts differ from what was sent, according to the server itself, such as
+// the note about a moved payment.
 func (c *comparison) deviations(ctx context.Context, s *Supplier, compared client.Reconciliation) error {
 	for _, measure := range compared.Measures {
 		parsed, known := landfall.ParseMeasure(measure.Name)
@@ -104,7 +103,7 @@ func (c *comparison) deviations(ctx context.Context, s *Supplier, compared clien
 			landfall.MeasureNotes:      func(v client.Value) deviation { return deviation{Notes: *v.Count} },
 			landfall.MeasureStatements: func(v client.Value) deviation { return deviation{Statements: *v.Count} },
 			landfall.MeasureBalances: func(v client.Value) deviation {
-				amount, _ := money.ParseAmount(v.Amount) // as the server writes it
+				amount, _ := money.ParseAmount(v.Amount) // in the server's own format
 				return deviation{Balance: int64(amount)}
 			},
 		}[parsed.Kind]
@@ -122,7 +121,7 @@ func (c *comparison) deviations(ctx context.Context, s *Supplier, compared clien
 	return nil
 }
 
-// addRows puts the rows of a list onto the heaps of their accounts.
+// addRows adds the rows of a list to the partitions of their accounts.
 func addRows[Row any](c *comparison, s *Supplier, rows iter.Seq2[Row, error], of func(Row) (string, serverAccount)) error {
 	for row, err := range rows {
 		if err != nil {

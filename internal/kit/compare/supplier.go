@@ -14,18 +14,17 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Supplier is what was found of one import supplier.
+// Supplier is the comparison of one import supplier.
 type Supplier struct {
 	Code    string
-	Unknown bool // the server has no such supplier, or not for this key
+	Unknown bool // the server has no such supplier, or the key has no access
 	Claims  Claims
 
-	created map[landfall.Measure]landfall.Value // by the server
-	tallies *landfall.Tallies                   // of the book
+	created map[landfall.Measure]landfall.Value // on the server
+	tallies *landfall.Tallies                   // in the book
 }
 
-// Rows compares the totals: Claimed is what the book has, what comes twice
-// counted once, and Created what the server has.
+// Rows compares the totals: Claimed is the book without duplicates, Created the server.
 func (s *Supplier) Rows() []landfall.ReconciliationRow {
 	rows := landfall.Reconcile(s.Code, s.tallies, &landfall.ControlTotals{Claims: s.created}).Rows
 	for i, row := range rows {
@@ -43,11 +42,11 @@ type Claims struct {
 	Different        []string // measures
 }
 
-// Agree reports whether the server knows what the book claims.
+// Agree reports whether the server has the control totals of the book.
 func (c Claims) Agree() bool { return !c.InBook || c.OnServer && len(c.Different) == 0 }
 
-// addTotals keeps the server's totals, and compares its claims with the book's if
-// those are this supplier's alone.
+// addTotals stores the server's totals, and compares the control totals if the book has a single
+// supplier.
 func (s *Supplier) addTotals(ctx context.Context, of *book.Book, alone bool, compared client.Reconciliation) error {
 	s.created = map[landfall.Measure]landfall.Value{}
 	claimed := map[landfall.Measure]landfall.Value{}
@@ -73,21 +72,21 @@ func (s *Supplier) addTotals(ctx context.Context, of *book.Book, alone bool, com
 		}
 		delete(claimed, row.Measure)
 	}
-	for measure := range claimed { // by the server alone
+	for measure := range claimed { // only on the server
 		s.Claims.Different = append(s.Claims.Different, measure.String())
 	}
 	slices.Sort(s.Claims.Different)
 	return nil
 }
 
-// setTotals tells the server what the book claims. Those of a book of several
-// suppliers are nobody's.
+// setTotals sets the control totals of the book on the server. It needs a book with a single
+// supplier.
 func (c *comparison) setTotals(ctx context.Context) error {
 	if c.options.Book.Totals == "" {
 		return errors.New("the book has no " + book.TotalsName + " to set")
 	}
 	if len(c.result.Suppliers) != 1 {
-		return fmt.Errorf("the book names %d import suppliers, so its control totals are nobody's", len(c.result.Suppliers))
+		return fmt.Errorf("the book names %d import suppliers, so its control totals cannot be set", len(c.result.Suppliers))
 	}
 	if _, err := check.ReadTotals(ctx, c.options.Book); err != nil {
 		return err
@@ -100,7 +99,7 @@ func (c *comparison) setTotals(ctx context.Context) error {
 	return err
 }
 
-// convertValue leaves out what the server left out: nothing is not the same as zero.
+// convertValue keeps missing values missing: nothing is not the same as zero.
 func convertValue(value client.Value) (kept landfall.Value) {
 	if value.Count != nil {
 		total := money.TotalOf(*value.Count)

@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// noteTexts are what people at the telephone write.
+// noteTexts are typical notes of support staff.
 var noteTexts = []string{
 	"Called about the last bill; explained the standing charge.",
 	"Moved the payment date to after payday.",
@@ -21,12 +21,11 @@ var noteTexts = []string{
 	"Complaint about an estimated bill, resolved with a customer's reading.",
 }
 
-// extras draws what is brought after the account exists.
+// extras draws what is added after the account exists.
 func (o Options) extras(d *random, h *household) {
 	if d.chance(35) {
 		for range d.between(1, 3) {
-			// Between the first day and the last bill, so that no note is later
-			// than the read-out.
+			// No note is later than the export.
 			on := h.since.AddDays(d.between(1, int(h.closed.Number()-h.since.Number())))
 			text := pick(d, noteTexts)
 			h.notes = append(h.notes, note{text, timeOfDay(d, on), strings.HasPrefix(text, "Vulnerable")})
@@ -35,24 +34,24 @@ func (o Options) extras(d *random, h *household) {
 	if d.chance(60) {
 		o.bills(d, h)
 	}
-	// What was booked between the read-out and the move.
+	// Booked between the export and the import.
 	if d.chance(30) {
 		for range d.between(1, 2) {
 			h.latePayments = append(h.latePayments, h.payment(o.AsOf.AddDays(-d.below(2)), pence(d.between(500, 12_000))))
 		}
 	}
-	// An instruction makes sense only for somebody who pays by a schedule.
+	// An instruction only makes sense with a payment schedule.
 	if o.Vendor != "" && len(h.account.Schedules) > 0 && d.chance(80) {
 		h.debit = "MD" + d.digits(12)
 	}
 }
 
-// bills are the statements of the months before the read-out, one a month.
+// bills draws the monthly statements before the export.
 func (o Options) bills(d *random, h *household) {
 	to := h.closed
 	for i := range d.between(2, 8) {
 		from := to.AddDays(-29)
-		// A customer has no bills from before moving in.
+		// There are no bills from before moving in.
 		if from.Before(h.since) {
 			return
 		}
@@ -65,7 +64,7 @@ func (o Options) bills(d *random, h *household) {
 	}
 }
 
-// timeOfDay puts an hour of the working day to a date.
+// timeOfDay adds a time within working hours to a date.
 func timeOfDay(d *random, on calendar.Day) string {
 	at := time.Duration(d.between(8*3600, 18*3600)) * time.Second
 	return fmt.Sprintf("%sT%02d:%02d:%02dZ", on, int(at.Hours()), int(at.Minutes())%60, int(at.Seconds())%60)

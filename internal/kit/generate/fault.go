@@ -11,25 +11,25 @@ import (
 	"landfall"
 )
 
-// Fault is a kind of mistake and in which share of the accounts it is made.
+// Fault is a kind of mistake and the share of accounts that have it.
 type Fault struct {
 	Kind  string
 	Share float64 // 0 to 1
 }
 
-// faultKind makes one kind of mistake in an account that has none. It is false
-// where the account has nothing to get wrong that way.
+// faultKind makes one kind of mistake in a valid account. do returns false if the account cannot
+// have it.
 type faultKind struct {
 	meaning string
 	do      func(*random, *household) bool
 }
 
-// faultKinds are the mistakes that old systems make. The ones without a function
-// are made in the line, not in the account.
+// faultKinds are typical mistakes of old systems. Those without a function are made in the line
+// instead.
 var faultKinds = map[string]faultKind{
 	"agreements": {"two agreements of a supply point overlap", func(_ *random, h *household) bool {
 		list := h.account.Supplies[0].Points[0].Agreements
-		// One agreement overlaps its own copy; of two, the first must not end.
+		// A single agreement overlaps its own copy; of two, the first must not end.
 		if len(list) < 2 {
 			h.account.Supplies[0].Points[0].Agreements = append(list, list[0])
 			return true
@@ -75,7 +75,7 @@ var faultKinds = map[string]faultKind{
 	"orphan": {meaning: "a note for an account that is not in the book"},
 }
 
-// onCustomer spoils the first customer, where there is one.
+// onCustomer changes the first customer, if there is one.
 func onCustomer(h *household, change func(*customer)) bool {
 	if len(h.account.Customers) == 0 {
 		return false
@@ -84,7 +84,7 @@ func onCustomer(h *household, change func(*customer)) bool {
 	return true
 }
 
-// FaultKinds gives every kind of mistake with its meaning, by name.
+// FaultKinds returns all kinds of mistakes with their meaning, sorted by name.
 func FaultKinds() [][2]string {
 	var list [][2]string
 	for kind, s := range faultKinds {
@@ -94,26 +94,25 @@ func FaultKinds() [][2]string {
 	return list
 }
 
-// lineFaults are mistakes in the JSON of a line, which no table can have.
+// lineFaults are mistakes in the JSON of a line, which tables cannot have.
 var lineFaults = []string{"field", "json"}
 
-// TableFaultKinds gives the kinds of mistakes that tables can have.
+// TableFaultKinds returns the kinds of mistakes that tables can have.
 func TableFaultKinds() [][2]string {
 	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(lineFaults, kind[0]) })
 }
 
-// CheckTables says what tables cannot have of an order, or nil.
+// CheckTables reports faults that tables cannot have.
 func (o Options) CheckTables() error {
 	for _, fault := range o.Faults {
 		if fault.Share > 0 && slices.Contains(lineFaults, fault.Kind) {
-			return fmt.Errorf("the fault %s is one of JSON lines; tables cannot have it", fault.Kind)
+			return fmt.Errorf("the fault %s only exists in JSON lines; tables cannot have it", fault.Kind)
 		}
 	}
 	return nil
 }
 
-// checkFaults refuses kinds there are none of, and shares that come to more
-// than everything.
+// checkFaults refuses unknown kinds and shares of more than 100 %.
 func checkFaults(faults []Fault) error {
 	sum := 0.0
 	for _, fault := range faults {
@@ -122,22 +121,21 @@ func checkFaults(faults []Fault) error {
 			for _, kind := range FaultKinds() {
 				names = append(names, kind[0])
 			}
-			return fmt.Errorf("there is no fault %q; known are %s", fault.Kind, strings.Join(names, ", "))
+			return fmt.Errorf("unknown fault %q; known are %s", fault.Kind, strings.Join(names, ", "))
 		}
-		// Written this way round, so that what is no number at all is refused as
-		// well.
+		// Written so that NaN is refused too.
 		if !(fault.Share >= 0 && fault.Share <= 1) {
 			return fmt.Errorf("the share of %s is not between 0 and 100 %%", fault.Kind)
 		}
 		sum += fault.Share
 	}
 	if sum > 1 {
-		return errors.New("the shares of the faults come to more than 100 %")
+		return errors.New("the shares of the faults add up to more than 100 %")
 	}
 	return nil
 }
 
-// addFault makes at most one mistake in an account and writes its lines.
+// addFault makes at most one mistake in an account and returns its lines.
 func (o Options) addFault(d *random, h *household, index int) Entry {
 	kind, figures := o.chooseFault(d, h, index)
 	if kind == "lost" {
@@ -151,27 +149,24 @@ func (o Options) addFault(d *random, h *household, index int) Entry {
 	return entry
 }
 
-// chooseFault makes a mistake in an account, or none, and says which, and what the
-// old system has of the account all the same. The chance is drawn last, so that
-// an account without a mistake is the same whatever faults were ordered.
+// chooseFault makes a mistake in an account, or none, and returns its kind and the figures of the
+// old system. It draws last, so that valid accounts do not depend on the faults.
 func (o Options) chooseFault(d *random, h *household, index int) (string, landfall.Figures) {
 	kind := ""
 	left := 1.0
 	for _, fault := range o.Faults {
-		// Shares are of all accounts. Once a kind was not chosen, fewer are left
-		// for the next, and its share of those is larger.
+		// Shares are of all accounts, so the share of the remaining ones grows.
 		if left > 0 && d.share(fault.Share/left) {
 			kind = fault.Kind
 			break
 		}
 		left -= fault.Share
 	}
-	// The fault is one of notes, so that there must be one to make it in.
+	// This fault needs a note.
 	if kind == "orphan" && len(h.notes) == 0 {
 		h.notes = []note{{noteTexts[0], h.closed.String() + "T12:00:00Z", false}}
 	}
-	// Counted before anything is spoiled: control totals tell what the old system
-	// has, and not what it wrote down wrongly.
+	// Counted before the mistake: control totals are what the old system has.
 	figures := h.figures()
 	if do := faultKinds[kind].do; do != nil && !do(d, h) {
 		return "", figures
@@ -185,7 +180,7 @@ func (o Options) chooseFault(d *random, h *household, index int) (string, landfa
 	return kind, figures
 }
 
-// lines writes what belongs into each file.
+// lines returns the lines of an account.
 func (o Options) lines(h *household, kind string) Entry {
 	whose := envelope{o.Supplier, h.account.External}
 	noted := whose
@@ -208,13 +203,13 @@ func (o Options) lines(h *household, kind string) Entry {
 	return entry
 }
 
-// jsonLine writes one body on one line, without its end.
+// jsonLine encodes a body as one line, without line feed.
 func jsonLine(body any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // a name like A & B stays readable
+	encoder.SetEscapeHTML(false) // keeps A & B readable
 	if err := encoder.Encode(body); err != nil {
-		panic(err) // structs of texts and numbers can always be written
+		panic(err) // cannot fail
 	}
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }

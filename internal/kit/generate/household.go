@@ -7,28 +7,27 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// household is an account on its way to becoming lines: what was drawn of it,
-// and what has to agree between its parts.
+// household is an account before it becomes lines: everything drawn, and what its parts must agree
+// on.
 type household struct {
 	account      account
 	notes        []note
-	latePayments []transaction // arrive after the account was moved
+	latePayments []transaction // booked after the export
 	bills        []statement
 	debit        string // reference of the direct debit at the vendor, or ""
 
-	since  calendar.Day // the customer came
-	closed calendar.Day // the last bill's last day
+	since  calendar.Day // customer since
+	closed calendar.Day // end of the last bill
 	next   int          // number of the next transaction
 }
 
-// accountNumber gives the number of the account at a place of the book.
+// accountNumber returns the number of the account at an index of the book.
 func accountNumber(index int) string { return fmt.Sprintf("A-%07d", 1_000_001+index) }
 
-// household draws an account without a mistake.
+// household draws a valid account.
 func (o Options) household(d *random, index int) *household {
 	h := &household{}
-	// Every draw moves the chances of all that come after it: one that is put in
-	// between makes another book of the same seed.
+	// Every draw changes all later ones: inserting one changes the books of all seeds.
 	h.closed = o.AsOf.AddDays(-d.between(3, 33))
 	h.since = h.closed.AddDays(-d.between(200, 3_000))
 	at := newHome(d)
@@ -63,8 +62,7 @@ func (o Options) household(d *random, index int) *household {
 	return h
 }
 
-// people puts somebody onto the account: a household, a business, or nobody
-// that the old supplier knew.
+// people draws the customers: a household, a business, or nobody known.
 func (o Options) people(d *random, h *household) {
 	a := &h.account
 	family := pick(d, familyNames)

@@ -7,10 +7,10 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// pence is money as the ledger reckons it: exact.
+// pence is an exact amount of money.
 type pence int64
 
-// String writes an amount as the wire has it, without a float on the way.
+// String formats an amount for the API, without floating point.
 func (p pence) String() string {
 	sign := ""
 	if p < 0 {
@@ -19,8 +19,7 @@ func (p pence) String() string {
 	return fmt.Sprintf("%s%d.%02d", sign, p/100, p%100)
 }
 
-// ledger writes bills and payments up to the last statement and after it. The
-// two balances are their sums, and nothing else.
+// ledger draws bills and payments before and after the last statement. The balances are their sums.
 func (o Options) ledger(d *random, h *household) {
 	a := &h.account
 	bills := d.between(1, 3)
@@ -41,7 +40,7 @@ func (o Options) ledger(d *random, h *household) {
 		from = to.AddDays(1)
 	}
 	a.ClosedOn, a.BilledTo = h.closed.String(), h.closed.String()
-	a.IssuedOn = h.closed.AddDays(d.between(1, 3)).String() // never after the read-out: that is three days later at least
+	a.IssuedOn = h.closed.AddDays(d.between(1, 3)).String() // at least three days before the export
 	a.LastBalance = balance.String()
 
 	for on := h.closed.AddDays(d.between(1, 9)); !on.After(o.AsOf) && d.chance(60); on = on.AddDays(d.between(3, 12)) {
@@ -66,9 +65,9 @@ func (o Options) ledger(d *random, h *household) {
 	}
 }
 
-// bill charges a month of one supply point: days and units, five per cent tax.
+// bill draws a monthly bill of one supply point, with five percent tax.
 func (h *household) bill(d *random, point supplyPoint, from, to calendar.Day) (transaction, pence) {
-	standing, units := 3_000+d.below(3_000), d.between(60, 620) // hundredths of a penny a day, kilowatt hours
+	standing, units := 3_000+d.below(3_000), d.between(60, 620) // hundredths of a penny per day, kilowatt hours
 	price := d.between(600, 2_900)                              // hundredths of a penny
 	if point.Type == "GAS" {
 		units, price = units*3, price/4
@@ -76,16 +75,15 @@ func (h *household) bill(d *random, point supplyPoint, from, to calendar.Day) (t
 	x := h.entry(to, "SUPPLY_CHARGE", 0, "")
 	x.Product = point.Agreements[len(point.Agreements)-1].Product
 	net := pence(0)
-	for _, line := range []struct {
+	for _, charge := range []struct {
 		band         string
 		units, price int
 	}{{"STANDING_CHARGE", 30, standing}, {"STANDARD", units, price}} {
-		// Rounded once for each line, half a penny up: the bill is the sum of what
-		// is printed on it.
-		amount := pence((line.units*line.price + 50) / 100)
+		// Rounded per line, half a penny up: the bill is the sum of its lines.
+		amount := pence((charge.units*charge.price + 50) / 100)
 		net += amount
 		x.Lines = append(x.Lines, lineItem{
-			line.band, from.String(), to.String(), strconv.Itoa(line.units), fmt.Sprintf("%d.%04d", line.price/10_000, line.price%10_000), amount.String(),
+			charge.band, from.String(), to.String(), strconv.Itoa(charge.units), fmt.Sprintf("%d.%04d", charge.price/10_000, charge.price%10_000), amount.String(),
 		})
 	}
 	tax := (net*5 + 50) / 100
@@ -94,14 +92,14 @@ func (h *household) bill(d *random, point supplyPoint, from, to calendar.Day) (t
 	return x, net + tax
 }
 
-// payment is money from the customer.
+// payment is a payment of the customer.
 func (h *household) payment(on calendar.Day, amount pence) transaction {
 	x := h.entry(on, "PAYMENT", amount, "")
 	x.PaymentType, x.Reference = "DIRECT_DEBIT", "DD-"+x.ID
 	return x
 }
 
-// entry gives every transaction of the household a number of its own.
+// entry creates a transaction with its own number.
 func (h *household) entry(on calendar.Day, kind string, amount pence, reason string) transaction {
 	h.next++
 	return transaction{

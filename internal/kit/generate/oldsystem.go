@@ -10,12 +10,11 @@ import (
 	"landfall"
 )
 
-// The imaginary old system exports eight tables in Windows-1252 with semicolons,
-// decimal commas, 31.12.1999, cents, and codes of its own. Everything that a
-// book says is in them, so that converting them gives the very same book.
+// The imaginary old system exports eight tables in windows-1252 with semicolons, decimal commas,
+// 31.12.1999, cents, and its own codes. They contain everything in a book, so converting them gives
+// the same book.
 
-// oldTables are its tables with their columns, in the order in which they are
-// written.
+// oldTables are its tables and columns, in the order of writing.
 var oldTables = []struct {
 	name    string
 	columns string
@@ -31,7 +30,7 @@ var oldTables = []struct {
 	{"BILL", "BILL_ID ACCT_NO BEGUN ENDED ISSUED NUMBER GROSS DOCUMENT"},
 }
 
-// The places of the tables in oldTables.
+// Indexes into oldTables.
 const (
 	oldAccount = iota
 	oldCustomer
@@ -49,10 +48,10 @@ var oldMap string
 //go:embed mandate.yaml
 var oldMandate string
 
-// MapName is the name of the map beside the tables.
+// MapName is the name of the map next to the tables.
 const MapName = "map.yaml"
 
-// Map gives the map that makes a book of the tables.
+// Map returns the map that converts the tables into a book.
 func (o Options) Map() string {
 	text := strings.Replace(oldMap, "supplier: SUPPLIER ", "supplier: "+o.Supplier+" ", 1)
 	if o.Vendor != "" {
@@ -61,19 +60,18 @@ func (o Options) Map() string {
 	return text
 }
 
-// tables writes the rows of one account into the tables.
+// tables builds the rows of one account.
 type tables struct {
 	rows [][]byte // by table
-	own  string   // the number the account has in all tables but its own
+	own  string   // the account number in all tables but its own
 }
 
-// DrawTables makes the rows of the account at a place of the book.
+// DrawTables returns the rows of the account at an index.
 func (o Options) DrawTables(index int) (rows [][]byte, fault string, figures landfall.Figures) {
 	d := newRandom(o.Seed, index)
 	h := o.household(d, index)
 	fault, figures = o.chooseFault(d, h, index)
-	// A wrong number is wrong in the account's own table alone. Everything else is
-	// linked by the number that the account should have.
+	// A wrong number is only in the account's own table. All other rows use the right one.
 	t := &tables{rows: make([][]byte, len(oldTables)), own: accountNumber(index)}
 	if fault == "lost" {
 		return t.rows, fault, figures
@@ -100,8 +98,7 @@ func (o Options) DrawTables(index int) (rows [][]byte, fault string, figures lan
 	return t.rows, fault, figures
 }
 
-// account writes the row of an account as an old system would: codes for
-// words, days with dots, sums in cents.
+// account adds the row of an account: codes for words, dates with dots, amounts in cents.
 func (t *tables) account(a *account, h *household) {
 	period, day := "", ""
 	if a.Billing != nil {
@@ -122,7 +119,7 @@ func (t *tables) account(a *account, h *household) {
 		formatOwed(a.LastBalance), formatOwed(a.Balance), period, day, from, amount, on, former, h.debit)
 }
 
-// customers writes a row for each, linked by the account's number.
+// customers adds a row per customer, linked by the account number.
 func (t *tables) customers(list []customer) {
 	for _, c := range list {
 		sms, offers := "", ""
@@ -134,8 +131,7 @@ func (t *tables) customers(list []customer) {
 	}
 }
 
-// point writes a supply point with its meter in one wide row, as they like
-// to.
+// point adds a supply point and its meter in one wide row.
 func (t *tables) point(p supplyPoint, number int) {
 	id := fmt.Sprintf("%s/%d", t.own, number+1)
 	firstMeter := p.Meters[0]
@@ -148,13 +144,13 @@ func (t *tables) point(p supplyPoint, number int) {
 	}
 }
 
-// ledger writes the movements, and the lines of each in a table of their own.
+// ledger adds the transactions, and their items in a table of their own.
 func (t *tables) ledger(state string, list []transaction) {
 	for _, x := range list {
 		t.row(oldLedger, x.ID, t.own, state, oldDay(x.On), lookupCode(x.Type, "SUPPLY_CHARGE", "S", "PAYMENT", "P", "CREDIT", "C", "CHARGE", "D"),
 			formatCents(x.Amount), initial(x.Reason), x.Reference, initial(x.PaymentType), x.Product)
-		for _, line := range x.Lines {
-			t.row(oldItem, x.ID, "L", line.Band, oldDay(line.From), oldDay(line.To), decimalComma(line.Units), decimalComma(line.Price), formatCents(line.Net), "", "")
+		for _, item := range x.Lines {
+			t.row(oldItem, x.ID, "L", item.Band, oldDay(item.From), oldDay(item.To), decimalComma(item.Units), decimalComma(item.Price), formatCents(item.Net), "", "")
 		}
 		for _, tax := range x.Taxes {
 			t.row(oldItem, x.ID, "T", tax.Type, "", "", "", "", formatCents(tax.Amount), formatCents(tax.Taxed), decimalComma(tax.Rate))
@@ -162,8 +158,7 @@ func (t *tables) ledger(state string, list []transaction) {
 	}
 }
 
-// row writes a line of a table in Windows-1252, which has all that names are
-// drawn from.
+// row adds a row in windows-1252.
 func (t *tables) row(table int, cells ...string) {
 	text := t.rows[table]
 	for i, cell := range cells {
@@ -176,10 +171,9 @@ func (t *tables) row(table int, cells ...string) {
 			text = append(text, '"')
 		}
 		for _, r := range cell {
-			// From 0x80 to 0x9f Windows-1252 is not Latin-1. Nothing drawn has a
-			// letter there, so that each is the byte of its own number.
+			// Windows-1252 differs from Latin-1 only in 0x80 to 0x9f, which no drawn text uses.
 			if r > 0xff || r >= 0x80 && r < 0xa0 {
-				panic(fmt.Sprintf("specimen: %q is not drawn from what the old system can write", r))
+				panic(fmt.Sprintf("generate: %q cannot be written in windows-1252 this way", r))
 			}
 			text = append(text, byte(r))
 		}
@@ -190,9 +184,9 @@ func (t *tables) row(table int, cells ...string) {
 	t.rows[table] = append(text, '\r', '\n')
 }
 
-// The ways of the old system with values.
+// Formats of the old system.
 
-// oldDay writes a day as 31.12.2025.
+// oldDay formats a date as 31.12.2025.
 func oldDay(day string) string {
 	if day == "" {
 		return ""
@@ -200,7 +194,7 @@ func oldDay(day string) string {
 	return day[8:10] + "." + day[5:7] + "." + day[:4]
 }
 
-// formatCents writes an amount without its point.
+// formatCents formats an amount in cents.
 func formatCents(amount string) string {
 	text := strings.TrimLeft(strings.Replace(strings.TrimPrefix(amount, "-"), ".", "", 1), "0")
 	switch {
@@ -212,7 +206,7 @@ func formatCents(amount string) string {
 	return text
 }
 
-// formatOwed writes a balance as the old system has it: positive when money is owed.
+// formatOwed formats a balance of the old system, where positive means owed.
 func formatOwed(amount string) string {
 	text := formatCents(amount)
 	if rest, negative := strings.CutPrefix(text, "-"); negative || text == "0" || text == "" {
@@ -221,10 +215,10 @@ func formatOwed(amount string) string {
 	return "-" + text
 }
 
-// decimalComma writes decimals as most of Europe does.
+// decimalComma uses a decimal comma.
 func decimalComma(number string) string { return strings.Replace(number, ".", ",", 1) }
 
-// yes is Y or nothing.
+// yes is Y or empty.
 func yes(is bool) string {
 	if is {
 		return "Y"
@@ -240,10 +234,10 @@ func yesNo(is bool) string {
 	return "N"
 }
 
-// initial is the first letter, which old systems take for a code.
+// initial is the first letter, used as a code.
 func initial(word string) string { return word[:min(1, len(word))] }
 
-// lookupCode looks a word up among pairs of word and code.
+// lookupCode finds a word in pairs of words and codes.
 func lookupCode(word string, pairs ...string) string {
 	if at := slices.Index(pairs, word); at >= 0 {
 		return pairs[at+1]

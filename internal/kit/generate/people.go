@@ -2,8 +2,7 @@ package generate
 
 import "strings"
 
-// Names as they are in Britain today. All of them can be written in Windows-1252,
-// because that is what old systems export.
+// British names. All of them exist in windows-1252.
 var (
 	femaleNames = strings.Fields(`Ada Aisha Amelia Angela Ava Barbara Bethan Carol Catherine Charlotte Chloë Deborah Eilidh Elaine Emily Emma Eve
 		Fatima Fiona Gillian Grace Hannah Harpreet Helen Isla Jane Jessica Joan Karen Lily Linda Louise Margaret Mary Megan Mei Nia Nicola Olivia
@@ -24,14 +23,13 @@ var (
 	channels = strings.Fields("DIRECT BROKER FIELD_SALES PRICE_COMPARISON TELEPHONE")
 )
 
-// mailHost is a domain that cannot exist: nobody must ever get a mail because
-// somebody tried something out.
+// mailHost is a domain that cannot exist, so that no mail can ever be delivered.
 const mailHost = "post.specimen"
 
-// person is somebody on an account.
+// person is a person on an account.
 type person struct{ given, family, title, email, mobile, landline, born string }
 
-// person draws somebody who could live there.
+// person draws a person.
 func (o Options) person(d *random, family string) person {
 	p := person{given: pick(d, femaleNames), family: family, title: pick(d, herTitle)}
 	if d.chance(45) {
@@ -41,7 +39,7 @@ func (o Options) person(d *random, family string) person {
 	if d.chance(88) {
 		p.email = mailbox(p.given) + "." + mailbox(p.family) + d.digits(2) + "@" + mailHost
 	}
-	// The ranges kept free for films and books, so that nobody's phone rings.
+	// Ranges reserved for drama, so that no real phone rings.
 	if d.chance(90) {
 		p.mobile = "07700 900" + d.digits(3)
 	}
@@ -51,8 +49,8 @@ func (o Options) person(d *random, family string) person {
 	return p
 }
 
-// mailbox spells a name as people do in an address: lower case, plain letters.
+// mailbox spells a name for an e-mail address: lower case, ASCII letters.
 func mailbox(name string) string { return asciiLetters.Replace(strings.ToLower(name)) }
 
-// asciiLetters writes names as e-mail addresses have them.
+// asciiLetters replaces accented letters.
 var asciiLetters = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")

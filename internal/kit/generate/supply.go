@@ -2,7 +2,7 @@ package generate
 
 import "strconv"
 
-// supplies gives the home its meters: electricity always, gas mostly.
+// supplies draws the supply points: always electricity, usually gas.
 func (o Options) supplies(d *random, h *household, at home) {
 	points := []supplyPoint{o.point(d, h, "ELECTRICITY", mpan(d), 5)}
 	if d.chance(65) {
@@ -11,8 +11,7 @@ func (o Options) supplies(d *random, h *household, at home) {
 	h.account.Supplies = []supplyAddress{{at.line, at.town, at.postcode, h.since.String(), points}}
 }
 
-// point draws a supply point with an agreement, a meter and a reading, since
-// nearly all have one of each.
+// point draws a supply point with an agreement, a meter and a reading.
 func (o Options) point(d *random, h *household, kind, identifier string, digits int) supplyPoint {
 	point := supplyPoint{
 		Identifier: identifier, Type: kind, StartedOn: h.since.String(), BilledTo: h.closed.String(),
@@ -24,11 +23,9 @@ func (o Options) point(d *random, h *household, kind, identifier string, digits 
 			}}}},
 		}},
 	}
-	// Some have changed their tariff on the way; the new one begins on the day
-	// the old one ends.
+	// Some changed their tariff; the new agreement begins when the old one ends.
 	if days := int(h.closed.Number() - h.since.Number()); d.chance(40) {
-		// There are 200 days between the two at least, which leaves a month on
-		// either side.
+		// There are at least 200 days between the two.
 		change := h.since.AddDays(d.between(30, days-30)).String()
 		point.Agreements[0].To = change
 		point.Agreements = append(point.Agreements, agreement{Product: kind[:1] + "-FIXED-" + strconv.Itoa(d.between(12, 24)), From: change})
@@ -36,8 +33,8 @@ func (o Options) point(d *random, h *household, kind, identifier string, digits 
 	return point
 }
 
-// mpan makes a British electricity supply number of 13 digits. The last is a
-// check digit: the others, each times a prime, modulo 11, modulo 10.
+// mpan draws a British electricity supply number of 13 digits. The last is a check digit: the sum
+// of the others times primes, modulo 11, modulo 10.
 func mpan(d *random) string {
 	text := strconv.Itoa(d.between(10, 23)) + d.digits(10)
 	sum := 0

@@ -7,25 +7,23 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// figures counts what the old system has of an account, before a mistake is
-// made in writing it down.
+// figures returns the figures of the old system, before any mistake.
 func (h *household) figures() landfall.Figures {
 	f := landfall.Figures{
 		Currency: h.account.Currency, Accounts: 1, Customers: int64(len(h.account.Customers)),
 		Notes: int64(len(h.notes)), Statements: int64(len(h.bills)), Balance: parseAmount(h.account.Balance),
 	}
-	for _, index := range h.account.Supplies {
-		f.SupplyPoints += int64(len(index.Points))
+	for _, supply := range h.account.Supplies {
+		f.SupplyPoints += int64(len(supply.Points))
 	}
 	for _, list := range [][]transaction{h.account.Historical, h.account.Current, h.latePayments} {
 		for _, one := range list {
 			f.CountTransaction(landfall.TransactionType(one.Type), parseAmount(one.Amount))
 		}
 	}
-	// These came after the account was read out, so that its balance does not have
-	// them yet.
+	// These were booked after the export, so the balance does not contain them.
 	for _, one := range h.latePayments {
-		f.Balance += parseAmount(one.Amount) // payments, all of them
+		f.Balance += parseAmount(one.Amount) // all of them are payments
 	}
 	if h.debit != "" {
 		f.Instructions++
@@ -33,16 +31,16 @@ func (h *household) figures() landfall.Figures {
 	return f
 }
 
-// parseAmount reads an amount that was written here.
+// parseAmount parses an amount formatted by pence.
 func parseAmount(text string) money.Amount {
 	amount, err := money.ParseAmount(text)
 	if err != nil {
-		panic(err) // it was written by pence
+		panic(err) // formatted by pence
 	}
 	return amount
 }
 
-// controlTotals is the body of the call that says what a source has.
+// controlTotals is control-totals.json.
 type controlTotals struct {
 	Accounts     int64            `json:"accounts"`
 	Customers    int64            `json:"customers"`
@@ -53,21 +51,21 @@ type controlTotals struct {
 	Currencies   []currencyTotals `json:"currencies"`
 }
 
-// currencyTotals is a currency's part of what the old system claims to have.
+// currencyTotals are the control totals of one currency.
 type currencyTotals struct {
 	Currency     string              `json:"currency"`
 	Balances     string              `json:"balances"`
 	Transactions []transactionTotals `json:"transactions"`
 }
 
-// transactionTotals has amounts as text, which no reader can round.
+// transactionTotals has amounts as text, to avoid rounding.
 type transactionTotals struct {
 	Type   string `json:"type"`
 	Count  int64  `json:"count"`
 	Amount string `json:"amount"`
 }
 
-// formatTotals writes the control totals. All accounts are in one currency.
+// formatTotals formats the control totals. All accounts have the same currency.
 func formatTotals(f landfall.Figures) []byte {
 	in := currencyTotals{Currency: f.Currency, Balances: f.Balance.String()}
 	for i, kind := range landfall.TransactionTypes {
@@ -79,7 +77,7 @@ func formatTotals(f landfall.Figures) []byte {
 		f.Accounts, f.Customers, f.SupplyPoints, f.Notes, f.Statements, f.Instructions, []currencyTotals{in},
 	}, "", "  ")
 	if err != nil {
-		panic(err) // structs of texts and numbers can always be written
+		panic(err) // cannot fail
 	}
 	return append(text, '\n')
 }

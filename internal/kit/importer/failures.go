@@ -9,26 +9,25 @@ import (
 	"landfall"
 )
 
-// failure is a line, or an account of the run, that did not get through.
+// failure is a line, or an account of the run, that failed.
 type failure struct {
 	Kind     string           `json:"kind"`           // stem of the file
-	File     int              `json:"file"`           // among the files of its kind
-	Line     int              `json:"line,omitempty"` // 0: it failed in the run, and its line is looked for
+	File     int              `json:"file"`           // index among the files of its kind
+	Line     int              `json:"line,omitempty"` // 0: it failed in the run, and its line has to be found
 	Supplier string           `json:"supplier,omitempty"`
 	External string           `json:"external,omitempty"`
 	Failure  landfall.Failure `json:"failure"`
 }
 
-// failures keeps them in a file: a book can fail whole, and memory must not
-// grow with it.
+// failures stores failures in a file, because all lines of a book may fail.
 type failures struct {
 	file *os.File
 	out  *bufio.Writer
 	size int64
 }
 
-// openFailures keeps what the last checkpoint knew of. What was added behind it is
-// found again when that work is done again.
+// openFailures keeps what the last checkpoint knew. Later failures are found again when that work
+// is repeated.
 func openFailures(path string, length int64) (*failures, error) {
 	file, err := openAt(path, length)
 	if err != nil {
@@ -37,9 +36,9 @@ func openFailures(path string, length int64) (*failures, error) {
 	return &failures{file: file, out: bufio.NewWriter(file), size: length}, nil
 }
 
-// add keeps one more.
+// add stores a failure.
 func (f *failures) add(one failure) error {
-	line, err := json.Marshal(one) //nolint:musttag // the violations of a failure are named like their fields, in a file only we read
+	line, err := json.Marshal(one) //nolint:musttag // violations have the names of their fields, in a file only this package reads
 	if err != nil {
 		return err
 	}
@@ -50,12 +49,12 @@ func (f *failures) add(one failure) error {
 	return nil
 }
 
-// rewind forgets those that were added behind a place.
+// rewind drops the failures after an offset.
 func (f *failures) rewind(size int64) error {
 	if f.size == size {
 		return nil
 	}
-	// What waits in the buffer would be written behind the cut otherwise.
+	// Otherwise the buffer would be written after the cut.
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (f *failures) rewind(size int64) error {
 	return err
 }
 
-// sync makes those added so far durable and says how long the file is.
+// sync makes the failures durable and returns the size of the file.
 func (f *failures) sync() (int64, error) {
 	if err := f.out.Flush(); err != nil {
 		return 0, err
@@ -75,13 +74,12 @@ func (f *failures) sync() (int64, error) {
 	return f.size, f.file.Sync()
 }
 
-// each reads those behind a place, in the order they were added, with the place
-// of each.
+// each calls see for the failures after an offset, in order.
 func (f *failures) each(from int64, see func(one failure, offset int64) error) error {
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
-	// Read by a place of its own: the file's is where the next one is appended.
+	// A section reader leaves the file's own offset at its end.
 	lines := bufio.NewReader(io.NewSectionReader(f.file, from, f.size-from))
 	for offset := from; offset < f.size; {
 		line, err := lines.ReadBytes('\n')
@@ -89,7 +87,7 @@ func (f *failures) each(from int64, see func(one failure, offset int64) error) e
 			return err
 		}
 		var one failure
-		if err := json.Unmarshal(line, &one); err != nil { //nolint:musttag // likewise
+		if err := json.Unmarshal(line, &one); err != nil { //nolint:musttag // see add
 			return err
 		}
 		if err := see(one, offset); err != nil {
@@ -100,13 +98,13 @@ func (f *failures) each(from int64, see func(one failure, offset int64) error) e
 	return nil
 }
 
-// at reads the one at a place.
+// at reads the failure at an offset.
 func (f *failures) at(offset int64) (one failure, err error) {
 	line, err := bufio.NewReader(io.NewSectionReader(f.file, offset, f.size-offset)).ReadBytes('\n')
 	if err != nil {
 		return one, err
 	}
-	return one, json.Unmarshal(line, &one) //nolint:musttag // likewise
+	return one, json.Unmarshal(line, &one) //nolint:musttag // see add
 }
 
 // close does not flush: what was not synced is in no checkpoint either.

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// importJournal keeps how far an import is: a line for each checkpoint, durable
-// before anything relies on it, and beside it the failures found so far. What
-// came after the last checkpoint is done again, which does no harm.
+// importJournal records the progress of an import: a line per checkpoint, durable before anything
+// relies on it, and the failures so far. What came after the last checkpoint is repeated, which is
+// safe.
 type importJournal struct {
 	folder   string
 	lock     *os.File
@@ -26,19 +26,19 @@ type importJournal struct {
 	saved    time.Time
 }
 
-// state is everything that a checkpoint knows.
+// state is the content of a checkpoint.
 type state struct {
 	Book     []fingerprint        `json:"book"`
 	Mode     options              `json:"mode"`
 	Phases   map[Phase]phaseState `json:"phases"`
-	Runs     []string             `json:"runs"`      // ids, in the order of Suppliers
+	Runs     []string             `json:"runs"`      // IDs, in the order of Supplier
 	Counted  int                  `json:"gathered"`  // how many of the runs are counted
-	Supplier []string             `json:"suppliers"` // codes the accounts' lines name
-	Failures int64                `json:"failures"`  // bytes of the failures' file
+	Supplier []string             `json:"suppliers"` // codes named by the accounts
+	Failures int64                `json:"failures"`  // size of the failures file
 	Finished bool                 `json:"finished"`
 }
 
-// options is what of an order must be the same to go on with it.
+// options are the options that must be the same to continue.
 type options struct {
 	Supplier   string `json:"supplier"`
 	Team       string `json:"team"`
@@ -48,37 +48,36 @@ type options struct {
 	StageOnly  bool   `json:"stage_only"`
 }
 
-// phaseState is how far one step is.
+// phaseState is the progress of a phase.
 type phaseState struct {
-	File  int   `json:"file"` // among the files of its kind
-	Line  int   `json:"line"` // the last one that is settled
+	File  int   `json:"file"` // index among the files of its kind
+	Line  int   `json:"line"` // the last settled line
 	Tally Tally `json:"tally"`
 	Over  bool  `json:"over"`
 }
 
-// fingerprint tells whether a file is still the one that was begun with.
+// fingerprint detects a changed file.
 type fingerprint struct {
 	Name     string `json:"name"`
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified"` // nanoseconds
 }
 
-// journalName is a folder of its own, hidden from whoever lists the book.
+// journalName is a hidden folder in the book.
 const journalName = ".landfall"
 
-// ErrBusy is a book that somebody else is importing at this moment.
-var ErrBusy = errors.New("another import of this book is under way")
+// ErrBusy means that another process is importing this book.
+var ErrBusy = errors.New("another import of this book is running")
 
-// ChangedError is a book, or a wish, that is not the one an import was begun with.
+// ChangedError means that the book or the options differ from those of an interrupted import.
 type ChangedError struct{ What string }
 
-// Error says how to go on.
+// Error says how to continue.
 func (e *ChangedError) Error() string {
-	return "an import of this book was cut off, and " + e.What + " since; begin anew with --restart"
+	return "an import of this book was interrupted, and " + e.What + " since; start over with --restart"
 }
 
-// openJournal goes on with the journal of a book, or begins one. A journal that
-// came to its end is of the past.
+// openJournal continues the journal of a book, or starts one. A finished journal is replaced.
 func openJournal(order Options) (*importJournal, error) {
 	folder := filepath.Join(order.Folder, journalName)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -95,8 +94,8 @@ func openJournal(order Options) (*importJournal, error) {
 	return j, nil
 }
 
-// open holds what is wanted against what was begun before it cuts anything off, so
-// that a refused order leaves the journal as it was.
+// open compares the options with the journal before truncating anything, so that a refused import
+// leaves the journal unchanged.
 func (j *importJournal) open(order Options) error {
 	wanted := state{Phases: map[Phase]phaseState{}, Mode: options{
 		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly,
@@ -138,29 +137,27 @@ func (j *importJournal) open(order Options) error {
 	if j.failures, err = openFailures(filepath.Join(j.folder, "failures.ndjson"), j.state.Failures); err != nil {
 		return err
 	}
-	// Saved at once: a folder that cannot be written to is noticed before anything
-	// is sent.
+	// Saved at once, to detect a read-only folder before anything is sent.
 	return j.save()
 }
 
-// begun reports whether anything came of an import. One that only met a closed
-// door binds nobody to its options.
+// begun reports whether an import achieved anything. Otherwise its options do not matter.
 func (s *state) begun() bool {
-	for _, phase := range s.Phases {
-		if phase.Over || phase.Tally.Lines > 0 {
+	for _, progress := range s.Phases {
+		if progress.Over || progress.Tally.Lines > 0 {
 			return true
 		}
 	}
 	return len(s.Runs) > 0
 }
 
-// matches wants the book and the order to be those the journal is about.
+// matches requires the book and the options to be the same.
 func (s *state) matches(wanted state) error {
 	switch {
 	case len(s.Book) != len(wanted.Book):
 		return &ChangedError{"files were added or removed"}
 	case s.Mode != wanted.Mode:
-		return &ChangedError{"other options were given than then"}
+		return &ChangedError{"the options have changed"}
 	}
 	for i, file := range wanted.Book {
 		if s.Book[i] != file {
@@ -170,8 +167,7 @@ func (s *state) matches(wanted state) error {
 	return nil
 }
 
-// lastState reads the last whole checkpoint and where it ends. A line that was
-// torn by a crash is as if it had never been written.
+// lastState reads the last complete checkpoint and its end. An incomplete line is ignored.
 func lastState(path string) (last *state, length int64, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,11 +176,11 @@ func lastState(path string) (last *state, length int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
-		// A last line without its end was torn, even if it could be read.
+		// A last line without line feed is incomplete, even if it can be parsed.
 		if errors.Is(err, io.EOF) {
 			return last, length, nil
 		}
@@ -199,8 +195,7 @@ func lastState(path string) (last *state, length int64, err error) {
 	}
 }
 
-// openAt opens a file for appending behind its first bytes; the others are
-// taken away.
+// openAt opens a file for appending after its first bytes and truncates the rest.
 func openAt(path string, length int64) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -208,7 +203,7 @@ func openAt(path string, length int64) (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() < length {
-		err = fmt.Errorf("%s is shorter than the journal says; begin anew with --restart", path)
+		err = fmt.Errorf("%s is shorter than the journal says; start over with --restart", path)
 	}
 	if err == nil {
 		err = file.Truncate(length)
@@ -222,11 +217,11 @@ func openAt(path string, length int64) (*os.File, error) {
 	return file, nil
 }
 
-// save writes a checkpoint. The failures it counts are durable before it is.
+// save writes a checkpoint. Its failures are made durable first.
 func (j *importJournal) save() error {
 	length, err := j.failures.sync()
 	if err != nil {
-		return fmt.Errorf("the journal cannot be kept: %w", err)
+		return fmt.Errorf("cannot write the journal: %w", err)
 	}
 	j.state.Failures = length
 	line, err := json.Marshal(j.state)
@@ -234,19 +229,19 @@ func (j *importJournal) save() error {
 		return err
 	}
 	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("the journal cannot be kept: %w", err)
+		return fmt.Errorf("cannot write the journal: %w", err)
 	}
 	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("the journal cannot be kept: %w", err)
+		return fmt.Errorf("cannot write the journal: %w", err)
 	}
 	j.saved = time.Now()
 	return nil
 }
 
-// checkpointInterval is how much work a crash may cost at most.
+// checkpointInterval is how much work a crash may cost.
 const checkpointInterval = time.Second
 
-// update takes how far a phase is, and saves it now and then.
+// update records the progress of a phase and saves it now and then.
 func (j *importJournal) update(name Phase, progress phaseState) error {
 	j.state.Phases[name] = progress
 	if time.Since(j.saved) < checkpointInterval {
@@ -255,24 +250,24 @@ func (j *importJournal) update(name Phase, progress phaseState) error {
 	return j.save()
 }
 
-// finish saves that a phase is over.
+// finish records that a phase is over.
 func (j *importJournal) finish(name Phase, progress phaseState) error {
 	progress.Over = true
 	j.state.Phases[name] = progress
 	return j.save()
 }
 
-// addSupplier notes which supplier a line is of.
+// addSupplier records the supplier of a line.
 func (j *importJournal) addSupplier(supplier string) {
 	if supplier != "" && !slices.Contains(j.state.Supplier, supplier) && len(j.state.Supplier) < maxSuppliers {
 		j.state.Supplier = append(j.state.Supplier, supplier)
 	}
 }
 
-// maxSuppliers is more than any book has; a broken one may name anything.
+// maxSuppliers is more than any real book has.
 const maxSuppliers = 100
 
-// close gives everything back. The lock goes last.
+// close closes everything, the lock last.
 func (j *importJournal) close() error {
 	var err error
 	if j.failures != nil {

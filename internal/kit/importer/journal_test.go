@@ -133,7 +133,7 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 			}
 			order.Book = found
 		},
-		"other options": func(_ *testing.T, order *Options) { order.DryRun = true },
+		"options have changed": func(_ *testing.T, order *Options) { order.DryRun = true },
 	} {
 		order := bookOf(t)
 		j := open(t, order)
@@ -176,7 +176,7 @@ func TestAFullDiskUnderTheJournal(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	j.file = full
-	if err := j.finish("accounts", phaseState{}); err == nil || !strings.Contains(err.Error(), "journal cannot be kept") {
+	if err := j.finish("accounts", phaseState{}); err == nil || !strings.Contains(err.Error(), "cannot write the journal") {
 		t.Errorf("saved onto a full disk: %v", err)
 	}
 }

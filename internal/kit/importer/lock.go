@@ -7,8 +7,8 @@ import (
 	"landfall/internal/lib/filelock"
 )
 
-// lockFile takes the right to import a book. The operating system takes it back
-// when the process ends, however it ends. A link is not followed.
+// lockFile locks a book for importing. The system releases the lock with the process. Links are not
+// followed.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.OpenFlags, 0o600)
 	if err != nil {

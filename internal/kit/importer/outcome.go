@@ -13,18 +13,18 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// lineOutcome is what became of a line.
+// lineOutcome is the outcome of a line.
 type lineOutcome int
 
 const (
 	outcomeDone   lineOutcome = iota
-	outcomeThere              // it was so before
-	outcomeFailed             // and stays so until it is mended
+	outcomeThere              // it already existed
+	outcomeFailed             // until it is fixed
 	outcomeUnsent             // its account does not exist
 )
 
-// outcomeOf reads an answer. What was there already is not a failure: most of all
-// it is the trace of an attempt that was cut off.
+// outcomeOf reads an answer. What already existed is not a failure: usually it is from an
+// interrupted attempt.
 func outcomeOf(kind book.Kind, answer client.Answer) (lineOutcome, *landfall.Failure) {
 	if refusal, failed := errors.AsType[*client.Error](answer.Err()); failed {
 		if refusal.Code == landfall.CodeAlreadyImported {
@@ -48,8 +48,8 @@ func outcomeOf(kind book.Kind, answer client.Answer) (lineOutcome, *landfall.Fai
 	return outcomeDone, nil
 }
 
-// queryFor is what a line's call is told to add to its answer. Notes and
-// transactions say of each whether it was there; the others only if asked.
+// queryFor is the query of a line's call. Notes and transactions always say whether they existed;
+// the others only if asked.
 func queryFor(kind book.Kind) url.Values {
 	if kind == book.Statements || kind == book.Instructions {
 		return url.Values{"include_added": {"true"}}
@@ -57,8 +57,8 @@ func queryFor(kind book.Kind) url.Values {
 	return nil
 }
 
-// nothingAdded reports whether a posting says that it found everything there. An
-// answer repeats what was sent and is long, so that only one which may say so is read.
+// nothingAdded reports whether everything in a posting already existed. Bodies are long, so only
+// candidates are parsed.
 func nothingAdded(kind book.Kind, body json.RawMessage) bool {
 	var posted struct {
 		Added *int `json:"added"`
@@ -67,7 +67,7 @@ func nothingAdded(kind book.Kind, body json.RawMessage) bool {
 		json.Unmarshal(body, &posted) == nil && posted.Added != nil && *posted.Added == 0
 }
 
-// failureOf says a refusal in the words of the dictionary.
+// failureOf converts a refusal.
 func failureOf(refusal *client.Error) *landfall.Failure {
 	failed := &landfall.Failure{Code: refusal.Code, Detail: refusal.Detail}
 	for _, violation := range refusal.Violations {
@@ -78,14 +78,13 @@ func failureOf(refusal *client.Error) *landfall.Failure {
 	return failed
 }
 
-// postedItem is what became of a note or a transaction.
+// postedItem is the result of a note or a transaction.
 type postedItem struct {
 	Status      string   `json:"status"`
 	Differences []string `json:"differences"`
 }
 
-// postedItems reads what became of each part of a posting, unless nothing was there
-// before; other lines have none.
+// postedItems parses the results of a posting, if something in it already existed.
 func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
 	if !bytes.Contains(body, []byte("_ALREADY_EXISTS")) {
 		return nil
@@ -102,25 +101,24 @@ func postedItems(kind book.Kind, body json.RawMessage) []postedItem {
 		err = json.Unmarshal(body, &answer)
 		items = answer.Results
 	}
-	// An answer that cannot be read leaves the line done, as its status says.
+	// If the answer cannot be parsed, the line counts as done, as its status says.
 	if err != nil {
 		return nil
 	}
 	return items
 }
 
-// differingItems tells of what an account has already, but not as the book says: it
-// was neither added nor changed, and nobody would learn of it.
+// differingItems reports items that exist with other values: they were neither added nor changed.
 func differingItems(kind book.Kind, items []postedItem) *landfall.Failure {
-	code, list, detail := landfall.CodeNoteExists, "notes", "The account has a note with this body and another value here."
+	code, list, detail := landfall.CodeNoteExists, "notes", "The account has a note with this body but another value here."
 	if kind == book.Transactions {
-		code, list, detail = landfall.CodeTransactionExists, "transactions", "The account has a transaction with this transaction_id and another value here."
+		code, list, detail = landfall.CodeTransactionExists, "transactions", "The account has a transaction with this transaction_id but another value here."
 	}
 	var failed *landfall.Failure
 	for i, one := range items {
 		for _, field := range one.Differences {
 			if failed == nil {
-				failed = &landfall.Failure{Code: code, Detail: "The account has it already, in other words."}
+				failed = &landfall.Failure{Code: code, Detail: "The account already has it, with other values."}
 			}
 			failed.Violations = append(failed.Violations, landfall.Violation{
 				Code: code, Attr: list + "." + strconv.Itoa(i) + "." + field, Detail: detail,
@@ -130,7 +128,7 @@ func differingItems(kind book.Kind, items []postedItem) *landfall.Failure {
 	return failed
 }
 
-// allExist reports whether everything in a posting was on the account already.
+// allExist reports whether everything in a posting already existed.
 func allExist(items []postedItem) bool {
 	for _, one := range items {
 		if one.Status != "NOTE_ALREADY_EXISTS" && one.Status != "TRANSACTION_ALREADY_EXISTS" {

@@ -14,18 +14,17 @@ import (
 	"landfall/internal/kit/report"
 )
 
-// Result is what came of an import.
+// Result is the result of an import.
 type Result struct {
 	Tallies  map[Phase]Tally
 	Failures landfall.FailureSummary
-	Folder   string // of the report
+	Folder   string // folder of the report
 }
 
-// Failed reports whether something did not get through.
+// Failed reports whether something failed.
 func (r Result) Failed() bool { return r.Failures.Accounts > 0 }
 
-// result gathers what came of the import, writes the report, and closes the
-// journal's story.
+// result collects the result, writes the report, and finishes the journal.
 func (m *Importer) result() (Result, error) {
 	result := Result{Tallies: map[Phase]Tally{}}
 	for name, progress := range m.journal.state.Phases {
@@ -49,14 +48,13 @@ func (m *Importer) result() (Result, error) {
 		return Result{}, err
 	}
 	result.Folder = folder
-	// Finished only when the report is there: if it is cut off before, the next
-	// attempt writes it.
+	// Finished only after the report: otherwise the next attempt writes it.
 	m.journal.state.Finished = true
 	return result, m.journal.save()
 }
 
-// addUnsent counts the lines of files that were left out: with a dry run or
-// staging alone nothing is added to the accounts.
+// addUnsent counts the lines of files that were not sent: after a dry run or with StageOnly nothing
+// is added to the accounts.
 func (m *Importer) addUnsent(tallies map[Phase]Tally) error {
 	for _, kind := range book.Kinds()[1:] {
 		name := phaseOf(kind)
@@ -78,21 +76,20 @@ func (m *Importer) addUnsent(tallies map[Phase]Tally) error {
 	return nil
 }
 
-// lineRef names a line of the book.
+// lineRef identifies a line of the book.
 type lineRef struct {
 	kind       string
 	file, line int
 }
 
-// failureIndex says where in the failures' file a line or an account is: the lines
-// themselves are found by reading the book once more.
+// failureIndex finds the failure of a line or an account. The lines themselves are found by reading
+// the book again.
 type failureIndex struct {
 	lines    map[lineRef]int64
 	accounts map[[16]byte]int64
 }
 
-// put goes by the line where one is known. A failure of the run names the account
-// alone.
+// put uses the line if it is known. A failure of the run only names the account.
 func (l failureIndex) put(one failure, offset int64) {
 	if one.Line > 0 {
 		l.lines[lineRef{one.Kind, one.File, one.Line}] = offset
@@ -101,7 +98,7 @@ func (l failureIndex) put(one failure, offset int64) {
 	l.accounts[accountHash(one.Supplier, one.External)] = offset
 }
 
-// of finds the failure of a line, if it has one.
+// of finds the failure of a line.
 func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64, failed bool) {
 	if offset, failed = l.lines[lineRef{kind.Stem, file, line.Number}]; failed || kind != book.Accounts || len(l.accounts) == 0 {
 		return offset, failed
@@ -111,8 +108,7 @@ func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64
 	return offset, failed
 }
 
-// report leaves behind what people need: in a folder of its own for each
-// import, so that the next one overwrites nothing.
+// report writes the report into a new folder for each import.
 func (m *Importer) report(result Result, at failureIndex) (folder string, err error) {
 	now := time.Now()
 	folder = filepath.Join(m.options.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
@@ -122,7 +118,7 @@ func (m *Importer) report(result Result, at failureIndex) (folder string, err er
 	}
 	for _, kind := range book.Kinds() {
 		for i, file := range m.options.Book.Of(kind) {
-			// Nothing failed, so that the book need not be read once more.
+			// Without failures the book need not be read again.
 			if len(at.lines)+len(at.accounts) == 0 {
 				break
 			}
@@ -134,8 +130,7 @@ func (m *Importer) report(result Result, at failureIndex) (folder string, err er
 	return folder, writer.Finish(m.summary(result, now))
 }
 
-// reportFile reads a file of the book again: the journal keeps why a line failed,
-// and not what stood in it.
+// reportFile reads a file of the book again: the journal does not contain the lines.
 func (m *Importer) reportFile(writer *report.Writer, at failureIndex, kind book.Kind, index int, file book.File) error {
 	for line, err := range file.Lines() {
 		if err != nil {
@@ -159,8 +154,8 @@ func (m *Importer) reportFile(writer *report.Writer, at failureIndex, kind book.
 	return nil
 }
 
-// reportUnsent keeps what belongs to an account that failed beside it: whoever
-// mends the account and sends the folder again sends all of it.
+// reportUnsent adds what belongs to a failed account to the report, so that the folder can be fixed
+// and imported as a whole.
 func (m *Importer) reportUnsent(writer *report.Writer, kind book.Kind, file book.File, line book.Line) error {
 	if kind == book.Accounts {
 		return nil
@@ -172,9 +167,9 @@ func (m *Importer) reportUnsent(writer *report.Writer, kind book.Kind, file book
 	return writer.NotSent(file, line, external)
 }
 
-// summary says it in figures, bars and one sentence.
+// summary builds the summary of the report.
 func (m *Importer) summary(result Result, now time.Time) report.Summary {
-	summary := report.Summary{Title: "Import of a book", MadeAt: now, Failures: result.Failures}
+	summary := report.Summary{Title: "Import report", MadeAt: now, Failures: result.Failures}
 	for _, name := range Phases() {
 		tally, known := result.Tallies[name]
 		if !known || tally.Lines == 0 {
@@ -182,7 +177,7 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 		}
 		words := [2]string{"done", "already there"}
 		if name == PhaseRun {
-			words = [2]string{"created", "taken by others or skipped"}
+			words = [2]string{"created", "processed by others or skipped"}
 			if m.options.DryRun {
 				words[0] = "would be created"
 			}
@@ -192,9 +187,9 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 			{Name: "failed", Count: tally.Failed, Tone: report.Bad}, {Name: "not reached", Count: tally.NotReached, Tone: report.Fair},
 		}})
 	}
-	summary.Sentence = "Everything got through."
+	summary.Sentence = "Everything was imported."
 	if result.Failed() {
-		summary.Sentence = report.Number(result.Failures.Accounts) + " did not get through."
+		summary.Sentence = report.Number(result.Failures.Accounts) + " failed."
 	}
 	for _, file := range m.options.Book.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
@@ -205,7 +200,7 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 	return summary
 }
 
-// Phases gives the steps in their order.
+// Phases returns the phases in order.
 func Phases() []Phase {
 	list := []Phase{phaseOf(book.Accounts), PhaseRun}
 	for _, kind := range book.Kinds()[1:] {

@@ -9,8 +9,7 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// createAccounts lets the server create the staged accounts, a run for each supplier that
-// the book names, and watches until it has ended.
+// createAccounts starts a run for each supplier of the book and waits for it.
 func (m *Importer) createAccounts(ctx context.Context) error {
 	if m.journal.state.Phases[PhaseRun].Over {
 		return nil
@@ -23,7 +22,7 @@ func (m *Importer) createAccounts(ctx context.Context) error {
 	defer m.watcher.End(PhaseRun)
 	for i, supplier := range suppliers {
 		if i < m.journal.state.Counted {
-			continue // an earlier attempt has seen it end
+			continue // already counted by an earlier attempt
 		}
 		if err := m.createSupplier(ctx, i, supplier); err != nil {
 			return err
@@ -32,15 +31,14 @@ func (m *Importer) createAccounts(ctx context.Context) error {
 	return m.journal.finish(PhaseRun, m.journal.state.Phases[PhaseRun])
 }
 
-// createSupplier starts the run of a supplier, or goes on watching it.
+// createSupplier starts the run of a supplier, or continues to watch it.
 func (m *Importer) createSupplier(ctx context.Context, index int, supplier string) error {
 	if len(m.journal.state.Runs) == index {
 		id, err := m.startRun(ctx, supplier)
 		if err != nil {
 			return err
 		}
-		// The id is saved before the run is watched: cut off behind this, the next
-		// attempt watches the same run instead of asking for another.
+		// Saved before watching, so that the next attempt does not start another run.
 		m.journal.state.Runs = append(m.journal.state.Runs, id)
 		if err := m.journal.save(); err != nil {
 			return err
@@ -53,8 +51,8 @@ func (m *Importer) createSupplier(ctx context.Context, index int, supplier strin
 	return m.recordRun(ctx, supplier, run)
 }
 
-// startRun asks for a run. One that is under way already is taken for ours: it
-// creates what we staged, and there can be no other beside it.
+// startRun starts a run. If one is active, it is used instead: it creates what was staged, and
+// there cannot be another.
 func (m *Importer) startRun(ctx context.Context, supplier string) (id string, err error) {
 	plan := client.RunPlan{Supplier: supplier, Team: m.options.Team, DryRun: m.options.DryRun, Sample: m.options.Sample}
 	if m.options.OnlyFailed {
@@ -64,26 +62,25 @@ func (m *Importer) startRun(ctx context.Context, supplier string) (id string, er
 		run, err := m.client.StartRun(ctx, plan)
 		id = run.ID
 		if other, is := client.ActiveRun(err); is {
-			m.watcher.Notice(fmt.Sprintf("run %s of %s is under way already; watching it", other, supplier))
+			m.watcher.Notice(fmt.Sprintf("run %s of %s is already active; watching it", other, supplier))
 			id, err = other, nil
 		}
 		return false, err
 	})
 	if err != nil {
-		err = fmt.Errorf("no run of %s for team %s can be started: %w", supplier, m.options.Team, err)
+		err = fmt.Errorf("cannot start a run of %s for team %s: %w", supplier, m.options.Team, err)
 	}
 	return id, err
 }
 
-// A run is looked at soon and then more and more seldom, but often again when
-// its end is near: everything else waits for that.
+// A run is polled at growing intervals, but often again near its end, because everything else waits
+// for it.
 const (
 	firstPoll = 50 * time.Millisecond
 	maxPoll   = 500 * time.Millisecond
 )
 
-// watchRun looks at a run until it has ended. A paused one is waited for: whoever
-// paused it will know why.
+// watchRun waits until a run has ended, also while it is paused.
 func (m *Importer) watchRun(ctx context.Context, id string) (run client.Run, err error) {
 	previous := ""
 	for delay := firstPoll; ; delay = min(2*delay, maxPoll, pollDelay(run)) {
@@ -111,8 +108,7 @@ func (m *Importer) watchRun(ctx context.Context, id string) (run client.Run, err
 	}
 }
 
-// pollDelay is how long one may look away from a run so as not to miss its end by
-// much: half of what it will still take, as far as it can tell.
+// pollDelay is half of the remaining time of a run, so that its end is noticed soon.
 func pollDelay(run client.Run) time.Duration {
 	if run.AccountsPerSecond <= 0 || run.State != "RUNNING" {
 		return maxPoll
@@ -121,16 +117,14 @@ func pollDelay(run client.Run) time.Duration {
 	return max(firstPoll, time.Duration(min(half, maxPoll.Seconds())*float64(time.Second)))
 }
 
-// recordRun adds what became of a run, all of it in one checkpoint: whatever
-// interrupts it, none of its failures is kept twice.
+// recordRun records the result of a run in one checkpoint, so that no failure is stored twice.
 func (m *Importer) recordRun(ctx context.Context, supplier string, run client.Run) error {
 	progress := m.journal.state.Phases[PhaseRun]
 	before := m.journal.failures.size
 	err := m.retry(ctx, func(ctx context.Context) (bool, error) {
-		// An attempt that was cut off may have kept some of the failures. Each
-		// begins without them.
+		// Drop the failures of an interrupted attempt.
 		if err := m.journal.failures.rewind(before); err != nil {
-			// Marked as ours, so that nobody waits for the server to mend it.
+			// Marked as local: waiting for the server does not help.
 			return false, localError{err}
 		}
 		for failed, err := range m.client.RunFailures(ctx, run.ID) {
@@ -150,18 +144,16 @@ func (m *Importer) recordRun(ctx context.Context, supplier string, run client.Ru
 	if err != nil {
 		return err
 	}
-	// Counted when the list is whole: an attempt that was cut off would have told
-	// the watcher of failures that the next one tells again.
+	// Counted when the list is complete, so that the watcher is not told twice.
 	if err := m.journal.failures.each(before, func(one failure, _ int64) error {
 		m.countFailure(one)
 		return nil
 	}); err != nil {
 		return err
 	}
-	// A list that contradicts its own count would make a report in which nothing
-	// failed.
+	// Otherwise the report would show no failures.
 	if kept := m.journal.failures.size - before; kept == 0 && run.Failed > 0 {
-		return fmt.Errorf("run %s failed for %d accounts but lists none of them", run.ID, run.Failed)
+		return fmt.Errorf("run %s failed for %d accounts but lists none", run.ID, run.Failed)
 	}
 	progress.Tally.Lines += run.Selected
 	progress.Tally.Done += run.Succeeded

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// sendKind sends the lines of one kind in bulk, from where the journal says.
+// sendKind sends the lines of one kind in bulk, continuing from the journal.
 func (m *Importer) sendKind(ctx context.Context, kind book.Kind) error {
 	name := phaseOf(kind)
 	progress := m.journal.state.Phases[name]
@@ -29,16 +29,14 @@ func (m *Importer) sendKind(ctx context.Context, kind book.Kind) error {
 	for ; progress.File < len(files); progress.File, progress.Line = progress.File+1, 0 {
 		s := &fileSender{Importer: m, kind: kind, file: files[progress.File], progress: &progress}
 		if err := m.retry(ctx, s.sendRest); err != nil {
-			// What was settled since the last checkpoint is saved too, so that
-			// little is sent twice.
+			// Save what was settled since the last checkpoint.
 			return errors.Join(err, m.journal.save())
 		}
 	}
 	return m.journal.finish(name, progress)
 }
 
-// countLines counts what is to be sent, for whoever watches and wants to know when it
-// will be over: reading costs next to nothing beside sending.
+// countLines counts the lines for a watcher; reading is cheap compared to sending.
 func (m *Importer) countLines(files []book.File) (count int, err error) {
 	if !m.options.Watched {
 		return 0, nil
@@ -54,7 +52,7 @@ func (m *Importer) countLines(files []book.File) (count int, err error) {
 	return count, nil
 }
 
-// fileSender is one file on its way.
+// fileSender sends one file.
 type fileSender struct {
 	*Importer
 	kind     book.Kind
@@ -62,10 +60,10 @@ type fileSender struct {
 	progress *phaseState
 
 	mutex sync.Mutex
-	queue []queuedLine // read and not yet settled, in the order of the file
+	queue []queuedLine // read but not settled, in order
 }
 
-// localError marks an error of the book's own files: no waiting mends it.
+// localError marks an error of local files: waiting does not help.
 type localError struct{ error }
 
 func (u localError) Unwrap() error { return u.error }
@@ -74,15 +72,14 @@ func (u localError) Unwrap() error { return u.error }
 type queuedLine struct {
 	line               int
 	supplier, external string
-	unsent             bool              // nothing can come of it
-	refused            *landfall.Failure // without asking the server
+	unsent             bool              // its account does not exist
+	refused            *landfall.Failure // refused without asking the server
 }
 
-// sendRest sends what is left of the file, and settles each line when its answer
-// comes. It reports whether it got any further.
+// sendRest sends the rest of the file and settles each line with its answer. It reports whether
+// there was any progress.
 func (s *fileSender) sendRest(ctx context.Context) (further bool, err error) {
-	// Lines of a broken attempt that got no answer are read again, from behind the
-	// last one that was settled.
+	// Unanswered lines of an interrupted attempt are read again.
 	s.queue = nil
 	for answer, err := range s.client.Bulk(ctx, client.Kind(s.kind.Tail), queryFor(s.kind), s.lines()) {
 		if err != nil {
@@ -100,9 +97,9 @@ func (s *fileSender) sendRest(ctx context.Context) (further bool, err error) {
 	return further, s.drain()
 }
 
-// lines gives what is to be sent. It runs beside the answers.
+// lines yields the lines to send. It runs concurrently with the answers.
 func (s *fileSender) lines() iter.Seq2[[]byte, error] {
-	// Taken now, because the progress moves on while lines are being sent.
+	// Copied, because the progress changes meanwhile.
 	settled := s.progress.Line
 	return func(yield func([]byte, error) bool) {
 		for line, err := range s.file.Lines() {
@@ -114,7 +111,7 @@ func (s *fileSender) lines() iter.Seq2[[]byte, error] {
 				continue
 			}
 			one := s.read(line)
-			// Queued before it is sent: the answer may come before this goes on.
+			// Queued before it is sent, because the answer may arrive first.
 			s.mutex.Lock()
 			s.queue = append(s.queue, one)
 			s.mutex.Unlock()
@@ -125,11 +122,11 @@ func (s *fileSender) lines() iter.Seq2[[]byte, error] {
 	}
 }
 
-// read looks whose line it is, and whether it is worth sending.
+// read parses the key of a line and decides whether to send it.
 func (s *fileSender) read(line book.Line) queuedLine {
 	one := queuedLine{line: line.Number}
 	if line.TooLong {
-		one.refused = &landfall.Failure{Code: landfall.CodePayloadTooLarge, Detail: "The line is longer than any request may be."}
+		one.refused = &landfall.Failure{Code: landfall.CodePayloadTooLarge, Detail: "The line is too long for a request."}
 		return one
 	}
 	one.supplier, one.external, _ = rules.Peek(line.Text, "import_supplier", "external_account_number")
@@ -137,8 +134,7 @@ func (s *fileSender) read(line book.Line) queuedLine {
 	return one
 }
 
-// next settles what needs no answer and gives the line that the next answer is
-// about.
+// next settles lines that need no answer and returns the line of the next answer.
 func (s *fileSender) next() (queuedLine, error) {
 	for {
 		s.mutex.Lock()
@@ -154,7 +150,7 @@ func (s *fileSender) next() (queuedLine, error) {
 	}
 }
 
-// drain settles what is left when the last answer has come.
+// drain settles the remaining lines after the last answer.
 func (s *fileSender) drain() error {
 	for _, one := range s.queue {
 		if err := s.settleUnsent(one); err != nil {
@@ -173,25 +169,25 @@ func (s *fileSender) settleUnsent(one queuedLine) error {
 	return s.settle(one, outcomeUnsent, nil)
 }
 
-// settleAnswered settles a line by its answer.
+// settleAnswered settles a line with its answer.
 func (s *fileSender) settleAnswered(one queuedLine, answer client.Answer) error {
 	if s.kind == book.Accounts {
 		s.journal.addSupplier(one.supplier)
 	}
-	outcome, failed := outcomeOf(s.kind, answer)
-	if outcome == outcomeFailed && failed.Code == landfall.CodeAccountNotFound && s.partial() {
-		outcome, failed = outcomeUnsent, nil // its account has not been created yet, as was ordered
+	what, failed := outcomeOf(s.kind, answer)
+	if what == outcomeFailed && failed.Code == landfall.CodeAccountNotFound && s.partial() {
+		what, failed = outcomeUnsent, nil // its account was not to be created
 	}
-	return s.settle(one, outcome, failed)
+	return s.settle(one, what, failed)
 }
 
-// partial reports whether accounts of the book were left out on purpose: what
-// belongs to them is not reached either.
+// partial reports whether some accounts of the book were not to be created, so that what belongs to
+// them cannot be added.
 func (m *Importer) partial() bool {
 	return m.options.Sample > 1 || m.options.OnlyFailed || m.options.Supplier != ""
 }
 
-// settle counts a line, keeps why it failed, and notes how far the file is.
+// settle counts a line, stores its failure, and records the progress.
 func (s *fileSender) settle(one queuedLine, what lineOutcome, failed *landfall.Failure) error {
 	tally := &s.progress.Tally
 	tally.Lines++

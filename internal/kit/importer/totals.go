@@ -2,7 +2,7 @@ package importer
 
 import "context"
 
-// setTotals tells the server what the source says it has, when the book says so.
+// setTotals sets the control totals of the book on the server.
 func (m *Importer) setTotals(ctx context.Context) error {
 	if m.options.Book.Totals == "" || m.journal.state.Phases[PhaseTotals].Over {
 		return nil
@@ -18,7 +18,7 @@ func (m *Importer) setTotals(ctx context.Context) error {
 		suppliers = []string{m.options.Supplier}
 	}
 	if len(suppliers) != 1 {
-		m.watcher.Notice("the book names several import suppliers, so its control totals are nobody's and were left out")
+		m.watcher.Notice("the book names several import suppliers, so its control totals were not set")
 		return m.journal.finish(PhaseTotals, phaseState{})
 	}
 	err = m.retry(ctx, func(ctx context.Context) (bool, error) {

@@ -21,7 +21,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"parts": func(attr string) []string { return strings.Split(attr, ".") },
 }).Parse(pageText))
 
-// Page draws a report as one HTML file that needs nothing else.
+// Page renders a report as one self-contained HTML file.
 func Page(summary Summary) ([]byte, error) {
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, summary); err != nil {
@@ -30,7 +30,7 @@ func Page(summary Summary) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Number writes a count with its thousands apart, as people read it.
+// Number formats a count with thousands separators.
 func Number(count int) string {
 	text := strconv.Itoa(count)
 	var parts []string
@@ -41,7 +41,7 @@ func Number(count int) string {
 	return strings.Join(append([]string{text}, parts...), ",")
 }
 
-// percent never says 100 of what is not all, nor 0 of what is something.
+// percent never rounds to 0 or 100.
 func percent(count, whole int) string {
 	if whole == 0 {
 		return "0 %"
@@ -56,7 +56,7 @@ func percent(count, whole int) string {
 	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 }
 
-// barWidth is a share for drawing: whatever is there can be seen.
+// barWidth is a share in percent, large enough to be visible.
 func barWidth(count, whole int) string {
 	if count == 0 || whole == 0 {
 		return "0"
@@ -64,12 +64,12 @@ func barWidth(count, whole int) string {
 	return strconv.FormatFloat(max(0.6, 100*float64(count)/float64(whole)), 'f', 2, 64)
 }
 
-// describePart says a part in words, for whoever cannot see the bar.
+// describePart describes a part in words, also for screen readers.
 func describePart(part Part, bar Bar) string {
 	return Number(part.Count) + " " + part.Name + " (" + percent(part.Count, bar.Whole()) + ")"
 }
 
-// maxAccounts is what the longest bar of a table stands for.
+// maxAccounts is the value of the longest bar in a table.
 func maxAccounts(groups []landfall.FailureGroup) (count int) {
 	for _, group := range groups {
 		count = max(count, group.Accounts)
@@ -77,8 +77,7 @@ func maxAccounts(groups []landfall.FailureGroup) (count int) {
 	return count
 }
 
-// groupNumbers names mistakes by their numbers in the table: a list of their codes
-// would be too long to read.
+// groupNumbers refers to groups by their numbers in the table, which is shorter than their codes.
 func groupNumbers(chosen, all []landfall.FailureGroup) string {
 	var list []string
 	for i, group := range all {

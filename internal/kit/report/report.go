@@ -1,11 +1,10 @@
-// Package report leaves behind what people need after a book was checked or
-// moved: the very lines that failed, ready to be mended and sent again, a
-// table for spreadsheets, and a page to look at, print and keep.
+// Package report writes the report of a check or an import: the failed lines, ready to be fixed and
+// sent again, a CSV table, and an HTML page.
 //
-//	failed/accounts.ndjson …   the lines as they were
-//	failures.csv               a row for each thing that is wrong
-//	report.html                self-contained: no scripts, nothing fetched
-//	report.json                the same figures for programs
+//	failed/accounts.ndjson …   the failed lines, unchanged
+//	failures.csv               a row for each error
+//	report.html                self-contained, without scripts
+//	report.json                the figures as JSON
 package report
 
 import (
@@ -24,12 +23,12 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// Summary is what a report says.
+// Summary is the content of a report.
 type Summary struct {
 	Title    string      `json:"title"`
-	Sentence string      `json:"sentence"` // what came of it, in one
+	Sentence string      `json:"sentence"` // the result in one sentence
 	MadeAt   time.Time   `json:"made_at"`
-	Facts    [][2]string `json:"facts"` // name and value
+	Facts    [][2]string `json:"facts"` // names and values
 	Bars     []Bar       `json:"bars"`
 	Totals   []Total     `json:"sums,omitempty"`
 
@@ -37,18 +36,18 @@ type Summary struct {
 	Warnings landfall.FailureSummary `json:"-"`
 }
 
-// Total is what a book comes to by one measure, beside what its source says.
+// Total compares a book with its control totals by one measure.
 type Total struct {
 	Measure string `json:"measure"` // as the service names it
 	Unit    string `json:"unit"`    // count, or a currency
-	Claimed string `json:"claimed"` // "" where the source says nothing
+	Claimed string `json:"claimed"` // "" without control totals
 	Book    string `json:"book"`
 	Refused string `json:"refused"` // the part on lines that would be refused
-	Missing string `json:"missing"` // claimed less book
+	Missing string `json:"missing"` // claimed minus book
 	Differs bool   `json:"differs"`
 }
 
-// Bar is a whole in its parts, such as the accounts of a book.
+// Bar is a bar of parts, such as the accounts of a book.
 type Bar struct {
 	Name  string `json:"name"`
 	Parts []Part `json:"parts"`
@@ -62,14 +61,14 @@ func (b Bar) Whole() (sum int) {
 	return sum
 }
 
-// Part is a share of a whole.
+// Part is a part of a bar.
 type Part struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 	Tone  Tone   `json:"tone"`
 }
 
-// Tone says whether a part is good news.
+// Tone decides the color of a part.
 type Tone string
 
 // The tones.
@@ -80,8 +79,7 @@ const (
 	Quiet Tone = "quiet"
 )
 
-// Writer keeps a report while it grows, so that a million failures need no
-// memory and whatever ends the program leaves the rows written so far.
+// Writer writes a report step by step, so that a million failures need no memory.
 type Writer struct {
 	folder string
 	file   *os.File
@@ -90,8 +88,7 @@ type Writer struct {
 	failed map[book.Kind]*book.Writer
 }
 
-// Begin makes a folder for a report. One that has a report already is an
-// error: nothing is overwritten.
+// Begin creates the folder of a report. An existing report is an error.
 func Begin(folder string) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Join(folder, "failed"), 0o700); err != nil {
 		return nil, err
@@ -104,13 +101,13 @@ func Begin(folder string) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{folder: folder, file: file, out: bufio.NewWriter(file), failed: map[book.Kind]*book.Writer{}}
-	// Spreadsheets take a file for Windows-1252 unless it begins like this.
-	_, _ = w.out.WriteString("\xef\xbb\xbf") // Flush repeats the error
+	// Without a byte order mark, spreadsheets assume windows-1252.
+	_, _ = w.out.WriteString("\xef\xbb\xbf") // Flush returns the error
 	w.rows = csv.NewWriter(w.out)
 	return w, w.rows.Write([]string{"file", "line", "external_account_number", "severity", "code", "attr", "detail"})
 }
 
-// Fail keeps a line that failed with everything that is wrong with it.
+// Fail adds a failed line with all its violations.
 func (w *Writer) Fail(file book.File, line book.Line, external string, failure landfall.Failure) error {
 	if err := w.copyLine(file.Kind, line); err != nil {
 		return err
@@ -126,7 +123,7 @@ func (w *Writer) Fail(file book.File, line book.Line, external string, failure l
 	return nil
 }
 
-// NotSent keeps a line that was not sent because its account failed.
+// NotSent adds a line that was not sent because its account failed.
 func (w *Writer) NotSent(file book.File, line book.Line, external string) error {
 	if err := w.copyLine(file.Kind, line); err != nil {
 		return err
@@ -134,10 +131,10 @@ func (w *Writer) NotSent(file book.File, line book.Line, external string) error 
 	return w.row(file, line, external, "not sent", landfall.Violation{Code: CodeAccountFailed, Detail: "Its account failed, so it was not sent."})
 }
 
-// CodeAccountFailed is in the table where a line was not sent at all.
+// CodeAccountFailed is the code of a line that was not sent.
 const CodeAccountFailed = "account_failed"
 
-// Warn keeps what is strange about a line that was taken all the same.
+// Warn adds the warnings of a valid line.
 func (w *Writer) Warn(file book.File, line book.Line, external string, warnings []landfall.Violation) error {
 	for _, violation := range warnings {
 		if err := w.row(file, line, external, "warning", violation); err != nil {
@@ -147,8 +144,8 @@ func (w *Writer) Warn(file book.File, line book.Line, external string, warnings 
 	return nil
 }
 
-// copyLine copies a line byte for byte. One that was too long to be read is only
-// named in the table.
+// copyLine copies a line byte for byte. A line that was too long to be read is only listed in the
+// table.
 func (w *Writer) copyLine(kind book.Kind, line book.Line) error {
 	if line.TooLong {
 		return nil
@@ -172,7 +169,7 @@ func (w *Writer) row(file book.File, line book.Line, external, severity string, 
 	})
 }
 
-// Finish writes the page and closes everything.
+// Finish writes the page and closes all files.
 func (w *Writer) Finish(summary Summary) error {
 	w.rows.Flush()
 	err := errors.Join(w.rows.Error(), w.out.Flush(), w.file.Sync(), w.file.Close())
@@ -195,7 +192,7 @@ func (w *Writer) Finish(summary Summary) error {
 		os.WriteFile(filepath.Join(w.folder, "report.html"), html, 0o600))
 }
 
-// groupJSON is a kind of failure on the wire.
+// groupJSON is a group of failures as JSON.
 type groupJSON struct {
 	Code     string `json:"code"`
 	Attr     string `json:"attr"`
@@ -203,7 +200,7 @@ type groupJSON struct {
 	Alone    int    `json:"alone"`
 }
 
-// Figures is the summary as programs read it.
+// Figures returns the summary as JSON data.
 func (summary Summary) Figures() any {
 	groups := func(of []landfall.FailureGroup) []groupJSON {
 		list := make([]groupJSON, len(of))

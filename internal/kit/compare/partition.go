@@ -8,23 +8,20 @@ import (
 	"os"
 )
 
-// Comparing two long lists that are in different orders would take memory for
-// one of them. Instead both are put into heaps on disk by account, and only the
-// accounts of one heap are ever held in memory.
+// Comparing two long lists in different orders would need memory for one of them. Instead both are
+// partitioned on disk by account, and only one partition at a time is in memory.
 
-// partitionCount keeps a heap small for a book of millions, and the number of open
-// files small for everybody.
+// partitionCount keeps partitions small for a book of millions, and the number of open files low.
 const partitionCount = 64
 
-// partitionRecord is a line of a heap: something that the book or the server says about
-// an account.
+// partitionRecord is something that the book or the server says about an account.
 type partitionRecord struct {
 	Supplier, External string
 	Part               *storedPart
 	Found              *serverAccount
 }
 
-// storedPart is a part without what the record says already.
+// storedPart is a bookLine without its key.
 type storedPart struct {
 	Account  bool
 	Currency string
@@ -32,8 +29,7 @@ type storedPart struct {
 	Items    []storedItem
 }
 
-// storedItem is an item as it lies on disk: numbers alone, which gob writes in as few
-// bytes as each needs. A text would be most of a heap.
+// storedItem is an item on disk: only numbers, which gob encodes compactly.
 type storedItem struct {
 	Kind, Of       byte
 	ID             uint64
@@ -41,15 +37,15 @@ type storedItem struct {
 	Amount, Signed int64
 }
 
-// partitions are files without names: whatever ends us, nothing stays behind.
+// partitions are deleted files, so that nothing is left behind.
 type partitions struct {
 	files [partitionCount]*os.File
 	out   [partitionCount]*bufio.Writer
 	put   [partitionCount]*gob.Encoder
 }
 
-// newPartitions removes each file as soon as it is open: what a killed program left would
-// hold customers' data until somebody finds it.
+// newPartitions deletes each file as soon as it is open, because a killed process would leave
+// customer data behind.
 func newPartitions() (*partitions, error) {
 	h := &partitions{}
 	for i := range h.files {
@@ -62,20 +58,19 @@ func newPartitions() (*partitions, error) {
 			return nil, errors.Join(err, h.close())
 		}
 		h.out[i] = bufio.NewWriterSize(file, 16<<10)
-		// An encoder says once what its records look like, so that each heap needs
-		// its own to be read by itself.
+		// Each partition needs its own encoder to be readable by itself.
 		h.put[i] = gob.NewEncoder(h.out[i])
 	}
 	return h, nil
 }
 
-// add puts a record onto the heap of its account.
+// add adds a record to the partition of its account.
 func (h *partitions) add(one partitionRecord) error {
 	at := hash64(one.Supplier+"\x00"+one.External) % partitionCount
 	return h.put[at].Encode(one)
 }
 
-// each gives the records of one heap in the order they were added.
+// each calls see for the records of one partition, in order.
 func (h *partitions) each(at int, see func(partitionRecord)) error {
 	if err := h.out[at].Flush(); err != nil {
 		return err
@@ -97,7 +92,7 @@ func (h *partitions) each(at int, see func(partitionRecord)) error {
 	}
 }
 
-// close lets the files go; where they have no name any more, that deletes them.
+// close closes the files, which deletes them.
 func (h *partitions) close() (err error) {
 	for _, file := range h.files {
 		if file != nil {

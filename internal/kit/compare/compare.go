@@ -1,8 +1,7 @@
-// Package collate holds a book against a server, account by account and in
-// totals, over the API alone: what is missing, what is there and in no book,
-// what waits or failed, and what is there otherwise than it was sent.
+// Package compare compares a book with a server over the API, account by account and in totals:
+// accounts that are missing, extra, waiting, failed, or differ from what was sent.
 //
-// Neither the book nor the server's lists are ever held in memory whole.
+// Neither the book nor the server's lists are held in memory as a whole.
 package compare
 
 import (
@@ -17,65 +16,64 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// State is how an account of the book stands on the server.
+// State is the state of a book's account on the server.
 type State string
 
 // The states.
 const (
-	Same    State = "same"          // it exists, and comes to what the book says
-	Other   State = "other figures" // it exists; the server says itself in what it is not what was sent
-	Differs State = "differs"       // it exists, and comes to something else
-	Staged  State = "staged"        // it waits to be created
+	Same    State = "same"          // it exists with the figures of the book
+	Other   State = "other figures" // it exists, and the server reports the differences itself
+	Differs State = "differs"       // it exists with other figures
+	Staged  State = "staged"        // it is waiting to be created
 	Failed  State = "failed"        // its last attempt failed
 	Refused State = "refused"       // its last staging was refused
 	Skipped State = "skipped"       // the operator marked it
-	Missing State = "missing"       // the server does not know it
-	Extra   State = "extra"         // the server has it, and the book does not
+	Missing State = "missing"       // the server does not have it
+	Extra   State = "extra"         // the server has it, but the book does not
 )
 
-// States gives them in the order people read them.
+// States returns all states in the order of display.
 func States() []State {
 	return []State{Same, Other, Differs, Staged, Failed, Refused, Skipped, Missing, Extra}
 }
 
-// Options says what is compared.
+// Options says what to compare.
 type Options struct {
 	Book     *book.Book
-	Currency string // of accounts that name none: the supplier's
-	// Part says that the book is not all the supplier has, so that further
-	// accounts on the server are nothing strange.
+	Currency string // of accounts without one: the supplier's currency
+	// Part means that the book is only a part of the supplier's accounts, so further accounts on
+	// the server are expected.
 	Part bool
-	// SetTotals tells the server what the book claims before it is compared.
+	// SetTotals first sets the control totals of the book on the server.
 	SetTotals bool
-	// Found hears of every account that is not the same.
+	// Found is called for every account that is not the same.
 	Found func(Finding) error
-	// Progress hears now and then how much was read, of the book and then of
-	// the server.
+	// Progress is called now and then with what was read.
 	Progress func(what string, done int)
 }
 
-// Finding is an account that is not, or not yet, what the book says.
+// Finding is an account that differs from the book.
 type Finding struct {
 	Key         landfall.Key
-	Number      string // on the platform; "" when there is no account
+	Number      string // platform account number; "" if there is none
 	State       State
 	Code        string // why it failed or was refused
 	Differences []Difference
 }
 
-// Difference is something that the book and the server say differently.
+// Difference is a value that differs between the book and the server.
 type Difference struct{ What, Book, Server string }
 
-// Result is what came of it.
+// Result is the result of a comparison.
 type Result struct {
 	Accounts   map[State]int
-	Unreadable int // lines of the book that nobody can read
+	Unreadable int // lines of the book that cannot be parsed
 	Duplicates int // accounts that are in the book more than once
 	Suppliers  []*Supplier
 }
 
-// Agrees reports whether the server has what the book has: every account with
-// its figures, and, unless the book is a part, no further one.
+// Agrees reports whether the server matches the book: every account with its figures and, unless
+// the book is a part, no others.
 func (r Result) Agrees() bool {
 	for state, count := range r.Accounts {
 		if state != Same && state != Other && count > 0 {
@@ -85,8 +83,8 @@ func (r Result) Agrees() bool {
 	return r.Unreadable == 0 && !slices.ContainsFunc(r.Suppliers, func(s *Supplier) bool { return s.Unknown || !s.Claims.Agree() })
 }
 
-// Compare compares a book with a server. Nobody should be moving accounts
-// meanwhile: what moves may be told as it was or as it is.
+// Compare compares a book with a server. Accounts should not be imported meanwhile, or they may be
+// reported in their old or new state.
 func Compare(ctx context.Context, server *client.Client, order Options) (result Result, err error) {
 	heaps, err := newPartitions()
 	if err != nil {
@@ -107,7 +105,7 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 			return result, fmt.Errorf("import supplier %s: %w", supplier.Code, err)
 		}
 	}
-	// Only now that both sides lie on the heaps can an account be judged.
+	// Both sides are partitioned now.
 	for at := range partitionCount {
 		if err := c.comparePartition(at); err != nil {
 			return result, err
@@ -116,7 +114,7 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 	return c.result, ctx.Err()
 }
 
-// comparison is one comparison under way.
+// comparison is the state of a comparison.
 type comparison struct {
 	options    Options
 	server     *client.Client
@@ -125,10 +123,10 @@ type comparison struct {
 	done       int
 }
 
-// maxSuppliers is more than any book has; a broken one may name anything.
+// maxSuppliers is more than any real book has.
 const maxSuppliers = 100
 
-// readBook puts every line onto the heap of its account.
+// readBook adds every line to the partition of its account.
 func (c *comparison) readBook(ctx context.Context) error {
 	for _, file := range c.options.Book.Files {
 		take := func(ctx context.Context, line book.Line) bookLine {
@@ -150,8 +148,7 @@ func (c *comparison) readBook(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// addLine counts a line that cannot be read and goes on: what is wrong with it is the
-// proofreader's to say.
+// addLine counts a line that cannot be parsed; 'landfall validate' says what is wrong with it.
 func (c *comparison) addLine(p *bookLine) error {
 	if !p.readable {
 		c.result.Unreadable++
@@ -166,7 +163,7 @@ func (c *comparison) addLine(p *bookLine) error {
 	return c.partitions.add(partitionRecord{Supplier: p.key.Supplier, External: p.key.External, Part: p.stored()})
 }
 
-// supplier looks through a short list, which keeps the order of the book.
+// supplier finds a supplier in a short list, which keeps the order of the book.
 func (c *comparison) supplier(code string) *Supplier {
 	at := slices.IndexFunc(c.result.Suppliers, func(s *Supplier) bool { return s.Code == code })
 	if at < 0 {
@@ -175,10 +172,10 @@ func (c *comparison) supplier(code string) *Supplier {
 	return c.result.Suppliers[at]
 }
 
-// comparePartition judges the accounts of one heap.
+// comparePartition compares the accounts of one partition.
 func (c *comparison) comparePartition(at int) error {
 	accounts := map[landfall.Key]*accountState{}
-	var order []landfall.Key // findings come in the order they were read
+	var order []landfall.Key // findings are reported in reading order
 	err := c.partitions.each(at, func(one partitionRecord) {
 		key := landfall.Key{Supplier: one.Supplier, External: one.External}
 		known := accounts[key]
@@ -204,7 +201,7 @@ func (c *comparison) comparePartition(at int) error {
 	return nil
 }
 
-// finishAccount counts an account and tells of it when it is not the same.
+// finishAccount counts an account and reports it unless it is the same.
 func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
 	if a.timesInBook > 1 {
 		c.result.Duplicates++
@@ -213,8 +210,7 @@ func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
 		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
 	}
 	state, differences := a.state()
-	// Where the book is a part, further accounts are not even counted: any that was
-	// would keep the two from agreeing.
+	// If the book is a part, further accounts do not count.
 	if state == Extra && c.options.Part {
 		return nil
 	}
@@ -225,5 +221,5 @@ func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
 	return c.options.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
 }
 
-// formatCount writes a number as the server writes it, to be compared as text.
+// formatCount formats a number as the server does, to compare it as text.
 func formatCount(number int64) string { return strconv.FormatInt(number, 10) }

@@ -4,40 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"landfall"
 	"landfall/internal/kit/book"
 )
 
-// Written says what a book has become.
+// Written describes a generated book.
 type Written struct {
 	Lines  map[book.Kind]int
 	Faults map[string]int
 }
 
-// WrittenTables says what tables have become.
+// WrittenTables describes generated tables.
 type WrittenTables struct {
 	Rows   map[string]int // by file
 	Faults map[string]int
 }
 
-// drawFunc draws what is written of the account at a place, a text for each file,
-// and says what is wrong with it and what the old system has of it.
+// drawFunc draws the account at an index: a text per file, its fault, and the figures of the old
+// system.
 type drawFunc func(index int) (texts [][]byte, fault string, figures landfall.Figures)
 
-// output is what was made: the lines of each file, the mistakes, and what the old
-// system has in all.
+// output is what was generated: the lines of each file, the mistakes, and the figures of the old
+// system.
 type output struct {
 	lines  []int
 	faults map[string]int
 	source landfall.Figures
 }
 
-// batch is a part of the book: the lines of a few hundred accounts, by file.
+// batch is the lines of a few hundred accounts, by file.
 type batch struct {
 	lines  [][]byte
 	faults map[string]int
@@ -47,15 +47,13 @@ type batch struct {
 // batchSize is how many accounts are drawn before they are written.
 const batchSize = 256
 
-// WriteBook writes a book into a folder, on all cores and in order, and beside it
-// the control totals of the old system. Files that would be empty are left out.
-// What fails leaves no file of a book behind.
+// WriteBook writes a book and its control totals into a folder, on all cores and in order. Empty
+// files are left out. After an error no file of the book is left behind.
 func (o Options) WriteBook(ctx context.Context, folder, ending string, progress func(accounts int)) (Written, error) {
 	totals := filepath.Join(folder, book.TotalsName)
-	// The totals are written last. That they are there already should be told
-	// before the work, and not after it.
+	// The totals are written last, but an existing file should be reported first.
 	if _, err := os.Lstat(totals); err == nil {
-		return Written{}, fmt.Errorf("%s is there already; remove it or name another folder", totals)
+		return Written{}, fmt.Errorf("%s already exists; remove it or name another folder", totals)
 	}
 	var paths []string
 	for _, kind := range book.Kinds() {
@@ -74,8 +72,7 @@ func (o Options) WriteBook(ctx context.Context, folder, ending string, progress 
 	return printed, book.WriteNamed(totals, formatTotals(made.source))
 }
 
-// WriteTables writes the same book as the tables of the old system, and the map
-// that makes the book of them.
+// WriteTables writes the same book as tables of the old system, and the map that converts them.
 func (o Options) WriteTables(ctx context.Context, folder string, progress func(accounts int)) (WrittenTables, error) {
 	if err := o.CheckTables(); err != nil {
 		return WrittenTables{}, err
@@ -92,16 +89,15 @@ func (o Options) WriteTables(ctx context.Context, folder string, progress func(a
 	}
 	printed := WrittenTables{Rows: map[string]int{}, Faults: made.faults}
 	for i, path := range paths {
-		// The header is a line of the file and no row of the table.
+		// The header is not a row.
 		printed.Rows[filepath.Base(path)] = made.lines[i] - 1
 	}
-	// JSON is YAML as well, if it stands far enough to the right.
+	// Indented JSON is valid YAML.
 	totals := strings.ReplaceAll(strings.TrimSpace(string(formatTotals(made.source))), "\n", "\n  ")
-	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()+"\n# What the old system says it has.\ncontrol_totals:\n  "+totals+"\n"))
+	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()+"\n# The control totals of the old system.\ncontrol_totals:\n  "+totals+"\n"))
 }
 
-// drawLines gives the lines of one account, one for each file, nil where it
-// has nothing there.
+// drawLines returns the lines of one account, one per file, nil where there is none.
 func (o Options) drawLines(index int) (lines [][]byte, fault string, figures landfall.Figures) {
 	entry := o.Draw(index)
 	for _, line := range [][]byte{entry.Account, entry.Notes, entry.Transactions, entry.Statements, entry.Instruction} {
@@ -113,8 +109,7 @@ func (o Options) drawLines(index int) (lines [][]byte, fault string, figures lan
 	return lines, entry.Fault, entry.Figures
 }
 
-// write writes files that grow side by side and gives the lines of each.
-// Headers, if any, are their first lines.
+// write writes all files side by side and counts their lines.
 func (o Options) write(
 	ctx context.Context, folder string, paths []string, headers [][]byte, draw drawFunc, progress func(int),
 ) (made output, err error) {
@@ -161,7 +156,7 @@ func (o Options) write(
 			made.faults[kind] += count
 		}
 		made.source.Currency = sheet.sum.Currency
-		made.source.Add(sheet.sum) // no book is so long that its sums have no room
+		made.source.Add(sheet.sum) // no book is long enough to overflow
 		done = min(done+batchSize, o.Accounts)
 		progress(done)
 	}
@@ -173,8 +168,7 @@ func (o Options) write(
 			continue
 		}
 		made.lines[i] = whole.Lines
-		// Closing ends it either way, so that the one who abandons must not meet it
-		// again.
+		// Close ends the file in any case, so it must not be abandoned.
 		files[i] = nil
 		if err = whole.Close(); err != nil {
 			return output{}, err
@@ -183,36 +177,18 @@ func (o Options) write(
 	return made, nil
 }
 
-// batches draws the book in parallel and gives it in order. A few sheets wait
-// for their turn at most, whatever the size of the book.
-func (o Options) batches(ctx context.Context, files int, draw drawFunc) func(func(batch) bool) {
-	return func(yield func(batch) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		turns := make(chan chan batch, runtime.GOMAXPROCS(0))
-		go func() {
-			defer close(turns)
-			for first := 0; first < o.Accounts && ctx.Err() == nil; first += batchSize {
-				// There is room for one, so that a sheet nobody takes any more does
-				// not keep its goroutine.
-				turn := make(chan batch, 1)
-				select {
-				case turns <- turn:
-				case <-ctx.Done():
-					return
-				}
-				go func() { turn <- drawBatch(first, min(first+batchSize, o.Accounts), files, draw) }()
-			}
-		}()
-		for turn := range turns {
-			if !yield(<-turn) {
+// batches draws the book on all cores and yields it in order.
+func (o Options) batches(ctx context.Context, files int, draw drawFunc) iter.Seq[batch] {
+	return book.InOrder(ctx, func(yield func(func() batch) bool) {
+		for first := 0; first < o.Accounts; first += batchSize {
+			if !yield(func() batch { return drawBatch(first, min(first+batchSize, o.Accounts), files, draw) }) {
 				return
 			}
 		}
-	}
+	})
 }
 
-// drawBatch draws some accounts in a row, on a core of its own.
+// drawBatch draws consecutive accounts.
 func drawBatch(from, to, files int, draw drawFunc) batch {
 	s := batch{lines: make([][]byte, files), faults: map[string]int{}}
 	for index := from; index < to; index++ {

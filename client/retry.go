@@ -13,8 +13,8 @@ const (
 	maxPause   = 10 * time.Second
 )
 
-// retry tries until it works, fails for good, or patience is over. A call that
-// must not come twice is repeated only when the server said it was not done.
+// retry calls try until it succeeds, fails for good, or the retry time is over. With once, it
+// retries only if the server said that nothing was done.
 func (c *Client) retry(ctx context.Context, once bool, try func() error) error {
 	began := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -23,22 +23,21 @@ func (c *Client) retry(ctx context.Context, once bool, try func() error) error {
 		if err == nil || !again || ctx.Err() != nil {
 			return err
 		}
-		// Some chance, so that callers who failed together do not come back together.
-		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // nobody gains by guessing it
+		// Randomised, so that callers that failed together do not come back together.
+		wait = max(wait, pause/2+rand.N(pause)) //nolint:gosec // not security relevant
 		if time.Since(began)+wait > c.retryTime {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return err // what went wrong says more than that time ran out
+			return err // more informative than the context's error
 		case <-time.After(wait):
 		}
 	}
 }
 
-// Temporary reports whether an error of a call may pass by itself, and how long
-// the server asks to be left alone. It is for those who repeat themselves, as
-// after a bulk call that broke off.
+// Temporary reports whether an error may be temporary, and how long the server asks to wait. Use it
+// if you retry yourself, such as after an interrupted bulk call.
 func Temporary(err error) (wait time.Duration, temporary bool) {
 	if _, stopped := errors.AsType[*StoppedError](err); stopped {
 		return 0, true
@@ -46,8 +45,7 @@ func Temporary(err error) (wait time.Duration, temporary bool) {
 	return retryable(err, false)
 }
 
-// retryable tells what may pass by itself, and how long the server asks to
-// be left alone.
+// retryable reports whether a call may be retried, and how long the server asks to wait.
 func retryable(err error, once bool) (wait time.Duration, again bool) {
 	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return 0, false
@@ -60,7 +58,7 @@ func retryable(err error, once bool) (wait time.Duration, again bool) {
 	case http.StatusTooManyRequests:
 		return refusal.RetryAfter, true
 	case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return refusal.RetryAfter, !once // the outcome of a write may be what is unknown
+		return refusal.RetryAfter, !once // the outcome of a write may be unknown
 	}
 	return 0, false
 }

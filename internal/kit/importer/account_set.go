@@ -2,12 +2,11 @@ package importer
 
 import "crypto/sha256"
 
-// accountSet remembers accounts that do not exist because they failed, by half a
-// SHA-256 each: a book can fail whole.
+// accountSet is a set of failed accounts, stored as half a SHA-256 each, because all accounts of a
+// book may fail.
 type accountSet map[[16]byte]struct{}
 
-// accountHash puts a byte between the two that no valid one has, so that no two
-// accounts are hashed as the same text.
+// accountHash separates both parts with a byte that neither contains.
 func accountHash(supplier, external string) [16]byte {
 	sum := sha256.Sum256([]byte(supplier + "\x00" + external))
 	return [16]byte(sum[:16])

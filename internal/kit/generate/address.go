@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// home is an address in a town that exists, on a street that may not.
+// home is an address in a real town, on a street that may not exist.
 type home struct{ line, town, postcode string }
 
-// towns are written with the outward parts of their postcodes.
+// towns are listed with the outward codes of their postcodes.
 var towns = []struct {
 	name  string
 	areas []string
@@ -22,17 +22,17 @@ var towns = []struct {
 	{"Swansea", strings.Fields("SA1 SA2")}, {"Hull", strings.Fields("HU1 HU5")}, {"Belfast", strings.Fields("BT7 BT9")},
 }
 
-// Streets that are in every town, so that no specimen looks like a real person's.
+// Street names that exist in every town, so that no address identifies a person.
 var (
 	streetNames = strings.Fields(`Acacia Albert Alma Ash Beech Bridge Castle Cedar Chapel Church Clarence Elm Garden Grange Green Grove Hawthorn High
 		Holly Lime Manor Mill Nelson North Oak Orchard Park Poplar Queens Railway Rowan School South Spring Station Victoria Vine Water Willow Windsor`)
 	streetKinds = strings.Fields("Street Road Lane Avenue Close Terrace Gardens Way Crescent Drive")
 )
 
-// inward letters are those the post uses: no C, I, K, M, O or V.
+// inward are the letters used in inward codes: no C, I, K, M, O or V.
 const inward = "ABDEFGHJLNPQRSTUWXYZ"
 
-// newHome draws an address; a part of them are flats, whose lines are longer.
+// newHome draws an address; some are flats.
 func newHome(d *random) home {
 	town := pick(d, towns)
 	number := strconv.Itoa(d.between(1, 240))

@@ -10,23 +10,23 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// bookLine is what one line of the book brings to an account.
+// bookLine is what one line of the book adds to an account.
 type bookLine struct {
 	key      landfall.Key
-	account  bool // it is the account itself
+	account  bool // the account itself
 	readable bool
 	figures  landfall.Figures // of the account itself
-	items    []lineItem       // what can come twice, here and in later lines
+	items    []lineItem       // what may occur twice, here and in later lines
 }
 
-// lineItem is something that a server keeps once however often it is sent.
+// lineItem is something that a server stores once, however often it is sent.
 type lineItem struct {
 	kind   byte
-	id     uint64 // stands for what it is told apart by
-	at     int64  // of a note: when it was made, in seconds; 0 when it does not say
-	of     byte   // of a transaction: its type's place
-	amount int64  // of a transaction, as sent
-	signed int64  // of a transaction, as it moves the balance
+	id     uint64 // hash of its identity
+	at     int64  // for a note: creation time in seconds; 0 if unknown
+	of     byte   // for a transaction: index of its type
+	amount int64  // for a transaction, as sent
+	signed int64  // for a transaction, as it changes the balance
 }
 
 // The kinds of items.
@@ -37,7 +37,7 @@ const (
 	itemInstruction = 'i'
 )
 
-// parseLine takes a line apart. A line that no server would even read has no key.
+// parseLine parses a line. A line that the server could not parse has no key.
 func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency string) (p bookLine) {
 	if line.TooLong {
 		return bookLine{}
@@ -81,7 +81,7 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 		p.key = request.Key()
 		p.statements(request.Statements())
 	case book.Instructions:
-		request, _ := contract.ReadInstruction(ctx, line.Text) // what is wrong with it is the server's to say
+		request, _ := contract.ReadInstruction(ctx, line.Text) // the server reports errors
 		p.key = request.Key
 		p.instructions(request.Instruction)
 	}
@@ -89,12 +89,11 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 	return p
 }
 
-// notes are known by their text, since they have no number of their own, and by
-// their time where they have one.
+// notes are identified by their text and, if they have one, their time.
 func (p *bookLine) notes(list []landfall.Note) {
 	for _, note := range list {
-		short := note.Fingerprint()
-		one := lineItem{kind: itemNote, id: binary.BigEndian.Uint64(short[:])}
+		fingerprint := note.Fingerprint()
+		one := lineItem{kind: itemNote, id: binary.BigEndian.Uint64(fingerprint[:])}
 		if !note.CreatedAt.IsZero() {
 			one.at = note.CreatedAt.Unix()
 		}
@@ -102,7 +101,7 @@ func (p *bookLine) notes(list []landfall.Note) {
 	}
 }
 
-// transactions keep their type and amounts, from which totals are made.
+// transactions keep their type and amounts for the totals.
 func (p *bookLine) transactions(list []landfall.Transaction) {
 	for _, one := range list {
 		p.items = append(p.items, lineItem{
@@ -111,32 +110,31 @@ func (p *bookLine) transactions(list []landfall.Transaction) {
 	}
 }
 
-// typeIndex makes a type one byte: parts of a million accounts wait on disk.
+// typeIndex encodes a type as one byte.
 func typeIndex(kind landfall.TransactionType) byte {
 	for i, known := range landfall.TransactionTypes {
 		if kind == known {
 			return byte(i)
 		}
 	}
-	return byte(len(landfall.TransactionTypes)) // of none; such a line is refused
+	return byte(len(landfall.TransactionTypes)) // unknown; such a line is refused
 }
 
-// statements are counted by their number alone.
+// statements are identified by their ID.
 func (p *bookLine) statements(list []landfall.Statement) {
 	for _, one := range list {
 		p.items = append(p.items, lineItem{kind: itemStatement, id: hash64(one.ID)})
 	}
 }
 
-// instructions are one for each vendor and reference; the byte between the two can
-// be in neither, so no two pairs become the same text.
+// instructions are identified by vendor and reference, separated by a byte that neither contains.
 func (p *bookLine) instructions(list ...landfall.Instruction) {
 	for _, one := range list {
 		p.items = append(p.items, lineItem{kind: itemInstruction, id: hash64(one.Vendor + "\x00" + one.Reference)})
 	}
 }
 
-// stored gives the part as it is kept on disk.
+// stored returns the line as it is stored on disk.
 func (p *bookLine) stored() *storedPart {
 	kept := &storedPart{Account: p.account, Currency: p.figures.Currency}
 	if p.account {
@@ -150,8 +148,7 @@ func (p *bookLine) stored() *storedPart {
 	return kept
 }
 
-// hash64 shortens what something is told apart by. Two things of one account
-// would have to meet in 64 bits to be taken for the same.
+// hash64 hashes an identity. Collisions within one account are very unlikely.
 func hash64(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:])

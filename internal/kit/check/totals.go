@@ -12,11 +12,10 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// Whatever the lines of a book bring is added up, by currency, so that it can
-// be held against what the source says it has before anything is sent.
+// The figures of all lines are added up by currency, to compare them with the control totals before
+// anything is sent.
 
-// addFigures adds what a line brings to the sums of the lines like it: those that
-// would be taken, and those that would be refused.
+// addFigures adds the figures of a line to those of valid or invalid lines.
 func (r *Checker) addFigures(read checkedLine, currency string) {
 	figures := read.figures
 	if figures.Currency == "" {
@@ -29,11 +28,11 @@ func (r *Checker) addFigures(read checkedLine, currency string) {
 	r.tallies.Of(standing, figures.Currency).Add(figures)
 }
 
-// maxCurrencies is more than there are; a broken book may name anything.
+// maxCurrencies is more than there are.
 const maxCurrencies = 1 << 10
 
-// currencyNumber keeps an account's currency in two bytes: what is posted onto
-// the account later is in it, too.
+// currencyNumber stores an account's currency in two bytes. Postings to the account are in the same
+// currency.
 func (r *Checker) currencyNumber(name string) uint16 {
 	at := slices.Index(r.currencies, name)
 	if at < 0 {
@@ -43,29 +42,27 @@ func (r *Checker) currencyNumber(name string) uint16 {
 		at = len(r.currencies)
 		r.currencies = append(r.currencies, name)
 	}
-	return uint16(at) //nolint:gosec // there are mostCurrencies at most
+	return uint16(at) //nolint:gosec // at most maxCurrencies
 }
 
-// Rows compares the book with what its source says it has, a row for each
-// measure: Claimed is what was said, Staged what is in the book, and what is
-// explained by BecauseFailed stands on lines that would be refused.
+// Rows compares the book with its control totals, a row per measure. Claimed is the control total,
+// Staged what is in the book, and ReasonFailed explains what is on invalid lines.
 func (p Result) Rows() []landfall.ReconciliationRow {
 	return landfall.Reconcile("", &p.tallies, p.Totals).Rows
 }
 
-// Missing is what was claimed of a measure and is not in the book.
+// Missing is what was claimed but is not in the book.
 func Missing(row landfall.ReconciliationRow) landfall.Value { return row.Claimed.Minus(row.Staged) }
 
-// MatchesTotals reports whether the book comes to what its source says it has; a
-// source that says nothing is never contradicted.
+// MatchesTotals reports whether the book matches its control totals, if it has any.
 func (p Result) MatchesTotals() bool {
 	return !slices.ContainsFunc(p.Rows(), func(row landfall.ReconciliationRow) bool { return !Missing(row).Zero() })
 }
 
-// ReadTotals reads the control totals of a book, nil when it has none.
+// ReadTotals reads the control totals of a book, nil if it has none.
 func ReadTotals(ctx context.Context, of *book.Book) (*landfall.ControlTotals, error) {
 	if of.Totals == "" {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil //nolint:nilnil // none is a valid result
 	}
 	text, err := os.ReadFile(of.Totals)
 	if err != nil {

@@ -1,12 +1,9 @@
 package generate
 
-// The bodies of the calls, as far as specimens use them. They are written out
-// here and not taken from the service, as an old system would write them: a
-// mistake in the service's own tables must not hide behind the same mistake here.
+// The request bodies, as far as they are used. They are declared here again on purpose, as a caller
+// would write them: using the service's own types would hide mistakes in them.
 
-// account and what it consists of are the wire as a caller would write it.
-// They are declared here once more on purpose: made with the service's own
-// tables, a mistake in those would not be noticed.
+// account is the body that stages an account.
 type account struct {
 	Supplier       string          `json:"import_supplier"`
 	External       string          `json:"external_account_number"`
@@ -37,11 +34,10 @@ type account struct {
 	Current        []transaction   `json:"current_statement_transactions,omitempty"`
 	Schedules      []schedule      `json:"payment_schedules,omitempty"`
 	References     []reference     `json:"references,omitempty"`
-	MistypedMember string          `json:"acount_type,omitempty"` // a fault's
+	MistypedMember string          `json:"acount_type,omitempty"` // a fault
 }
 
-// billing is a pointer in its account: to have none is not the same as one of
-// zeros.
+// billing is optional.
 type billing struct {
 	Period     string `json:"period_length"`
 	Multiplier int    `json:"period_length_multiplier"`
@@ -60,8 +56,7 @@ type customer struct {
 	Preferences *preferences `json:"customer_preferences,omitempty"`
 }
 
-// preferences writes both members always: somebody who said no is not somebody who
-// was never asked.
+// preferences always has both members: a refusal differs from no answer.
 type preferences struct {
 	SMS    bool `json:"opted_into_sms"`
 	Offers bool `json:"opted_into_offers"`
@@ -84,8 +79,7 @@ type supplyPoint struct {
 	Meters     []meter     `json:"meters"`
 }
 
-// agreement has no end as long as it is in force. The fault of overlapping ones
-// takes an end away.
+// agreement has no end while it is in force.
 type agreement struct {
 	Product string `json:"product_code"`
 	From    string `json:"effective_from"`
@@ -104,16 +98,14 @@ type register struct {
 	Readings []reading `json:"transfer_readings"`
 }
 
-// reading has its value as a text, as all amounts here are: through a float some
-// would come out otherwise.
+// reading has a text value, like all amounts, to avoid floating point.
 type reading struct {
 	On    string `json:"reading_date"`
 	Type  string `json:"reading_type"`
 	Value string `json:"reading_value"`
 }
 
-// transaction has its sign in its type: what is paid and what is charged are both
-// written as positive amounts.
+// transaction has positive amounts; its type decides the sign.
 type transaction struct {
 	ID          string     `json:"transaction_id"`
 	On          string     `json:"transaction_date"`
@@ -164,8 +156,7 @@ type envelope struct {
 	External string `json:"external_account_number"`
 }
 
-// notes, transactions and statements embed the envelope, so that its members stand
-// beside the list, as the calls want them.
+// notes, transactions and statements embed the envelope, as the calls expect.
 type notes struct {
 	envelope
 	Notes []note `json:"notes"`
