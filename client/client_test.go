@@ -18,16 +18,16 @@ import (
 	"landfall/client"
 )
 
-// server answers as Landfall does where the test does not say otherwise.
-type server struct {
+// testServer answers as Landfall does where the test does not say otherwise.
+type testServer struct {
 	*httptest.Server
 	logins atomic.Int32
 	good   atomic.Value // the token that is taken
 }
 
-func newServer(t *testing.T, answer http.HandlerFunc) (*server, *client.Client) {
+func newServer(t *testing.T, answer http.HandlerFunc) (*testServer, *client.Client) {
 	t.Helper()
-	s := &server{}
+	s := &testServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/graphql/" {
 			token := fmt.Sprintf("token-%d", s.logins.Add(1))
@@ -213,8 +213,8 @@ func TestListsGoFromPageToPage(t *testing.T) {
 	}
 }
 
-// lines gives so many lines, and then an error if there is one.
-func lines(count int, end error) iter.Seq2[[]byte, error] {
+// numberedLines gives so many lines, and then an error if there is one.
+func numberedLines(count int, end error) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for i := range count {
 			if !yield(fmt.Appendf(nil, `{"n":%d}`, i), nil) {
@@ -267,7 +267,7 @@ func bulk(t *testing.T, c *client.Client, lines iter.Seq2[[]byte, error]) (answe
 // that a client which writes before it reads would wait for ever.
 func TestBulkAnswersComeInOrder(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
-	if answers, err := bulk(t, c, lines(50_000, nil)); answers != 50_000 || err != nil {
+	if answers, err := bulk(t, c, numberedLines(50_000, nil)); answers != 50_000 || err != nil {
 		t.Errorf("%d answers, %v", answers, err)
 	}
 }
@@ -276,16 +276,16 @@ func TestBulkAnswersComeInOrder(t *testing.T) {
 // end, the lines without an answer would be lost.
 func TestBulkThatIsCutOffOrStopped(t *testing.T) {
 	_, c := newServer(t, echo(10, ""))
-	if answers, err := bulk(t, c, lines(20, nil)); answers != 10 || !errors.Is(err, client.ErrCutOff) {
+	if answers, err := bulk(t, c, numberedLines(20, nil)); answers != 10 || !errors.Is(err, client.ErrCutOff) {
 		t.Errorf("cut off: %d answers, %v", answers, err)
 	}
 	_, c = newServer(t, echo(10, `{"summary":{"lines":%d,"complete":false,"next_line":11}}`))
-	answers, err := bulk(t, c, lines(20, nil))
+	answers, err := bulk(t, c, numberedLines(20, nil))
 	if stopped, ok := errors.AsType[*client.StoppedError](err); answers != 10 || !ok || stopped.NextLine != 11 {
 		t.Errorf("stopped: %d answers, %v", answers, err)
 	}
 	_, c = newServer(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusForbidden, "permission_denied") })
-	if _, err := bulk(t, c, lines(100_000, nil)); !client.IsCode(err, "permission_denied") {
+	if _, err := bulk(t, c, numberedLines(100_000, nil)); !client.IsCode(err, "permission_denied") {
 		t.Errorf("refused: %v", err)
 	}
 }
@@ -295,14 +295,14 @@ func TestBulkThatIsCutOffOrStopped(t *testing.T) {
 func TestBulkOfBrokenLines(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
 	broken := errors.New("the disk is gone")
-	if _, err := bulk(t, c, lines(10, broken)); !errors.Is(err, broken) {
+	if _, err := bulk(t, c, numberedLines(10, broken)); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	feed := func(yield func([]byte, error) bool) { yield([]byte("{\n}"), nil) }
 	if _, err := bulk(t, c, feed); err == nil || !strings.Contains(err.Error(), "line feed") {
 		t.Errorf("%v", err)
 	}
-	for range c.Bulk(t.Context(), client.BulkStage, nil, lines(100_000, nil)) {
+	for range c.Bulk(t.Context(), client.BulkStage, nil, numberedLines(100_000, nil)) {
 		break // whoever has enough leaves nothing running
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"landfall/client"
 )
 
-// answers is a server that knows some answers by heart.
-func answers(known map[string]string) (*client.Client, func()) {
+// newExampleClient is a server that knows some answers by heart.
+func newExampleClient(known map[string]string) (*client.Client, func()) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, found := known[r.Method+" "+r.URL.Path]
 		switch {
@@ -32,7 +32,7 @@ func answers(known map[string]string) (*client.Client, func()) {
 
 // Ask how far an account is. Refusals are told apart by their codes.
 func ExampleClient_Status() {
-	landfall, done := answers(map[string]string{
+	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/account-transfer-status/NORTH/1001/": `{"status":"COMPLETED","platform_account_number":"A-7XK2M9QT","state":"IMPORTED","balance":"12.50","currency":"GBP"}`,
 	})
 	defer done()
@@ -77,7 +77,7 @@ func ExampleClient_StageAll() {
 
 // Let the server create everything that is staged, and see what became of it.
 func ExampleClient_StartRun() {
-	landfall, done := answers(map[string]string{
+	landfall, done := newExampleClient(map[string]string{
 		"POST /v1/data-import/runs/":             `{"id":"R-1","state":"WAITING"}`,
 		"GET /v1/data-import/runs/R-1/":          `{"id":"R-1","state":"FINISHED","selected":3,"succeeded":2,"failed":1}`,
 		"GET /v1/data-import/runs/R-1/failures/": `[{"external_account_number":"7","code":"account_failed_validation","errors":[{"code":"required","attr":"customers"}]}]`,
@@ -108,7 +108,7 @@ func ExampleClient_StartRun() {
 
 // Read the feed of events, and keep the cursor with what was made of them.
 func ExampleClient_Follow() {
-	landfall, done := answers(map[string]string{
+	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/events/": `{"events":[{"id":"1-a","type":"account_import.completed","subject":"NORTH/1001"}],"next":"c1"}`,
 	})
 	defer done()
@@ -129,7 +129,7 @@ func ExampleClient_Follow() {
 
 // Compare what the source has with what exists.
 func ExampleClient_Reconciliation() {
-	landfall, done := answers(map[string]string{
+	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/reconciliation/NORTH/": `{"measures":[{"measure":"balances.GBP","claimed":{"amount":"118.16"},"created":{"amount":"15.16"},` +
 			`"difference":{"amount":"103.00"},"explained":{"failed":{"amount":"103.00"}},"unexplained":{"amount":"0.00"}}]}`,
 	})
@@ -147,7 +147,7 @@ func ExampleClient_Reconciliation() {
 
 // Go through all accounts of a supplier; pages are fetched as they are needed.
 func ExampleClient_ImportedFigures() {
-	landfall, done := answers(map[string]string{
+	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/imported-account-import-processes/NORTH/": `[{"external_account_number":"1001","platform_account_number":"A-7XK2M9QT","balance":"12.50","currency":"GBP","notes":2}]`,
 	})
 	defer done()

@@ -60,11 +60,11 @@ func TestBooksThatAreNone(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"accounts.ndjson": "{}\n", "accounts.ndjson.gz": "", "other.csv": ""})
 	for name, paths := range map[string][]string{
-		"no such file": {filepath.Join(folder, "gone")},
+		"no such file":         {filepath.Join(folder, "gone")},
 		"unknown kind of file": {filepath.Join(folder, "other.csv")},
-		"same file":    {folder},
-		"same file":        {filepath.Join(folder, "accounts.ndjson"), filepath.Join(folder, "accounts.ndjson")},
-		"no file of":   {t.TempDir()},
+		"same file":            {folder},
+		"leave one out":        {filepath.Join(folder, "accounts.ndjson"), filepath.Join(folder, "accounts.ndjson")},
+		"no file of":           {t.TempDir()},
 	} {
 		if _, err := book.Open(paths...); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// line reads a line of a book as a comparison does.
-func line(t *testing.T, kind book.Kind, text string) *storedPart {
+// storedLine reads a line of a book as a comparison does.
+func storedLine(t *testing.T, kind book.Kind, text string) *storedPart {
 	t.Helper()
 	p := parseLine(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
 	if !p.readable || p.key != (landfall.Key{Supplier: "N", External: "1"}) {
@@ -18,13 +18,13 @@ func line(t *testing.T, kind book.Kind, text string) *storedPart {
 	return p.stored()
 }
 
-const key = `"import_supplier":"N","external_account_number":"1"`
+const testKey = `"import_supplier":"N","external_account_number":"1"`
 
 // TestWhatComesTwiceCountsOnce adds to an account what it has already, in every
 // way that the service takes for the same.
 func TestWhatComesTwiceCountsOnce(t *testing.T) {
 	a := &accountState{found: serverAccount{State: Missing}}
-	a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
+	a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
 		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
 	for _, notes := range []string{
 		`{"body":"a"}`, // the same
@@ -33,13 +33,13 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 		`{"body":"b","created_at":"2026-01-02T00:00:00Z"}`, // another
 		`{"body":"c"},{"body":"c"}`,                        // one
 	} {
-		a.add(line(t, book.Notes, `{`+key+`,"notes":[`+notes+`]}`))
+		a.add(storedLine(t, book.Notes, `{`+testKey+`,"notes":[`+notes+`]}`))
 	}
 	for range 2 {
-		a.add(line(t, book.Transactions, `{`+key+`,"transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"},
+		a.add(storedLine(t, book.Transactions, `{`+testKey+`,"transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"},
 			{"transaction_id":"t2","transaction_date":"2026-01-02","amount":"4.00","type":"CHARGE","reason":"FEE"}]}`))
-		a.add(line(t, book.Statements, `{`+key+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
-		a.add(line(t, book.Instructions, `{`+key+`,"vendor":"v","reference":"r","type":"CARD"}`))
+		a.add(storedLine(t, book.Statements, `{`+testKey+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
+		a.add(storedLine(t, book.Instructions, `{`+testKey+`,"vendor":"v","reference":"r","type":"CARD"}`))
 	}
 	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 600}
 	want.CountTransaction(landfall.Payment, 300)
@@ -72,7 +72,7 @@ func TestAnAccountIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &accountState{found: serverAccount{State: Missing}}
-			a.add(line(t, book.Accounts, `{`+key+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
+			a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
 			for _, one := range c.told {
 				a.merge(one)
 			}

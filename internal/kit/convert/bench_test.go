@@ -12,7 +12,7 @@ import (
 // BenchmarkConvert is for profiles; make bench compares it with a bare parser.
 func BenchmarkConvert(b *testing.B) {
 	tables := filepath.Join(b.TempDir(), "tables")
-	if _, err := order(20_000).WriteTables(b.Context(), tables, func(int) {}); err != nil {
+	if _, err := generateOptions(20_000).WriteTables(b.Context(), tables, func(int) {}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

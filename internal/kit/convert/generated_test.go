@@ -12,7 +12,7 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-func order(accounts int, faults ...generate.Fault) generate.Options {
+func generateOptions(accounts int, faults ...generate.Fault) generate.Options {
 	return generate.Options{
 		Accounts: accounts, Seed: 7, Supplier: "NORTH", Vendor: "bank", AsOf: generate.DefaultAsOf, Faults: faults,
 	}
@@ -52,7 +52,7 @@ func converted(t *testing.T, tables string, memory int64) (string, *convert.Resu
 // of memory and with so little that everything is sorted on disk, and wants the
 // bytes that were generated as lines.
 func TestTablesBecomeTheSameBook(t *testing.T) {
-	lines, tables := printed(t, order(700, generate.Fault{Kind: "phone", Share: 0.05}, generate.Fault{Kind: "point", Share: 0.05},
+	lines, tables := printed(t, generateOptions(700, generate.Fault{Kind: "phone", Share: 0.05}, generate.Fault{Kind: "point", Share: 0.05},
 		generate.Fault{Kind: "agreements", Share: 0.05}, generate.Fault{Kind: "customer", Share: 0.02}, generate.Fault{Kind: "future", Share: 0.02}))
 	for _, memory := range []int64{convert.DefaultMemory, 1} {
 		folder, result := converted(t, tables, memory)

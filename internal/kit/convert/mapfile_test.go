@@ -77,7 +77,7 @@ func TestMapsThatGoInCircles(t *testing.T) {
 // TestASuggestedMapNeedsOnlyToBeCorrected has a map suggested for the tables of
 // the old system, answers what it asks, and converts with it.
 func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
-	_, tables := printed(t, order(80))
+	_, tables := printed(t, generateOptions(80))
 	path := filepath.Join(tables, generate.MapName)
 	if _, err := convert.WriteSuggestion(tables, generate.MapName); err == nil {
 		t.Fatal("a map was overwritten")
